@@ -1,0 +1,45 @@
+"""Give it a weak learner and examples, get back a strong classifier and a certificate.
+
+Names are loaded when first used (PEP 562), so that ``import pacboost`` is light and bounds never
+load the compiler.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AdaBoostClassifier": "pacboost.estimators.adaboost",
+    "load": "pacboost.estimators.adaboost",
+    "StumpLearner": "pacboost.learners.stump",
+    "SklearnLearner": "pacboost.learners.sklearn",
+    "Adversary": "pacboost.learners.adversary",
+    "Certificate": "pacboost.bounds.certificate",
+    "Ledger": "pacboost.ledgers.ledger",
+    "PacboostError": "pacboost.errors",
+}
+
+__all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from pacboost.bounds.certificate import Certificate as Certificate
+    from pacboost.errors import PacboostError as PacboostError
+    from pacboost.estimators.adaboost import AdaBoostClassifier as AdaBoostClassifier
+    from pacboost.estimators.adaboost import load as load
+    from pacboost.learners.adversary import Adversary as Adversary
+    from pacboost.learners.sklearn import SklearnLearner as SklearnLearner
+    from pacboost.learners.stump import StumpLearner as StumpLearner
+    from pacboost.ledgers.ledger import Ledger as Ledger
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pacboost' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

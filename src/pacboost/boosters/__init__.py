@@ -1,0 +1,1 @@
+"""Rules for weighing rows and rounds: pure arithmetic that never sees data, learner or clock."""

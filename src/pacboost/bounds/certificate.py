@@ -1,0 +1,73 @@
+"""A certificate: a claim, the number in it, and everything needed to check it."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is claimed, on which grounds, and what was assumed.
+
+    ``delta`` is the probability that the claim fails; 0 for a theorem that always holds.
+    """
+
+    claim: str
+    value: float
+    delta: float
+    theorem: str
+    reference: str
+    sample: str
+    size: int
+    independent_of: str
+    assumptions: tuple[str, ...]
+    valid_after_looking: bool
+    inputs: Mapping[str, float | int | str] = field(default_factory=dict)
+    ledger_digest: str = ""
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the number says nothing, because no error exceeds it anyway."""
+        return self.value >= 1
+
+    def __str__(self) -> str:
+        lines = [self.claim, ""]
+        lines += [f"  {name:<13} {text}" for name, text in self._facts()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self._facts()
+        )
+        return f"<p><b>{html.escape(self.claim)}</b></p><table>{cells}</table>"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        chance = "0 (holds always)" if self.delta == 0 else f"{self.delta:g}"
+        facts = [
+            ("bound", f"{self.value:.6g}" + (" (vacuous)" if self.vacuous else "")),
+            ("may fail with", chance),
+            ("theorem", f"{self.theorem} ({self.reference})"),
+            ("sample", f"{self.sample}, {self.size:,} rows"),
+            ("independent of", self.independent_of),
+            ("assumes", "; ".join(self.assumptions) or "nothing"),
+            ("after looking", "still valid" if self.valid_after_looking else "no longer valid"),
+        ]
+        facts += [(name, f"{value:.6g}" if isinstance(value, float) else str(value))
+                  for name, value in self.inputs.items()]
+        return [*facts, ("ledger", self.ledger_digest[:16])]
+
+    def to_json(self) -> str:
+        """Everything as JSON text."""
+        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Read what ``to_json`` wrote."""
+        content: dict[str, Any] = json.loads(text)
+        return cls(**{**content, "assumptions": tuple(content["assumptions"])})

@@ -1,0 +1,106 @@
+"""The training-error theorem of AdaBoost, and the distribution of margins that follows from it.
+
+For any votes and rules, 1[yF ≤ 0] ≤ exp(-yF), and the mean of exp(-yF) under D_1 is ∏ Z_t with the
+normalisers the run really had. So
+
+    P_S[yF ≤ 0] ≤ ∏ Z_t            (= ∏ 2√(ε_t(1-ε_t)) ≤ exp(-½ Σ edge_t²) for plain votes)
+    P_S[y F/‖a‖₁ ≤ θ] ≤ exp(θ‖a‖₁) ∏ Z_t        for every θ
+
+(Freund and Schapire 1997, theorem 6; Schapire et al. 1998, theorem 5.) Both speak of the sample
+only, hold without any assumption, and never fail.
+
+Weights are whole numbers here, each off by at most one unit, so the recorded Z_t differ a little
+from those of real weights: ``rounding_slack`` bounds by how much, and the certificate includes it.
+Write D for the real distribution and D' for the rounded one, ‖D - D'‖₁ ≤ η = 2·rows/total weight.
+Then |Z_t(D) - Z_t(D')| ≤ η·exp(vote_t), and by induction the product is off by at most s_t with
+s_t = s_{t-1}·(Z_t + η exp(vote_t)) + ∏_{s<t} Z_s · η exp(vote_t).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified
+from pacboost.ledgers.ledger import Ledger
+from pacboost.numerics.exact import FRESH_TOTAL
+
+THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
+
+
+def product_bound(ledger: Ledger) -> float:
+    """∏ Z_t rounded outward: no less than the training error, whatever the run did.
+
+    >>> from pacboost.ledgers.ledger import Round
+    >>> entries = [Round(t, 0.3, 0.4, 0.4236489, 0.9165151, 0.3, 10.0, "", 0.0) for t in (1, 2)]
+    >>> ledger = Ledger("adaboost", "exponential", "stump", 10, 1, False, True, rounds=entries)
+    >>> round(product_bound(ledger), 4)
+    0.84
+    """
+    _refuse_other_potentials(ledger)
+    log_product = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
+    return _outward(math.exp(log_product) + rounding_slack(ledger))
+
+
+def rounding_slack(ledger: Ledger) -> float:
+    """How far ∏ Z_t may be off because weights are whole numbers."""
+    eta = 2 * ledger.rows * ledger.classes / (FRESH_TOTAL / 2) + 1e-13
+    slack, product = 0.0, 1.0
+    for entry in ledger.rounds:
+        shift = eta * math.exp(abs(entry.vote))
+        slack = slack * (entry.normaliser + shift) + product * shift
+        product *= entry.normaliser
+    return slack
+
+
+def training_error(ledger: Ledger) -> Certificate:
+    """Certify the training error of a finished run."""
+    bound = product_bound(ledger)
+    columns = ledger.columns()
+    inputs: dict[str, float | int | str] = {
+        "rounds": len(ledger),
+        "product of Z": columns["bound"][-1] if ledger.rounds else 1.0,
+        "rounding": rounding_slack(ledger),
+    }
+    if ledger.plain_votes and ledger.rounds:
+        inputs["from errors"] = columns["bound_errors"][-1]
+        inputs["from edges"] = columns["bound_edges"][-1]
+    if ledger.rounds:
+        inputs["measured"] = ledger.rounds[-1].training_error
+    share = "weighted share" if ledger.weighted else "share"
+    return Certificate(
+        claim=f"The vote errs on a {share} of at most {bound:.4g} of the rows it was trained on.",
+        value=bound,
+        delta=0.0,
+        theorem="training error ≤ ∏ Z_t",
+        reference="Freund and Schapire 1997, theorem 6",
+        sample="the training rows, ties counted as errors",
+        size=ledger.rows,
+        independent_of="nothing: it speaks of these rows only, not of new ones",
+        assumptions=(),
+        valid_after_looking=True,
+        inputs=inputs,
+        ledger_digest=ledger.digest(),
+    )
+
+
+def margin_distribution(
+    ledger: Ledger, thetas: Sequence[float] = THETAS
+) -> list[tuple[float, float]]:
+    """For each θ, bound the share of training rows whose margin y·F/‖votes‖₁ is at most θ."""
+    bound = product_bound(ledger)
+    norm = math.fsum(abs(entry.vote) for entry in ledger.rounds)
+    return [(theta, _outward(math.exp(min(theta * norm, 700.0)) * bound)) for theta in thetas]
+
+
+def _refuse_other_potentials(ledger: Ledger) -> None:
+    if ledger.potential != "exponential":
+        raise NotCertified(
+            f"the product of normalisers bounds the training error of boosters whose potential is "
+            f"exponential; {ledger.booster!r} has a potential that is {ledger.potential}"
+        )
+
+
+def _outward(value: float) -> float:
+    return min(1.0, math.nextafter(value * (1 + 1e-12), math.inf))

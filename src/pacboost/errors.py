@@ -1,0 +1,35 @@
+"""What pacboost raises: every message says what came, what is allowed and what to do."""
+
+from __future__ import annotations
+
+
+class PacboostError(ValueError):
+    """The root of every error pacboost raises on purpose."""
+
+
+class DataError(PacboostError):
+    """The examples cannot be used as they are."""
+
+
+class ParameterError(PacboostError):
+    """A parameter is outside what is allowed."""
+
+
+class FileError(PacboostError):
+    """A file cannot be read or written; the message names the file and, where known, the line."""
+
+
+class NotCertified(PacboostError):  # noqa: N818 - a refusal, not a mishap
+    """A bound refuses: the message says in words why its theorem does not apply."""
+
+
+class NoEdgeWarning(UserWarning):
+    """The weak learner found no rule better than guessing."""
+
+
+class OneClassWarning(UserWarning):
+    """All labels are the same, so the fitted classifier is constant."""
+
+
+class DenseWarning(UserWarning):
+    """Sparse input was accepted, but is held as dense codes."""

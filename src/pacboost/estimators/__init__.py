@@ -1,0 +1,1 @@
+"""The scikit-learn API: parameters in, rooms called in order, attributes out."""

@@ -1,0 +1,66 @@
+"""A decision stump: one feature, one threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
+from pacboost.samples.bins import upper_cuts
+from pacboost.samples.sample import Sample
+
+
+@dataclass(frozen=True)
+class Stump(Hypothesis):
+    """Answer ``above`` where the feature exceeds the threshold, else ``-above``.
+
+    A missing value is answered by ``missing``. With an infinite threshold no value is above: the
+    rule is then constant, or asks only whether the value is missing.
+    """
+
+    feature: int
+    threshold: float
+    """A 32-bit float, or infinity; values are compared with it after rounding to 32 bits."""
+    cut: int
+    """The same threshold for codes: a code above it is above the threshold."""
+    above: int
+    missing: int
+
+    def answers(self, sample: Sample) -> Answers:
+        """Compare codes where the sample has them, raw values otherwise."""
+        if sample.codes is not None:
+            column = sample.codes[self.feature]
+            is_above = column > self.cut
+            is_missing = column == sample.bins.missing if sample.bins else np.False_
+        else:
+            values = sample.table.block(self.feature, self.feature + 1)[:, 0]
+            is_above = values > self.value_cut
+            is_missing = np.isnan(values)
+        answers = np.where(is_above, np.int8(self.above), np.int8(-self.above))
+        answers[is_missing] = self.missing
+        return answers
+
+    @property
+    def value_cut(self) -> float:
+        """The threshold moved so that doubles can be compared without rounding them."""
+        return float(upper_cuts(np.array([self.threshold], dtype=np.float32))[0])
+
+    def negated(self) -> Stump:
+        """Turn both answers round."""
+        return replace(self, above=-self.above, missing=-self.missing)
+
+    def words(self, names: Names) -> str:
+        """Say it as a comparison.
+
+        >>> Stump(0, 2.5, 2, +1, -1).words(Names(lambda j: f"x{j}"))
+        'x0 > 2.5 → +, else −'
+        """
+        column = names.column(self.feature)
+        yes, no = names.answer(self.above), names.answer(-self.above)
+        if math.isinf(self.threshold):
+            if self.missing == -self.above:
+                return f"always {no}"
+            return f"{column} is missing → {names.answer(self.missing)}, else {no}"
+        return f"{column} > {self.threshold:.6g} → {yes}, else {no}"

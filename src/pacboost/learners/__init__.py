@@ -1,0 +1,1 @@
+"""Weak learners: given weights on a sample, each finds a rule with an edge."""

@@ -1,0 +1,141 @@
+"""The ledger: what the loop measured, round by round.
+
+Certificates, reports and pages are functions of the ledger alone; it can be saved and read again
+without the data. Rates are under the starting distribution D_1; ties count as mistakes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from pacboost.errors import DataError
+
+OUTSIDE = ("rule", "seconds")
+"""Fields of a round that two equal runs may differ in: words hold column names, clocks differ."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What the loop measured of one round t."""
+
+    number: int
+    error: float
+    """Weighted error of the rule under D_t, after turning it round if it was above 1/2."""
+    edge: float
+    """1 - 2·error: the correlation of the rule with the labels under D_t."""
+    vote: float
+    normaliser: float
+    """Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), with the vote it really got."""
+    training_error: float
+    """Share of the sample (under D_1) on which the vote so far errs or ties."""
+    effective_size: float
+    """1 / Σ D_t(i)²: how many equally weighted rows D_t is worth."""
+    rule: str
+    seconds: float
+    validation: float | None = None
+    """The evaluation metric on validation rows, where there are some."""
+
+
+@dataclass
+class Ledger:
+    """The record of one run."""
+
+    booster: str
+    potential: str
+    learner: str
+    rows: int
+    classes: int
+    weighted: bool
+    """Whether the rows came with weights of their own."""
+    plain_votes: bool
+    """Whether every vote is ½ ln((1 - error)/error), unscaled and uncapped."""
+    vc_dimension: int | None = None
+    log_size: float | None = None
+    stopped: str = ""
+    """Why the run ended."""
+    rounds: list[Round] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.rounds)
+
+    def log_products(self) -> Iterator[float]:
+        """ln ∏ Z_s after each round."""
+        total = 0.0
+        for entry in self.rounds:
+            total += math.log(entry.normaliser)
+            yield total
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Everything as columns, with the product bound in its three forms.
+
+        ``bound`` is ∏ Z_t. ``bound_errors`` = ∏ 2√(error(1 - error)) and ``bound_edges`` =
+        exp(-½ Σ edge²) are the forms of textbooks; they hold for plain votes only and are None
+        for others.
+        """
+        table: dict[str, list[Any]] = {
+            f.name: [getattr(entry, f.name) for entry in self.rounds] for f in fields(Round)
+        }
+        table["bound"] = [math.exp(product) for product in self.log_products()]
+        table["bound_errors"] = self._form(lambda e: 0.5 * math.log1p(-(e.edge**2)))
+        table["bound_edges"] = self._form(lambda e: -0.5 * e.edge**2)
+        return table
+
+    def _form(self, log_factor: Any) -> list[float | None]:
+        if not self.plain_votes:
+            return [None] * len(self.rounds)
+        total, form = 0.0, []
+        for entry in self.rounds:
+            total += log_factor(entry) if entry.edge < 1 else math.log(entry.normaliser)
+            form.append(math.exp(total))
+        return list(form)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Everything as a data frame of pandas, polars or pyarrow."""
+        import narwhals as nw
+
+        return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain objects that JSON knows."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """Everything as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Ledger:
+        """Read what ``to_dict`` wrote."""
+        try:
+            rounds = [Round(**entry) for entry in content["rounds"]]
+            return cls(**{**content, "rounds": rounds})
+        except (KeyError, TypeError) as problem:
+            raise DataError(f"this is not a ledger: {problem}") from problem
+
+    @classmethod
+    def from_json(cls, text: str) -> Ledger:
+        """Read what ``to_json`` wrote.
+
+        >>> ledger = Ledger("adaboost", "exponential", "stump", 10, 1, False, True)
+        >>> Ledger.from_json(ledger.to_json()) == ledger
+        True
+        """
+        return cls.from_dict(json.loads(text))
+
+    def core(self) -> dict[str, Any]:
+        """What two equal runs share: everything but clock times and words."""
+        content = self.to_dict()
+        for entry in content["rounds"]:
+            for name in OUTSIDE:
+                del entry[name]
+        return content
+
+    def digest(self) -> str:
+        """A fingerprint of ``core``."""
+        text = json.dumps(self.core(), sort_keys=True, allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()

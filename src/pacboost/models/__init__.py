@@ -1,0 +1,1 @@
+"""The fitted model, and the file it is kept in."""

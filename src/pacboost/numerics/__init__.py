@@ -1,0 +1,1 @@
+"""Numbers that stay exact or round outward; NumPy and SciPy only."""

@@ -1,0 +1,1 @@
+"""The ledger and the certificate for people: tables and progress in the terminal."""

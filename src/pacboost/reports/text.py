@@ -1,0 +1,59 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.training import margin_distribution
+from pacboost.ledgers.ledger import Ledger
+
+MOST_ROWS = 20
+
+
+def rounds_table(ledger: Ledger, title: str = "") -> Table:
+    """What happened round by round; of a long run, the first and the last rounds."""
+    validated = any(entry.validation is not None for entry in ledger.rounds)
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for name in ("round", "error", "edge", "vote", "Z", "bound", "training error"):
+        table.add_column(name, justify="right")
+    if validated:
+        table.add_column("validation", justify="right")
+    table.add_column("rule", overflow="fold")
+    bounds = ledger.columns()["bound"]
+    n = len(ledger)
+    shown = range(n) if n <= MOST_ROWS else [*range(MOST_ROWS // 2), *range(n - MOST_ROWS // 2, n)]
+    before = -1
+    for k in shown:
+        if k != before + 1:
+            table.add_row(*["…"] * len(table.columns))
+        before = k
+        entry = ledger.rounds[k]
+        cells = [
+            str(entry.number),
+            f"{entry.error:.4f}",
+            f"{entry.edge:.4f}",
+            f"{entry.vote:.4f}",
+            f"{entry.normaliser:.4f}",
+            f"{bounds[k]:.4f}" if bounds[k] >= 1e-4 else f"{bounds[k]:.1e}",
+            f"{entry.training_error:.4f}",
+        ]
+        if validated:
+            cells.append("" if entry.validation is None else f"{entry.validation:.4f}")
+        table.add_row(*cells, Text(entry.rule))
+    return table
+
+
+def certificate_panel(certificate: Certificate, ledger: Ledger) -> RenderableType:
+    """The claim first, the grounds after, and what follows for margins."""
+    margins = Table(box=None, header_style="bold", pad_edge=False)
+    margins.add_column("at most this share of training rows", justify="right")
+    margins.add_column("has a margin of at most", justify="right")
+    for theta, share in margin_distribution(ledger):
+        margins.add_row("1 (vacuous)" if share >= 1 else f"{share:.4g}", f"{theta:g}")
+    return Panel(
+        Group(Text(str(certificate)), Text(""), margins), title="certificate", title_align="left"
+    )

@@ -1,0 +1,50 @@
+"""A sample: the rows of a table with their signs and starting weights, coded on demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.samples.bins import Bins, Codes
+from pacboost.sources.table import Table, Values
+
+Signs = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Examples as the loop sees them.
+
+    ``signs`` is (rows, classes) in {-1, +1}, with one column for two classes; ``base`` holds the
+    starting weight of each row, or one number when all are equal.
+    """
+
+    table: Table
+    signs: Signs
+    base: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
+    bins: Bins | None = None
+    answers: tuple[str, str] = ("−", "+")
+    """What -1 and +1 stand for, in words."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of examples."""
+        return self.table.n_rows
+
+    @cached_property
+    def codes(self) -> Codes | None:
+        """The codes (features, rows), where the sample has bins."""
+        return None if self.bins is None else self.bins.encode(self.table)
+
+    @cached_property
+    def rows(self) -> Values:
+        """The raw rows, for learners that are black boxes."""
+        return self.table.rows()
+
+
+def unlabelled(table: Table) -> Sample:
+    """Wrap a table whose labels are not known, for scoring."""
+    return Sample(table, np.empty((table.n_rows, 0), dtype=np.int8))

@@ -1,0 +1,49 @@
+"""Tables from pandas, polars and Arrow, read through narwhals one column at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.sources.table import Table, Values, refuse_infinite, refuse_text
+
+
+def is_frame(data: object) -> bool:
+    """Tell whether narwhals knows this as an eager data frame."""
+    return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
+
+
+class FrameTable(Table):
+    """A data frame of numbers and booleans; nulls become NaN."""
+
+    width = 1
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = nw.from_native(frame, eager_only=True)
+        self.n_rows, self.n_columns = self._frame.shape
+        self.names = tuple(str(name) for name in self._frame.columns)
+        text = [
+            str(name)
+            for name, kind in self._frame.schema.items()
+            if not (kind.is_numeric() or kind == nw.Boolean)
+        ]
+        if text:
+            raise refuse_text(text)
+        for column in range(self.n_columns):
+            refuse_infinite(self._column(column), repr(self.names[column]))
+
+    def block(self, first: int, last: int) -> Values:
+        """Convert these columns."""
+        if last - first == 1:
+            return self._column(first)[:, None]
+        return np.column_stack([self._column(j) for j in range(first, last)])
+
+    def _column(self, number: int) -> Values:
+        series = self._frame[:, number]
+        if series.dtype == nw.Float32 and series.null_count() == 0:
+            return np.asarray(series.to_numpy(), dtype=np.float32)
+        column: NDArray[np.float64] = np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
+        return column

@@ -1,0 +1,1 @@
+"""Where sample, learner and booster meet."""

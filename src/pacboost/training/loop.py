@@ -1,0 +1,228 @@
+"""The boosting loop: the only one.
+
+It asks the booster for weights, the learner for a rule, measures what the rule really does on the
+whole weighted sample, and writes that down. Neither learner nor booster reports its own success.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import Booster
+from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
+from pacboost.hypotheses.vote import Vote
+from pacboost.kernels import measure
+from pacboost.kernels.threads import each, row_spans
+from pacboost.learners.learner import Learner, Weights
+from pacboost.ledgers.ledger import Ledger, Round
+from pacboost.numerics.draw import draw
+from pacboost.samples.sample import Sample
+from pacboost.training.watch import Watch
+
+RETRIES = 10
+"""How often a learner that found no edge is asked again with another seed."""
+
+NO_MISTAKES = "a rule without mistakes was found; it stands alone"
+NO_EDGE = "the learner found no rule better than guessing"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule as the loop saw it: its agreement with every row, and what it weighs."""
+
+    hypothesis: Hypothesis
+    agree: Answers
+    total: int
+    wrong: int
+    effective_size: float
+
+    @property
+    def edge(self) -> float:
+        """1 - 2·error, exact up to one rounding."""
+        return (self.total - 2 * self.wrong) / self.total
+
+
+@dataclass(frozen=True)
+class Done:
+    """One finished round: the rule and its record. Appended as one, so never half there."""
+
+    hypothesis: Hypothesis
+    entry: Round
+
+
+class Run:
+    """A boosting run on one sample: iterate over it to advance, one round at a time.
+
+    ``resample`` says how many rows to draw from D_t for the learner, 0 to give it D_t itself; the
+    edge is measured on the full weighted sample either way.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        learner: Learner,
+        booster: Booster[Any],
+        *,
+        seed: int = 0,
+        resample: int = 0,
+        watch: Watch | None = None,
+    ) -> None:
+        self.sample = sample
+        self.done: list[Done] = []
+        self.stopped = ""
+        self._learner = learner
+        self._search = learner.on(sample)
+        self._booster = booster
+        self._seed = seed
+        self._resample = resample
+        self._watch = watch
+        self._names = Names(sample.table.name, *sample.answers)
+        self._state = booster.init(sample.signs.shape, sample.base)
+        self._first_weights = booster.request(self._state)[0][:, 0].copy() if self._weighted else None
+
+    @property
+    def _weighted(self) -> bool:
+        return self.sample.base.size > 1
+
+    def resume(self, hypotheses: Sequence[Hypothesis], entries: Sequence[Round]) -> None:
+        """Take over the rounds of an earlier run on the same sample."""
+        votes = [entry.vote for entry in entries]
+        edges = [entry.edge for entry in entries]
+        scores = Vote(hypotheses, np.array(votes)).scores(self.sample.table)
+        margins = scores[:, None] * self.sample.signs
+        self._state = self._booster.resume(self._state, margins, votes, edges)
+        self.done = [Done(h, e) for h, e in zip(hypotheses, entries, strict=True)]
+        if self._watch is not None:
+            for past in self.done:
+                self._watch.see(past.hypothesis, past.entry.vote)
+
+    def __iter__(self) -> Iterator[Done]:
+        """Advance until the booster or the learner has nothing more to give."""
+        while not self.stopped:
+            started = time.perf_counter()
+            finding = self._find(len(self.done) + 1)
+            if finding is None:
+                self.stopped = NO_EDGE
+                return
+            if finding.wrong == 0 and self.done:
+                self._start_again()
+                finding = self._look(finding.hypothesis, self._booster.request(self._state)[0])
+            self._state = self._booster.step(self._state, finding.agree, finding.edge)
+            self.done.append(self._record(finding, time.perf_counter() - started))
+            self.stopped = self._reason(finding)
+            yield self.done[-1]
+
+    def vote(self) -> Vote:
+        """Give the vote of all finished rounds."""
+        votes = self._booster.votes(self._state)[: len(self.done)]
+        return Vote([d.hypothesis for d in self.done], votes)
+
+    def ledger(self) -> Ledger:
+        """Give the record of all finished rounds."""
+        capacity = self._learner.capacity(self.sample)
+        return Ledger(
+            booster=self._booster.name,
+            potential=self._booster.potential,
+            learner=type(self._learner).__name__,
+            rows=self.sample.n_rows,
+            classes=self.sample.signs.shape[1],
+            weighted=self._weighted,
+            plain_votes=self._booster.plain_votes,
+            vc_dimension=capacity.vc_dimension if capacity else None,
+            log_size=capacity.log_size if capacity else None,
+            stopped=self.stopped,
+            rounds=[d.entry for d in self.done],
+        )
+
+    def keep_best(self) -> None:
+        """Drop the rounds after the one that was best on the validation rows."""
+        if self._watch is not None and 0 < self._watch.best_round < len(self.done):
+            del self.done[self._watch.best_round :]
+
+    def _reason(self, finding: Finding) -> str:
+        if finding.wrong == 0:
+            return NO_MISTAKES
+        if self._watch is not None and self._watch.reason():
+            return self._watch.reason()
+        return self._booster.stop(self._state) or ""
+
+    def _start_again(self) -> None:
+        """Forget all rounds: a rule without mistakes needs no company (its vote is infinite)."""
+        self._state = self._booster.init(self.sample.signs.shape, self.sample.base)
+        self.done = []
+        if self._watch is not None:
+            self._watch.start_again()
+
+    def _find(self, number: int) -> Finding | None:
+        """Ask the learner until it has an edge; None if it never does."""
+        weights, _ = self._booster.request(self._state)
+        flat = weights[:, 0]
+        tolerance = 4 * flat.size / float(flat.sum()) + 1e-12  # the rounding of the weights
+        retries = 1 if self._learner.deterministic and not self._resample else RETRIES
+        for attempt in range(retries):
+            seed = self._seed_of(number, attempt)
+            hypothesis = self._search.find(self._shown(flat, seed), self.sample.signs[:, 0], seed)
+            finding = self._look(hypothesis, weights)
+            if finding.edge < 0:
+                finding = self._look(hypothesis.negated(), weights)
+            if finding.edge > tolerance:
+                return finding
+        return None
+
+    def _seed_of(self, number: int, attempt: int) -> int:
+        """A seed for each call, from the run's seed, the round and the attempt alone."""
+        return int(np.random.SeedSequence((self._seed, number, attempt)).generate_state(1)[0])
+
+    def _shown(self, weights: Weights, seed: int) -> Weights:
+        """What the learner sees: D_t, or how often a draw from D_t took each row."""
+        if not self._resample:
+            return weights
+        drawn = draw(weights, self._resample, np.random.default_rng(seed))
+        return np.bincount(drawn, minlength=weights.size).astype(np.int64)
+
+    def _look(self, hypothesis: Hypothesis, weights: Weights) -> Finding:
+        """Measure a rule on the full weighted sample."""
+        agree = hypothesis.answers(self.sample) * self.sample.signs[:, 0]
+        flat = weights[:, 0]
+        spans = row_spans(flat.size)
+        sums = np.zeros((len(spans), 2), dtype=np.int64)
+        squares = np.zeros(len(spans))
+
+        def task(start: int, stop: int) -> None:
+            span = start // (spans[0][1] - spans[0][0])
+            measure.masses(flat, agree, sums, squares, span, start, stop)
+
+        each(task, spans)
+        total, wrong = (int(number) for number in sums.sum(axis=0))
+        return Finding(hypothesis, agree[:, None], total, wrong, total**2 / float(squares.sum()))
+
+    def _record(self, finding: Finding, seconds: float) -> Done:
+        vote = float(self._booster.votes(self._state)[-1])
+        error = finding.wrong / finding.total
+        entry = Round(
+            number=len(self.done) + 1,
+            error=error,
+            edge=finding.edge,
+            vote=vote,
+            normaliser=error * math.exp(vote) + (1 - error) * math.exp(-vote),
+            training_error=self._training_error(),
+            effective_size=finding.effective_size,
+            rule=finding.hypothesis.words(self._names),
+            seconds=seconds,
+            validation=self._watch.see(finding.hypothesis, vote) if self._watch else None,
+        )
+        return Done(finding.hypothesis, entry)
+
+    def _training_error(self) -> float:
+        """The share of the sample, under D_1, on which the vote errs or ties."""
+        wrong: NDArray[np.bool_] = self._state.margins[:, 0] <= 0
+        if self._first_weights is None:
+            return int(np.count_nonzero(wrong)) / wrong.size
+        return int(self._first_weights[wrong].sum()) / int(self._first_weights.sum())

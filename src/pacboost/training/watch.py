@@ -1,0 +1,48 @@
+"""Watch a run on rows it does not learn from, and say when to stop."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.samples.sample import Sample
+from pacboost.training.metrics import Metric
+
+
+class Watch:
+    """Score validation rows after each round; give up when ``patience`` rounds brought nothing."""
+
+    def __init__(self, sample: Sample, metric: Metric, patience: int, tolerance: float) -> None:
+        self._sample = sample
+        self._metric = metric
+        self._patience = patience
+        self._tolerance = tolerance
+        self.start_again()
+
+    def start_again(self) -> None:
+        """Forget every round."""
+        self._scores = np.zeros(self._sample.n_rows)
+        self._seen = 0
+        self._best = math.inf
+        self.best_round = 0
+
+    def see(self, hypothesis: Hypothesis, vote: float) -> float:
+        """Add a round and give the metric after it."""
+        self._scores += vote * hypothesis.answers(self._sample)
+        self._seen += 1
+        value = float(self._metric.measure(self._sample.signs[:, 0], self._scores))
+        loss = -value if self._metric.more_is_better else value
+        if loss < self._best - self._tolerance:
+            self._best, self.best_round = loss, self._seen
+        return value
+
+    def reason(self) -> str:
+        """Say why to stop, or nothing."""
+        if self._seen - self.best_round < self._patience:
+            return ""
+        return (
+            f"{self._metric.name} on the validation rows has not improved for "
+            f"{self._patience} rounds; the first {self.best_round} are kept"
+        )
