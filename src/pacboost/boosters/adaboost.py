@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Agreement, Booster
 from pacboost.errors import ParameterError
 from pacboost.kernels import update
-from pacboost.kernels.threads import each, row_spans
-from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, round_vote
+from pacboost.kernels.threads import each_rows
+from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT, round_vote
 
-MOST_LEVEL = math.log2(MOST_TOTAL) - 0.01
-"""Weights are halved before their total, which rounding may raise a little, passes 2**53."""
+MOST_LEVEL = math.log2(MOST_TOTAL) - 0.01  # rounding may raise the total a little
+LEAST_LEVEL = math.log2(FRESH_TOTAL) - 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +34,11 @@ class AdaBoostState:
 
     margins: NDArray[np.float64]
     weights: NDArray[np.int64]
-    base: NDArray[np.float64]
+    log_base: NDArray[np.float64]
     log_scale: float
+    """Like margins and base weights a multiple of the vote unit, so that their sums are exact."""
     level: float
-    """log2 of the total weight, as it follows from edges and votes: between 51.99 and 52.99."""
+    """log2 of the total weight, as it follows from edges and votes: between 51.5 and 52.99."""
     total_vote: float = 0.0
     cast: list[float] = field(default_factory=list)
 
@@ -78,11 +79,12 @@ class AdaBoost(Booster[AdaBoostState]):
         """Start with D_1 proportional to the base weights."""
         rows, classes = shape
         mass = float(base.sum()) * classes if base.size > 1 else float(base[0]) * rows * classes
+        own = base if classes == 1 or base.size == 1 else np.repeat(base, classes)
         state = AdaBoostState(
             margins=np.zeros(shape),
             weights=np.empty(shape, dtype=np.int64),
-            base=base if classes == 1 or base.size == 1 else np.repeat(base, classes),
-            log_scale=math.log(FRESH_TOTAL / mass),
+            log_base=np.rint(np.log(own) / VOTE_UNIT) * VOTE_UNIT,
+            log_scale=round_vote(math.log(FRESH_TOTAL / mass)),
             level=math.log2(FRESH_TOTAL),
         )
         return self._weigh(state, None, 0.0)
@@ -94,9 +96,7 @@ class AdaBoost(Booster[AdaBoostState]):
     def step(self, state: AdaBoostState, agree: Agreement, edge: float) -> AdaBoostState:
         """Cast the vote and weigh anew."""
         vote = self.vote(edge)
-        after = self._cast(state, vote, edge)
-        rescaled = after.log_scale != state.log_scale
-        return self._weigh(after, agree, vote, afresh=rescaled)
+        return self._weigh(self._cast(state, vote, edge), agree, vote)
 
     def resume(
         self,
@@ -121,34 +121,43 @@ class AdaBoost(Booster[AdaBoostState]):
         return round_vote(min(self.learning_rate * best, self.max_vote, MOST_VOTE))
 
     def _cast(self, state: AdaBoostState, vote: float, edge: float) -> AdaBoostState:
-        """Note the vote, and halve the scale when weights would outgrow it."""
+        """Note the vote, and choose the scale of the next weights.
+
+        Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
+        or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
+        range changes about half of the rows a round, which is what learners pay for.
+        """
         state.cast.append(vote)
-        # In the scale where right rows keep their weight, wrong ones grow by exp(2 vote).
-        level = state.level + math.log2(1 + (1 - edge) / 2 * math.expm1(2 * vote))
-        halvings = max(0, math.ceil(level - MOST_LEVEL))
+        grown = state.level + math.log2(1 + (1 - edge) / 2 * math.expm1(2 * vote))
+        shrunk = grown - 2 * vote * math.log2(math.e)
+        level, shift = (grown, 0.0) if grown <= MOST_LEVEL else (shrunk, -2 * vote)
+        if not LEAST_LEVEL <= level <= MOST_LEVEL:
+            centred = round_vote((math.log2(FRESH_TOTAL) - level) * math.log(2))
+            level, shift = level + centred * math.log2(math.e), shift + centred
         return replace(
             state,
             total_vote=state.total_vote + vote,
-            level=level - halvings,
-            log_scale=state.log_scale - halvings * math.log(2),
+            level=level,
+            log_scale=state.log_scale + shift,
         )
 
     def _weigh(
-        self,
-        state: AdaBoostState,
-        agree: Agreement | None,
-        vote: float,
-        *,
-        afresh: bool = True,
+        self, state: AdaBoostState, agree: Agreement | None, vote: float
     ) -> AdaBoostState:
         margins, weights = state.margins.reshape(-1), state.weights.reshape(-1)
         flat = np.zeros(weights.size, dtype=np.int8) if agree is None else agree.reshape(-1)
-        total, base, scale = state.total_vote, state.base, state.log_scale
+        base = state.log_base
 
         def task(start: int, stop: int) -> None:
             update.exponential(
-                flat, vote, total, base, scale, afresh, margins, weights, start, stop
+                flat[start:stop],
+                vote,
+                state.total_vote,
+                base if base.size == 1 else base[start:stop],
+                state.log_scale,
+                margins[start:stop],
+                weights[start:stop],
             )
 
-        each(task, row_spans(weights.size))
+        each_rows(task, weights.size)
         return state

@@ -30,16 +30,19 @@ class Stump(Hypothesis):
 
     def answers(self, sample: Sample) -> Answers:
         """Compare codes where the sample has them, raw values otherwise."""
-        if sample.codes is not None:
+        if sample.codes is not None and sample.bins is not None:
             column = sample.codes[self.feature]
             is_above = column > self.cut
-            is_missing = column == sample.bins.missing if sample.bins else np.False_
+            is_missing = column == sample.bins.missing
         else:
             values = sample.table.block(self.feature, self.feature + 1)[:, 0]
             is_above = values > self.value_cut
             is_missing = np.isnan(values)
-        answers = np.where(is_above, np.int8(self.above), np.int8(-self.above))
-        answers[is_missing] = self.missing
+        answers = is_above.view(np.int8)
+        answers *= 2 * self.above
+        answers -= self.above
+        if is_missing.any():
+            answers[is_missing] = self.missing
         return answers
 
     @property

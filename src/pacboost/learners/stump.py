@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.stump import Stump
-from pacboost.kernels import histogram
-from pacboost.kernels.threads import ROWS_PER_SPAN, column_spans, each, row_spans
+from pacboost.kernels import histogram, split
+from pacboost.kernels.threads import each_rows
 from pacboost.learners.learner import Capacity, Learner, Search, Weights
+from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.sample import Sample, Signs
 
 PADDING = 8
@@ -76,43 +77,39 @@ class StumpSearch(Search):
         features, n = self._codes.shape
         self._histogram = np.zeros((features, self._bins.missing + 1 + PADDING), dtype=np.int64)
         self._seen = np.zeros(n, dtype=np.int64)
-        self._rows = np.empty(n, dtype=np.uint32)
-        self._change = np.empty(n, dtype=np.int64)
 
     def find(self, weights: Weights, signs: Signs, seed: int = 0) -> Stump:  # noqa: ARG002
         """Bring the histograms up to date and read off the best stump."""
-        self._update(weights, signs)
+        total = self._update(weights, signs)
+        # Each weight may be off by one unit, so each edge by as many units as there are rows.
+        slack = total * 2 * weights.size // FRESH_TOTAL
         missing = self._bins.missing
-        below = np.cumsum(self._histogram[:, :missing], axis=1)
-        absent = self._histogram[:, missing]
-        difference = below[:, -1:] - 2 * below
-        gain = np.abs(difference) + np.abs(absent)[:, None]
-        # Each weight may be off by one unit, so each gain by as many units as there are rows.
-        slack = int(weights.sum()) * 2 * weights.size // 2**52
-        best = int(np.argmax(gain.ravel() >= gain.max() - slack))
-        feature, cut = divmod(best, missing)
-        return self._stump(feature, cut, difference[feature, cut], absent[feature])
+        feature, cut, difference = split.best_cut(self._histogram, missing, slack)
+        return self._stump(feature, cut, difference, int(self._histogram[feature, missing]))
 
-    def _update(self, weights: Weights, signs: Signs) -> None:
-        n = self._seen.size
-        spans = row_spans(n)
-        starts = np.array([start for start, _ in spans], dtype=np.int64)
-        counts = np.zeros(len(spans), dtype=np.int64)
+    def _update(self, weights: Weights, signs: Signs) -> int:
+        """Add what changed since the last call; give the total weight."""
+        others: list[NDArray[np.int64]] = []
+        totals: list[int] = []
 
-        def list_changes(start: int, stop: int) -> None:
-            counts[start // ROWS_PER_SPAN] = histogram.changes(
-                weights, signs, self._seen, self._rows, self._change, start, stop
+        def task(start: int, stop: int) -> None:
+            own = self._histogram
+            if start > 0:  # another thread's share: counted apart, added below
+                own = np.zeros_like(own)
+                others.append(own)
+            seen = self._seen[start:stop]
+            totals.append(
+                histogram.update(
+                    self._codes, weights[start:stop], signs[start:stop], seen, start, own
+                )
             )
 
-        def add_changes(first: int, last: int) -> None:
-            histogram.add(
-                self._codes, self._rows, self._change, starts, counts, self._histogram, first, last
-            )
+        each_rows(task, weights.size)
+        for other in others:
+            self._histogram += other
+        return sum(totals)
 
-        each(list_changes, spans)
-        each(add_changes, column_spans(self._codes.shape[0], n))
-
-    def _stump(self, feature: int, cut: int, difference: np.int64, absent: np.int64) -> Stump:
+    def _stump(self, feature: int, cut: int, difference: int, absent: int) -> Stump:
         thresholds: NDArray[np.float32] = self._bins.thresholds[feature]
         threshold = float(thresholds[cut]) if cut < thresholds.size else math.inf
         above = 1 if difference >= 0 else -1

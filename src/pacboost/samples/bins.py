@@ -6,8 +6,8 @@ largest one.
 
 A threshold is a 32-bit float, and ``x`` lies above it when x *rounded to 32 bits* does. So a row
 goes the same way whether it comes as float32 or as float64, in any program that can compare either
-(see docs/decisions/0002-thresholds.md). ``Bins.cuts`` holds the same thresholds moved up to the
-last double that still rounds down to them, by which doubles can be compared without rounding.
+(see docs/decisions/0002-thresholds.md). ``upper_cuts`` moves thresholds up
+to the last double that still rounds down to them: by those, doubles compare without rounding.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.kernels import lookup
-from pacboost.kernels.threads import each, row_spans
-from pacboost.sources.table import Table
+from pacboost.kernels.threads import each_columns, each_rows
+from pacboost.sources.table import Table, Values
 
 MOST_BINS = 65_535
 ROWS_LOOKED_AT = 200_000
@@ -63,35 +63,29 @@ class Bins:
         return np.uint8 if self.missing <= 255 else np.uint16
 
     @cached_property
-    def offsets(self) -> NDArray[np.int64]:
-        """Where each feature's cuts begin in ``cuts``; one more entry for the end."""
-        return np.concatenate([[0], np.cumsum([t.size for t in self.thresholds])]).astype(np.int64)
-
-    @cached_property
-    def cuts(self) -> NDArray[np.float64]:
-        """All features' thresholds, for comparing doubles, one feature after the other."""
-        if not self.thresholds:
-            return np.empty(0)
-        return upper_cuts(np.concatenate(self.thresholds))
+    def packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """All features' cuts as the kernels want them, and where each feature's lie."""
+        return lookup.pack([upper_cuts(thresholds) for thresholds in self.thresholds])
 
     def encode(self, table: Table) -> Codes:
         """Give the codes (features, rows) of a table."""
+        cuts, offsets = self.packed
         codes = np.empty((table.n_columns, table.n_rows), dtype=self.dtype)
         for first, values in table.blocks():
-            last = first + values.shape[1]
-            offsets = self.offsets[first : last + 1]
-
-            def task(
-                start: int,
-                stop: int,
-                values: NDArray[np.floating] = values,
-                offsets: NDArray[np.int64] = offsets,
-                part: Codes = codes[first:last],
-            ) -> None:
-                lookup.encode(values, self.cuts, offsets, self.missing, part, start, stop)
-
-            each(task, row_spans(table.n_rows))
+            self._encode_block(values, cuts, offsets[first:], codes[first:])
         return codes
+
+    def _encode_block(
+        self,
+        values: Values,
+        cuts: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        codes: Codes,
+    ) -> None:
+        def task(start: int, stop: int) -> None:
+            lookup.encode(values[start:stop], cuts, offsets, self.missing, codes, start)
+
+        each_rows(task, values.shape[0])
 
 
 def fit_bins(
@@ -107,17 +101,27 @@ def fit_bins(
     thresholds: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * table.n_columns
     middle = np.zeros(table.n_columns, dtype=np.int64)
     for first, values in table.blocks():
-
-        def task(
-            start: int, stop: int, first: int = first, values: NDArray[np.floating] = values
-        ) -> None:
-            for j in range(start, stop):
-                thresholds[first + j], middle[first + j] = _cut(
-                    values[:, j], max_bins, weights, chosen
-                )
-
-        each(task, [(j, j + 1) for j in range(values.shape[1])])
+        found = _cut_block(values, max_bins, weights, chosen)
+        for j, (own, median) in enumerate(found, start=first):
+            thresholds[j], middle[j] = own, median
     return Bins(tuple(thresholds), middle)
+
+
+def _cut_block(
+    values: Values,
+    max_bins: int,
+    weights: NDArray[np.float64] | None,
+    chosen: NDArray[np.intp] | None,
+) -> list[tuple[NDArray[np.float32], int]]:
+    rows, columns = values.shape
+    found: list[tuple[NDArray[np.float32], int]] = [(np.empty(0, np.float32), 0)] * columns
+
+    def task(first: int, last: int) -> None:
+        for j in range(first, last):
+            found[j] = _cut(values[:, j], max_bins, weights, chosen)
+
+    each_columns(task, columns, rows)
+    return found
 
 
 def _cut(

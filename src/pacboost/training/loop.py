@@ -13,13 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import measure
-from pacboost.kernels.threads import each, row_spans
+from pacboost.kernels.threads import (
+    ROWS_FOR_CHEAP_KERNELS,
+    ROWS_PER_SPAN,
+    each_rows,
+    span_count,
+)
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.numerics.draw import draw
@@ -85,7 +89,8 @@ class Run:
         self._watch = watch
         self._names = Names(sample.table.name, *sample.answers)
         self._state = booster.init(sample.signs.shape, sample.base)
-        self._first_weights = booster.request(self._state)[0][:, 0].copy() if self._weighted else None
+        first = booster.request(self._state)[0][:, 0]
+        self._first_weights = first.copy() if self._weighted else np.ones(1, dtype=np.int64)
 
     @property
     def _weighted(self) -> bool:
@@ -164,7 +169,6 @@ class Run:
         """Ask the learner until it has an edge; None if it never does."""
         weights, _ = self._booster.request(self._state)
         flat = weights[:, 0]
-        tolerance = 4 * flat.size / float(flat.sum()) + 1e-12  # the rounding of the weights
         retries = 1 if self._learner.deterministic and not self._resample else RETRIES
         for attempt in range(retries):
             seed = self._seed_of(number, attempt)
@@ -172,7 +176,7 @@ class Run:
             finding = self._look(hypothesis, weights)
             if finding.edge < 0:
                 finding = self._look(hypothesis.negated(), weights)
-            if finding.edge > tolerance:
+            if finding.edge > 4 * flat.size / finding.total + 1e-12:  # the rounding of weights
                 return finding
         return None
 
@@ -191,15 +195,16 @@ class Run:
         """Measure a rule on the full weighted sample."""
         agree = hypothesis.answers(self.sample) * self.sample.signs[:, 0]
         flat = weights[:, 0]
-        spans = row_spans(flat.size)
-        sums = np.zeros((len(spans), 2), dtype=np.int64)
-        squares = np.zeros(len(spans))
+        sums = np.zeros((span_count(flat.size), 2), dtype=np.int64)
+        squares = np.zeros(sums.shape[0])
 
         def task(start: int, stop: int) -> None:
-            span = start // (spans[0][1] - spans[0][0])
-            measure.masses(flat, agree, sums, squares, span, start, stop)
+            a, b = start // ROWS_PER_SPAN, span_count(stop)
+            measure.masses(
+                flat[start:stop], agree[start:stop], ROWS_PER_SPAN, sums[a:b], squares[a:b]
+            )
 
-        each(task, spans)
+        each_rows(task, flat.size, at_least=ROWS_FOR_CHEAP_KERNELS)
         total, wrong = (int(number) for number in sums.sum(axis=0))
         return Finding(hypothesis, agree[:, None], total, wrong, total**2 / float(squares.sum()))
 
@@ -222,7 +227,13 @@ class Run:
 
     def _training_error(self) -> float:
         """The share of the sample, under D_1, on which the vote errs or ties."""
-        wrong: NDArray[np.bool_] = self._state.margins[:, 0] <= 0
-        if self._first_weights is None:
-            return int(np.count_nonzero(wrong)) / wrong.size
-        return int(self._first_weights[wrong].sum()) / int(self._first_weights.sum())
+        margins, first = self._state.margins[:, 0], self._first_weights
+        total = int(first.sum()) if self._weighted else margins.size
+        wrong: list[int] = []
+
+        def task(start: int, stop: int) -> None:
+            own = first[start:stop] if self._weighted else first
+            wrong.append(measure.mistakes(margins[start:stop], own))
+
+        each_rows(task, margins.size, at_least=ROWS_FOR_CHEAP_KERNELS)
+        return sum(wrong) / total
