@@ -141,9 +141,7 @@ class AdaBoost(Booster[AdaBoostState]):
             log_scale=state.log_scale + shift,
         )
 
-    def _weigh(
-        self, state: AdaBoostState, agree: Agreement | None, vote: float
-    ) -> AdaBoostState:
+    def _weigh(self, state: AdaBoostState, agree: Agreement | None, vote: float) -> AdaBoostState:
         margins, weights = state.margins.reshape(-1), state.weights.reshape(-1)
         flat = np.zeros(weights.size, dtype=np.int8) if agree is None else agree.reshape(-1)
         base = state.log_base

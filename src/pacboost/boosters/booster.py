@@ -71,6 +71,6 @@ class Booster(ABC, Generic[S]):
     def votes(self, state: S) -> NDArray[np.float64]:
         """Give the votes of all rounds; a corrective booster may have revised the past."""
 
-    def stop(self, state: S) -> str | None:  # noqa: ARG002
+    def stop(self, state: S) -> str | None:
         """Give a reason to stop, or None to go on."""
         return None

@@ -58,8 +58,10 @@ class Certificate:
             ("assumes", "; ".join(self.assumptions) or "nothing"),
             ("after looking", "still valid" if self.valid_after_looking else "no longer valid"),
         ]
-        facts += [(name, f"{value:.6g}" if isinstance(value, float) else str(value))
-                  for name, value in self.inputs.items()]
+        facts += [
+            (name, f"{value:.6g}" if isinstance(value, float) else str(value))
+            for name, value in self.inputs.items()
+        ]
         return [*facts, ("ledger", self.ledger_digest[:16])]
 
     def to_json(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
@@ -154,7 +155,9 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         rounds = door.at_least_one("n_estimators", self.n_estimators)
         learner = door.as_learner(self.estimator)
-        booster = AdaBoost(self.learning_rate, MOST_VOTE if self.max_vote is None else self.max_vote)
+        booster = AdaBoost(
+            self.learning_rate, MOST_VOTE if self.max_vote is None else self.max_vote
+        )
         seed = int(check_random_state(self.random_state).randint(2**31))
         earlier = getattr(self, "model_", None) if self.warm_start else None
         with using(self.n_jobs):
@@ -282,7 +285,9 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return door.open_table(self, X, reset=False)
 
     def _decide(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        return self.classes_[(scores > 0).astype(np.intp) if self.classes_.size == 2 else 0 * scores.astype(np.intp)]
+        second = (scores > 0) & (self.classes_.size == 2)
+        decided: NDArray[Any] = self.classes_[second.astype(np.intp)]
+        return decided
 
     def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.classes_.size == 1:
@@ -363,7 +368,8 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 watchers.append(stack.enter_context(RoundsBar(rounds)))
             try:
                 for done in islice(run, rounds - len(run.done)):
-                    if any([watcher(done.entry) for watcher in watchers]):
+                    wishes = [watcher(done.entry) for watcher in watchers]
+                    if any(wishes):
                         run.stopped = "a callback stopped it"
                 run.stopped = run.stopped or f"all {rounds} rounds are done"
             except KeyboardInterrupt as interrupt:
@@ -390,8 +396,6 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._warn(run)
 
     def _warn(self, run: Run) -> None:
-        import warnings
-
         if self.classes_.size == 1:
             warnings.warn(
                 f"y holds one class only ({self.classes_[0]!r}); the classifier is constant",
@@ -422,12 +426,12 @@ def load(path: str | Path) -> AdaBoostClassifier:
 def _constant_learner(sign: int) -> Learner:
     """Answer for samples of one class."""
     constant = Stump(0, math.inf, 2**31, -sign, sign)
-    return FunctionLearner(lambda X, y, weights: constant)  # noqa: ARG005
+    return FunctionLearner(lambda X, y, weights: constant)
 
 
 def _refuse_constant(sample: Sample) -> None:
     """Raise if no feature tells any two rows apart."""
-    assert sample.bins is not None  # noqa: S101
+    assert sample.bins is not None
     if any(thresholds.size for thresholds in sample.bins.thresholds):
         return
     if sample.codes is not None and np.ptp(sample.codes, axis=1).any():

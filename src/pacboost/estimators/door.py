@@ -64,7 +64,7 @@ def read_labels(y: Any, rows: int) -> NDArray[Any]:
     """Check labels: one per row, none missing."""
     if y is None:
         raise DataError("this classifier requires y to be passed, but the target y is None")
-    labels = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
     if labels.shape[0] != rows:
         raise DataError(f"X has {rows} rows but y has {labels.shape[0]}; they must be as many")
     if labels.dtype.kind == "f":

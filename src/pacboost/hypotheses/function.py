@@ -38,7 +38,7 @@ class Function(Hypothesis):
         """Turn the sign."""
         return replace(self, sign=-self.sign)
 
-    def words(self, names: Names) -> str:  # noqa: ARG002
+    def words(self, names: Names) -> str:
         """Give the description it came with."""
         return self.description if self.sign > 0 else f"not ({self.description})"
 
@@ -63,6 +63,6 @@ class Recorded(Hypothesis):
         """Turn every answer round."""
         return Recorded(-self.known, f"not ({self.description})")
 
-    def words(self, names: Names) -> str:  # noqa: ARG002
+    def words(self, names: Names) -> str:
         """Give the description it came with."""
         return self.description

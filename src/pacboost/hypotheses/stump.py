@@ -38,7 +38,7 @@ class Stump(Hypothesis):
             values = sample.table.block(self.feature, self.feature + 1)[:, 0]
             is_above = values > self.value_cut
             is_missing = np.isnan(values)
-        answers = is_above.view(np.int8)
+        answers: Answers = is_above.view(np.int8)
         answers *= 2 * self.above
         answers -= self.above
         if is_missing.any():

@@ -20,7 +20,7 @@ from pacboost.hypotheses.stump import Stump
 from pacboost.kernels import lookup
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import upper_cuts
-from pacboost.samples.sample import Sample, unlabelled
+from pacboost.samples.sample import unlabelled
 from pacboost.sources.table import Table
 
 Scores = NDArray[np.float64]

@@ -1,5 +1,5 @@
-"""Loops over rows, compiled by numba: arrays in, arrays out. ``naive`` holds the NumPy twin of each.
+"""Loops over rows, compiled by numba: arrays in, arrays out; ``naive`` holds each one's NumPy twin.
 
-A kernel works on one span of rows or columns and holds no lock, so ``threads`` can run several at
-once. Spans never depend on the number of threads, and neither does any result.
+A kernel works on a share of the rows or columns and holds no lock, so ``threads`` can run several
+at once; no result depends on how many.
 """

@@ -23,7 +23,7 @@ def update(
     seen: NDArray[np.int64],
     first: int,
     histogram: NDArray[np.int64],
-) -> int:
+) -> np.int64:
     """Add what changed since ``seen`` to the histograms; give the sum of the weights.
 
     Weights, signs and ``seen`` are those of the rows from ``first`` on. Four columns are taken at a

@@ -34,7 +34,7 @@ def pack(cuts: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDAr
 
 
 @kernel
-def rank(cuts: NDArray[np.float64], value: float) -> int:
+def rank(cuts: NDArray[np.float64], value: float) -> np.int64:
     """Count the cuts below a value, whatever power of two they are."""
     low = np.int64(0)
     step = np.int64(cuts.size >> 1)

@@ -40,13 +40,13 @@ def masses(
 
 
 @kernel
-def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> int:
-    """Sum the first weights of rows that the vote gets wrong or ties on; one weight, or one each."""
+def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> np.int64:
+    """Sum the first weights (one, or one each) of rows that the vote gets wrong or ties on."""
     count = np.int64(0)
     if first_weights.size == 1:
         for i in range(margins.size):
             count += 1 if margins[i] <= 0 else 0
-        return count * first_weights[0]
+        return np.int64(count * first_weights[0])
     for i in range(margins.size):
         count += first_weights[i] if margins[i] <= 0 else 0
     return count

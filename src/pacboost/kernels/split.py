@@ -9,7 +9,7 @@ from pacboost.kernels.jit import kernel
 
 
 @kernel
-def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:
+def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, np.int64]:
     """Give the first feature and cut whose edge is within ``slack`` of the largest.
 
     The third number is the sum above the cut less the sum below it; see learners/stump.py.

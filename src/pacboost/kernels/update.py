@@ -17,7 +17,7 @@ SCALE = 2.0**POINT
 
 
 @kernel
-def whole_exp(x: float) -> int:
+def whole_exp(x: float) -> np.int64:
     """Give max(1, round(exp(x))) for x up to ln(2**53).
 
     Computed here, as 2^k times a polynomial: additions and multiplications give the same bits on

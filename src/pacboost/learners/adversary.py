@@ -31,7 +31,7 @@ class Adversary(Learner):
         if self.order not in ("random", "heavy", "light"):
             raise ParameterError(f"order is {self.order!r}; it may be random, heavy or light")
 
-    def on(self, sample: Sample) -> AdversarySearch:  # noqa: ARG002
+    def on(self, sample: Sample) -> AdversarySearch:
         """It needs no look at the rows."""
         return AdversarySearch(self)
 

@@ -34,7 +34,7 @@ class FunctionSearch(Search):
     sample: Sample
     function: Callable[..., Any]
 
-    def find(self, weights: Weights, signs: Signs, seed: int) -> Hypothesis:  # noqa: ARG002
+    def find(self, weights: Weights, signs: Signs, seed: int) -> Hypothesis:
         """Call it, and wrap what comes back."""
         found = self.function(self.sample.rows, signs, weights / weights.sum())
         if isinstance(found, Hypothesis):

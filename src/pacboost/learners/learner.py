@@ -43,6 +43,6 @@ class Learner(ABC):
     def on(self, sample: Sample) -> Search:
         """Start to work on a sample."""
 
-    def capacity(self, sample: Sample) -> Capacity | None:  # noqa: ARG002
+    def capacity(self, sample: Sample) -> Capacity | None:
         """Tell how rich the class is, None where nobody knows."""
         return None

@@ -55,4 +55,3 @@ class SklearnSearch(Search):
                 return Function(lambda X: np.full(len(X), answer), f"{name} on one class", model)
             model.fit(rows, labels)
         return Function(model.predict, name, model)
-

@@ -78,14 +78,14 @@ class StumpSearch(Search):
         self._histogram = np.zeros((features, self._bins.missing + 1 + PADDING), dtype=np.int64)
         self._seen = np.zeros(n, dtype=np.int64)
 
-    def find(self, weights: Weights, signs: Signs, seed: int = 0) -> Stump:  # noqa: ARG002
+    def find(self, weights: Weights, signs: Signs, seed: int = 0) -> Stump:
         """Bring the histograms up to date and read off the best stump."""
         total = self._update(weights, signs)
         # Each weight may be off by one unit, so each edge by as many units as there are rows.
         slack = total * 2 * weights.size // FRESH_TOTAL
         missing = self._bins.missing
         feature, cut, difference = split.best_cut(self._histogram, missing, slack)
-        return self._stump(feature, cut, difference, int(self._histogram[feature, missing]))
+        return self._stump(feature, cut, int(difference), int(self._histogram[feature, missing]))
 
     def _update(self, weights: Weights, signs: Signs) -> int:
         """Add what changed since the last call; give the total weight."""
@@ -98,11 +98,10 @@ class StumpSearch(Search):
                 own = np.zeros_like(own)
                 others.append(own)
             seen = self._seen[start:stop]
-            totals.append(
-                histogram.update(
-                    self._codes, weights[start:stop], signs[start:stop], seen, start, own
-                )
+            total = histogram.update(
+                self._codes, weights[start:stop], signs[start:stop], seen, start, own
             )
+            totals.append(int(total))
 
         each_rows(task, weights.size)
         for other in others:

@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def draw(
-    weights: NDArray[np.int64], size: int, generator: np.random.Generator
-) -> NDArray[np.intp]:
+def draw(weights: NDArray[np.int64], size: int, generator: np.random.Generator) -> NDArray[np.intp]:
     """Draw ``size`` row numbers independently, with replacement.
 
     >>> draw(np.array([0, 5, 0]), 3, np.random.default_rng(0)).tolist()

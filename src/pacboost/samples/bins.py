@@ -88,9 +88,7 @@ class Bins:
         each_rows(task, values.shape[0])
 
 
-def fit_bins(
-    table: Table, max_bins: int = 255, weights: NDArray[np.float64] | None = None
-) -> Bins:
+def fit_bins(table: Table, max_bins: int = 255, weights: NDArray[np.float64] | None = None) -> Bins:
     """Choose the bins of every feature from the values seen, weighted if weights are given."""
     if not 2 <= max_bins <= MOST_BINS:
         raise ParameterError(f"max_bins is {max_bins}; it may be 2 to {MOST_BINS}")

@@ -13,7 +13,7 @@ from pacboost.sources.table import Table, Values
 
 
 class ArrayTable(Table):
-    """A two-dimensional array of numbers: floats are used in place, others turned block by block."""
+    """A two-dimensional array: floats are used in place, other numbers turned column by column."""
 
     def __init__(self, array: NDArray[Any], names: tuple[str, ...] | None = None) -> None:
         self._array = array

@@ -152,8 +152,6 @@ def _numbers(cells: Sequence[str]) -> list[float] | None:
     except ValueError:
         pass
     try:
-        return [
-            float("nan") if cell.strip().lower() in MISSING else float(cell) for cell in cells
-        ]
+        return [float("nan") if cell.strip().lower() in MISSING else float(cell) for cell in cells]
     except ValueError:
         return None

@@ -39,7 +39,7 @@ class FrameTable(Table):
         """Convert these columns."""
         if last - first == 1:
             return self._column(first)[:, None]
-        return np.column_stack([self._column(j) for j in range(first, last)])
+        return np.column_stack([self._column(j) for j in range(first, last)]).astype(np.float64)
 
     def _column(self, number: int) -> Values:
         series = self._frame[:, number]

@@ -233,7 +233,7 @@ class Run:
 
         def task(start: int, stop: int) -> None:
             own = first[start:stop] if self._weighted else first
-            wrong.append(measure.mistakes(margins[start:stop], own))
+            wrong.append(int(measure.mistakes(margins[start:stop], own)))
 
         each_rows(task, margins.size, at_least=ROWS_FOR_CHEAP_KERNELS)
         return sum(wrong) / total

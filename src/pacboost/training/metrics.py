@@ -65,7 +65,7 @@ METRICS = {
 
 
 def metric(choice: str | Measure) -> Metric:
-    """Look a metric up by name; a function (signs, scores) -> number is one where less is better."""
+    """Look a metric up by name, or take a function of (signs, scores) of which less is better."""
     if callable(choice):
         return Metric(getattr(choice, "__name__", "metric"), choice)
     if choice not in METRICS:
