@@ -36,7 +36,7 @@ class Certificate:
 
     def __str__(self) -> str:
         lines = [self.claim, ""]
-        lines += [f"  {name:<13} {text}" for name, text in self._facts()]
+        lines += [f"  {name:<15} {text}" for name, text in self._facts()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -17,12 +18,12 @@ MOST_ROWS = 20
 def rounds_table(ledger: Ledger, title: str = "") -> Table:
     """What happened round by round; of a long run, the first and the last rounds."""
     validated = any(entry.validation is not None for entry in ledger.rounds)
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for name in ("round", "error", "edge", "vote", "Z", "bound", "training error"):
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("round", "error", "edge", "vote", "Z", "bound", "training\nerror"):
         table.add_column(name, justify="right")
     if validated:
         table.add_column("validation", justify="right")
-    table.add_column("rule", overflow="fold")
+    table.add_column("rule", no_wrap=True, overflow="ellipsis")
     bounds = ledger.columns()["bound"]
     n = len(ledger)
     shown = range(n) if n <= MOST_ROWS else [*range(MOST_ROWS // 2), *range(n - MOST_ROWS // 2, n)]
@@ -43,7 +44,7 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
         ]
         if validated:
             cells.append("" if entry.validation is None else f"{entry.validation:.4f}")
-        table.add_row(*cells, Text(entry.rule))
+        table.add_row(*cells, Text(entry.rule.split(", else ")[0]))
     return table
 
 

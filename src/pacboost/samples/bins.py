@@ -36,7 +36,7 @@ def upper_cuts(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
     """Give, for each threshold, the largest double that rounds to it or below.
 
     >>> cut = upper_cuts(np.array([0.1], dtype=np.float32))[0]
-    >>> float(np.float32(cut)) == float(np.float32(0.1)), cut > float(np.float32(0.1))
+    >>> bool(np.float32(cut) == np.float32(0.1)), bool(cut > np.float64(np.float32(0.1)))
     (True, True)
     """
     here = thresholds.astype(np.float64)

@@ -1,0 +1,38 @@
+"""``pacboost fit``: a file in, rounds and certificate out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from pacboost.errors import FileError
+from pacboost.reports.text import certificate_panel, rounds_table
+from pacboost.sources.csv import read_csv
+
+if TYPE_CHECKING:
+    from pacboost.estimators.adaboost import AdaBoostClassifier
+
+
+def run_fit(model: AdaBoostClassifier, data: Path, target: str, output: Path | None) -> None:
+    """Read, boost, show, and save if asked to."""
+    if output is not None and not output.absolute().parent.is_dir():
+        raise FileError(f"{output}: its folder does not exist; make it first")  # before the work
+    examples = read_csv(data, target)
+    try:
+        model.fit(examples.table, examples.labels)
+    finally:  # after Ctrl-C too: what is done is shown and kept
+        if hasattr(model, "model_"):
+            show(model, f"{data.name}: {examples.table.n_rows:,} rows")
+            if output is not None:
+                model.save(output)
+
+
+def show(model: AdaBoostClassifier, title: str, console: Console | None = None) -> None:
+    """Print the rounds, why they ended, and the certificate."""
+    console = console or Console()
+    ledger = model.ledger_
+    console.print(rounds_table(ledger, title))
+    console.print(f"Stopped: {ledger.stopped}.")
+    console.print(certificate_panel(model.certificate_, ledger))

@@ -1,0 +1,81 @@
+"""The command and its parts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from pacboost import __version__
+from pacboost.errors import PacboostError
+
+
+class Readable(click.Group):
+    """Show errors we raise on purpose as one sentence, not as a traceback."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except PacboostError as problem:
+            raise click.ClickException(str(problem)) from problem
+
+
+@click.group(cls=Readable, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="pacboost")
+def main() -> None:
+    """Boost weak rules into a strong classifier, and say how wrong it can be."""
+
+
+@main.command()
+@click.option("--rounds", default=50, show_default=True, help="Rounds on the real data set.")
+def demo(rounds: int) -> None:
+    """Boost ten points by hand, then a real data set, each with its certificate."""
+    from pacboost.cli.demo import run_demo
+
+    run_demo(rounds)
+
+
+@main.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", required=True, help="The column that holds the labels.")
+@click.option("--rounds", default=50, show_default=True, help="The most rounds to run.")
+@click.option("--learning-rate", default=1.0, show_default=True, help="Scales every vote.")
+@click.option("--max-bins", default=255, show_default=True, help="The most bins per feature.")
+@click.option("--resample", is_flag=True, help="Train each rule on a draw from the weights.")
+@click.option("--validation", default=0.0, help="Share of rows held back to stop early on.")
+@click.option("--seed", default=0, show_default=True, help="Seed for everything drawn by chance.")
+@click.option("--jobs", default=-1, show_default=True, help="Threads; -1 means all cores.")
+@click.option("--output", type=click.Path(path_type=Path), help="Write the model to this file.")
+def fit(
+    data: Path,
+    target: str,
+    rounds: int,
+    learning_rate: float,
+    max_bins: int,
+    resample: bool,
+    validation: float,
+    seed: int,
+    jobs: int,
+    output: Path | None,
+) -> None:
+    """Boost stumps on a CSV file (plain or .gz) with a header.
+
+    Prints the rounds and the certificate. Nothing is written without --output.
+    """
+    from pacboost.cli.fit import run_fit
+    from pacboost.estimators.adaboost import AdaBoostClassifier
+
+    model = AdaBoostClassifier(
+        n_estimators=rounds,
+        learning_rate=learning_rate,
+        max_bins=max_bins,
+        resample=resample,
+        early_stopping=validation > 0,
+        validation_fraction=validation or 0.1,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=sys.stderr.isatty(),
+    )
+    run_fit(model, data, target, output)

@@ -1,0 +1,123 @@
+"""AdaBoost's arithmetic alone, without data or learner."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.errors import ParameterError
+from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT
+
+
+def agreement(seed: int, rows: int, wrong: float) -> np.ndarray:
+    """Random agreement with at least one wrong and one right row."""
+    agree = np.where(np.random.default_rng(seed).random(rows) < wrong, -1, 1).astype(np.int8)
+    agree[0], agree[-1] = -1, 1
+    return agree[:, None]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10**6), st.floats(0.01, 0.6)), min_size=1, max_size=30),
+    st.integers(2, 200),
+)
+@settings(max_examples=100, deadline=None)
+def test_weights_follow_the_margins_and_stay_in_range(
+    rounds: list[tuple[int, float]], rows: int
+) -> None:
+    rules = AdaBoost()
+    state = rules.init((rows, 1), np.ones(1))
+    for seed, share in rounds:
+        weights, targets = rules.request(state)
+        assert targets is None
+        total = int(weights.sum())
+        assert FRESH_TOTAL / 2 < total <= MOST_TOTAL
+        assert weights.min() >= 1
+        agree = agreement(seed, rows, share)
+        edge = float((weights * agree).sum() / total)
+        if edge < 0:
+            agree, edge = -agree, -edge
+        state = rules.step(state, agree, edge)
+        wanted = np.exp(-(state.margins - state.margins.min()))
+        got = state.weights / state.weights.max()
+        assert got == pytest.approx(wanted, abs=2.0 / state.weights.max() + 1e-12)
+
+
+def test_votes_are_exact_multiples_so_that_margins_add_up_in_any_order() -> None:
+    rules = AdaBoost(learning_rate=0.1)
+    state = rules.init((50, 1), np.ones(1))
+    agrees = [agreement(seed, 50, 0.3) for seed in range(20)]
+    for agree in agrees:
+        state = rules.step(state, agree, 0.3)
+    votes = rules.votes(state)
+    assert (votes / VOTE_UNIT == np.rint(votes / VOTE_UNIT)).all()
+    backwards = sum(v * a for v, a in zip(votes[::-1], agrees[::-1], strict=True))
+    assert (state.margins == backwards).all()
+
+
+def test_about_half_of_the_weights_change_in_a_round() -> None:
+    """What the incremental histograms live on: one side keeps its whole-number weights."""
+    rules = AdaBoost()
+    state = rules.init((1000, 1), np.ones(1))
+    kept = []
+    for seed in range(40):
+        before = state.weights.copy()
+        agree = agreement(seed, 1000, 0.45)
+        edge = float((before * agree).sum() / before.sum())
+        if edge < 0:
+            agree, edge = -agree, -edge
+        state = rules.step(state, agree, edge)
+        kept.append(float(np.mean(state.weights == before)))
+    assert np.mean(kept) > 0.4
+
+
+def test_resume_reaches_the_same_state() -> None:
+    rules = AdaBoost()
+    base = np.linspace(1, 3, 100)
+    state = rules.init((100, 1), base)
+    edges = []
+    for seed in range(25):
+        agree = agreement(seed, 100, 0.4)
+        edge = float((state.weights * agree).sum() / state.weights.sum())
+        agree, edge = (agree, edge) if edge >= 0 else (-agree, -edge)
+        edges.append(edge)
+        state = rules.step(state, agree, edge)
+    again = rules.init((100, 1), base)
+    again = rules.resume(again, state.margins, rules.votes(state).tolist(), edges)
+    assert (again.weights == state.weights).all()
+    assert (again.level, again.log_scale, again.total_vote) == (
+        state.level,
+        state.log_scale,
+        state.total_vote,
+    )
+
+
+def test_several_columns_are_weighed_alike() -> None:
+    rules = AdaBoost()
+    one = rules.init((6, 1), np.ones(1))
+    two = rules.init((3, 2), np.ones(1))
+    agree = agreement(1, 6, 0.4)
+    one = rules.step(one, agree, 0.2)
+    two = rules.step(two, agree.reshape(3, 2), 0.2)
+    assert (one.weights.reshape(3, 2) == two.weights).all()
+
+
+def test_votes_of_extreme_edges_are_finite() -> None:
+    assert AdaBoost().vote(1.0) == pytest.approx(MOST_VOTE, abs=1e-9)
+    assert AdaBoost().vote(0.0) == 0
+    assert AdaBoost(max_vote=0.5).vote(0.99) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, math.inf])
+def test_bad_learning_rates(rate: float) -> None:
+    with pytest.raises(ParameterError, match="learning_rate"):
+        AdaBoost(rate)
+
+
+def test_bad_cap() -> None:
+    with pytest.raises(ParameterError, match="max_vote"):
+        AdaBoost(1.0, 0.0)

@@ -1,0 +1,172 @@
+"""Threads: how many, what they share, and that nothing depends on them."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.kernels import jit, threads
+from pacboost.samples.bins import fit_bins
+from pacboost.sources.arrays import ArrayTable
+
+MANY_ROWS = 200_000
+
+
+def shares(n_rows: int = MANY_ROWS) -> list[tuple[int, int]]:
+    """The shares that a task is called with, in order."""
+    calls: list[tuple[int, int]] = []
+    threads.each_rows(lambda start, stop: calls.append((start, stop)), n_rows)
+    return sorted(calls)
+
+
+def test_zero_threads_are_refused() -> None:
+    with pytest.raises(ParameterError, match="n_jobs is 0"), threads.using(0):
+        pass
+
+
+@pytest.mark.parametrize("n_jobs", [None, -1])
+def test_none_and_minus_one_mean_all_cores(
+    n_jobs: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    with threads.using(n_jobs):
+        assert len(shares()) == 3
+
+
+def test_minus_two_means_all_cores_but_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    with threads.using(-2):
+        assert len(shares()) == 2
+
+
+def test_fewer_than_no_cores_mean_one() -> None:
+    with threads.using(-1000):
+        assert len(shares()) == 1
+
+
+def test_there_is_a_core() -> None:
+    assert jit.cores() >= 1
+
+
+def test_one_thread_is_used_outside_of_any_block() -> None:
+    assert len(shares()) == 1
+
+
+def test_leaving_a_nested_block_restores_the_outer_one() -> None:
+    with threads.using(2):
+        with threads.using(3):
+            assert len(shares()) == 3
+        assert len(shares()) == 2
+    assert len(shares()) == 1
+
+
+def test_leaving_by_an_exception_restores_too() -> None:
+    def leave() -> None:
+        with threads.using(3):
+            raise KeyError("out")
+
+    with threads.using(2):
+        with pytest.raises(KeyError):
+            leave()
+        assert len(shares()) == 2
+
+
+def test_another_thread_does_not_see_our_block() -> None:
+    counts: list[int] = []
+    with threads.using(3):
+        other = threading.Thread(target=lambda: counts.append(len(shares())))
+        other.start()
+        other.join()
+    assert counts == [1]
+
+
+@settings(deadline=None, max_examples=100)
+@given(n_rows=st.integers(0, 500_000), n_jobs=st.integers(1, 5))
+def test_shares_of_rows_cover_every_row_once_and_are_cut_between_spans(
+    n_rows: int, n_jobs: int
+) -> None:
+    with threads.using(n_jobs):
+        parts = shares(n_rows)
+    assert len(parts) <= n_jobs
+    assert parts[0][0] == 0
+    assert parts[-1][1] == n_rows
+    for (_, stop), (start, _) in zip(parts, parts[1:], strict=False):
+        assert stop == start
+        assert start % threads.ROWS_PER_SPAN == 0
+
+
+@settings(deadline=None, max_examples=100)
+@given(columns=st.integers(0, 300), n_rows=st.integers(0, 100_000), n_jobs=st.integers(1, 5))
+def test_shares_of_columns_cover_every_column_once(columns: int, n_rows: int, n_jobs: int) -> None:
+    touched = np.zeros(columns, dtype=np.int64)
+
+    def task(first: int, last: int) -> None:
+        touched[first:last] += 1
+
+    with threads.using(n_jobs):
+        threads.each_columns(task, columns, n_rows)
+    assert (touched == 1).all()
+
+
+def test_few_rows_stay_on_the_calling_thread() -> None:
+    names: list[str] = []
+
+    def task(start: int, stop: int) -> None:
+        names.append(threading.current_thread().name)
+
+    with threads.using(2):
+        threads.each_rows(task, MANY_ROWS, at_least=MANY_ROWS)
+    assert names == [threading.current_thread().name]
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_an_exception_in_any_share_comes_out_after_all_shares_ended(failing: int) -> None:
+    with threads.using(3):
+        starts = [start for start, _ in shares()]
+        ended: list[int] = []
+
+        def task(start: int, stop: int) -> None:
+            if start == starts[failing]:
+                raise KeyError("mishap")
+            ended.append(start)
+
+        with pytest.raises(KeyError, match="mishap"):
+            threads.each_rows(task, MANY_ROWS)
+        assert sorted(ended) == [start for start in starts if start != starts[failing]]
+        assert len(shares()) == 3
+
+
+def test_a_task_that_uses_threads_itself_does_not_wait_for_ever() -> None:
+    counts: list[int] = []
+    with threads.using(2):
+        threads.each_rows(lambda a, b: counts.append(len(shares())), MANY_ROWS)
+    assert len(counts) == 2
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 32_768, 32_769])
+def test_there_are_spans_enough_for_the_rows(n_rows: int) -> None:
+    spans = threads.span_count(n_rows)
+    assert (spans - 1) * threads.ROWS_PER_SPAN < max(n_rows, 1) or spans == 0
+    assert spans * threads.ROWS_PER_SPAN >= n_rows
+
+
+def test_bins_and_codes_do_not_depend_on_the_number_of_threads() -> None:
+    generator = np.random.default_rng(4)
+    values = generator.normal(size=(70_001, 6))
+    values[generator.random(values.shape) < 0.05] = np.nan
+    table = ArrayTable(values)
+    found: list[tuple[list[NDArray[np.float32]], NDArray[np.unsignedinteger]]] = []
+    for n_jobs in (1, 2, 3):
+        with threads.using(n_jobs):
+            bins = fit_bins(table, 300)
+            found.append((list(bins.thresholds), bins.encode(table)))
+    for thresholds, codes in found[1:]:
+        for own, first in zip(thresholds, found[0][0], strict=True):
+            np.testing.assert_array_equal(own, first)
+        np.testing.assert_array_equal(codes, found[0][1])

@@ -1,0 +1,134 @@
+"""Weights after a round: the rounded exponential, and what is done with it."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pacboost.kernels import naive, update
+from pacboost.numerics.exact import MOST_TOTAL, round_vote
+
+LARGEST = math.log(MOST_TOTAL)
+RELATIVE = 2.0**-52
+"""How far the exponential may be off before it is rounded, relative to itself.
+
+The last addition of the polynomial rounds by at most 2**-53; the reduced argument, the products
+and the terms before it each by 2**-55 or less, and there is little of them.
+"""
+
+ARGUMENTS = st.floats(-50.0, LARGEST)
+
+
+def true_exp(x: float) -> Decimal:
+    with localcontext() as context:
+        context.prec = 50
+        return Decimal(x).exp()
+
+
+@settings(deadline=None, max_examples=400)
+@given(x=ARGUMENTS)
+@example(x=LARGEST)
+@example(x=0.0)
+@example(x=-0.0)
+@example(x=-1.0)
+@example(x=-50.0)
+@example(x=math.log(1.5))
+def test_the_exponential_is_off_by_half_a_unit_and_hardly_more(x: float) -> None:
+    exact = true_exp(x)
+    allowed = Decimal("0.5") + exact * Decimal(RELATIVE)
+    weight = int(update.whole_exp(x))
+    assert weight >= 1
+    assert abs(weight - max(exact, Decimal(1))) <= allowed
+
+
+@pytest.mark.parametrize("k", range(54))
+def test_the_exponential_is_right_next_to_each_power_of_two(k: int) -> None:
+    middle = math.log(2.0) * k
+    for x in (math.nextafter(middle, 0.0), middle, middle + math.log(2.0) / 2 - 1e-9):
+        if x > LARGEST:
+            continue
+        exact = true_exp(x)
+        allowed = Decimal("0.5") + exact * Decimal(RELATIVE)
+        assert abs(int(update.whole_exp(x)) - exact) <= allowed
+
+
+@settings(deadline=None, max_examples=200)
+@given(x=st.floats(-50.0, 30.0))
+def test_the_exponential_is_the_twins_or_its_neighbour(x: float) -> None:
+    """Below 2**44 they can differ only where exp(x) lies next to the middle of two numbers."""
+    ours, twin = int(update.whole_exp(x)), int(naive.whole_exp(np.array([x]))[0])
+    if ours != twin:
+        exact = true_exp(x)
+        assert abs(ours - twin) == 1
+        assert abs(exact % 1 - Decimal("0.5")) < exact * Decimal(2 * RELATIVE)
+
+
+@settings(deadline=None, max_examples=200)
+@given(x=ARGUMENTS, y=ARGUMENTS)
+def test_a_larger_argument_gives_no_smaller_weight(x: float, y: float) -> None:
+    """Neighbouring doubles may swap by rounding, so the step is 2**-50 of the argument or more."""
+    low, high = min(x, y), max(x, y)
+    if high - low > 2.0**-44:
+        assert update.whole_exp(low) <= update.whole_exp(high)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(1, 300),
+    vote=st.floats(0.0, 5.0).map(round_vote),
+    scale=st.floats(0.0, 20.0),
+    one=st.booleans(),
+)
+def test_margins_equal_the_twins_and_weights_up_to_rounding(
+    seed: int, rows: int, vote: float, scale: float, one: bool
+) -> None:
+    generator = np.random.default_rng(seed)
+    agree = generator.choice(np.array([-1, 1], dtype=np.int8), rows)
+    margins = generator.integers(-(2**41), 2**41, rows) * 2.0**-40
+    base = np.log(generator.uniform(0.1, 10.0, 1 if one else rows))
+    total = round_vote(2.0 + vote)
+    expected, twins = naive.exponential(agree, vote, total, base, scale, margins)
+    weights = np.empty(rows, dtype=np.int64)
+    update.exponential(agree, vote, total, base, scale, margins, weights)
+    np.testing.assert_array_equal(margins, expected)
+    assert np.all(np.abs(weights - twins) <= 1 + twins * 2.0**-50)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 32_769])
+def test_one_base_weight_for_all_gives_what_one_each_gives(rows: int) -> None:
+    generator = np.random.default_rng(rows)
+    agree = generator.choice(np.array([-1, 1], dtype=np.int8), rows)
+    start = generator.integers(-(2**41), 2**41, rows) * 2.0**-40
+    both = []
+    for base in (np.array([0.25]), np.full(rows, 0.25)):
+        margins, weights = start.copy(), np.empty(rows, dtype=np.int64)
+        update.exponential(agree, 0.5, 2.5, base, 20.0, margins, weights)
+        both.append((margins, weights))
+    np.testing.assert_array_equal(both[0][0], both[1][0])
+    np.testing.assert_array_equal(both[0][1], both[1][1])
+
+
+def test_a_row_that_the_rule_got_right_keeps_its_weight() -> None:
+    votes = [round_vote(v) for v in (0.7, 0.3, 1.1)]
+    agree = np.array([1, -1], dtype=np.int8)
+    margins, weights = np.zeros(2), np.zeros(2, dtype=np.int64)
+    before = int(update.whole_exp(30.0))
+    total = 0.0
+    for vote in votes:
+        total += vote
+        update.exponential(agree, vote, total, np.zeros(1), 30.0, margins, weights)
+        assert weights[0] == before
+    assert weights[1] > before
+
+
+def test_no_row_is_forgotten() -> None:
+    margins, weights = np.array([1000.0]), np.zeros(1, dtype=np.int64)
+    one = np.array([1], dtype=np.int8)
+    update.exponential(one, 1.0, 1.0, np.zeros(1), 0.0, margins, weights)
+    assert weights.tolist() == [1]

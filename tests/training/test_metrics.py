@@ -1,0 +1,49 @@
+"""Metrics against scikit-learn's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import metrics as reference
+
+from pacboost.errors import ParameterError
+from pacboost.training.metrics import METRICS, auc, metric
+
+
+def some_scores() -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(0)
+    signs = np.where(generator.random(400) < 0.4, 1, -1).astype(np.int8)
+    return signs, np.round(signs + generator.normal(size=400), 1)
+
+
+def test_auc() -> None:
+    signs, scores = some_scores()
+    assert auc(signs, scores) == pytest.approx(reference.roc_auc_score(signs, scores))
+
+
+def test_log_loss() -> None:
+    signs, scores = some_scores()
+    wanted = reference.log_loss(signs, 1 / (1 + np.exp(-2 * scores)))
+    assert METRICS["log_loss"].measure(signs, scores) == pytest.approx(wanted)
+
+
+def test_error_counts_ties() -> None:
+    signs = np.array([1, -1, 1, -1], dtype=np.int8)
+    assert METRICS["error"].measure(signs, np.array([1.0, -1, 0, 0])) == 0.5
+
+
+def test_exponential_loss() -> None:
+    signs = np.array([1, -1], dtype=np.int8)
+    assert METRICS["exponential_loss"].measure(signs, np.array([1.0, 1.0])) == pytest.approx(
+        (np.exp(-1) + np.exp(1)) / 2
+    )
+
+
+def test_unknown_names_are_refused_with_the_list() -> None:
+    with pytest.raises(ParameterError, match="error, exponential_loss, log_loss, auc"):
+        metric("f1")
+
+
+def test_auc_of_one_class_is_refused() -> None:
+    with pytest.raises(ParameterError, match="one class"):
+        auc(np.ones(3, dtype=np.int8), np.arange(3.0))
