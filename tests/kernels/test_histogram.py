@@ -73,7 +73,7 @@ def test_shares_of_the_rows_add_up_to_the_whole() -> None:
     sums = np.zeros((3, 50), dtype=np.int64)
     total = 0
     for a, b in [(0, 17_000), (17_000, 17_001), (17_001, rows)]:
-        total += histogram.update(codes, weights[a:b], signs[a:b], seen[a:b], a, sums)
+        total += int(histogram.update(codes, weights[a:b], signs[a:b], seen[a:b], a, sums))
     assert total == weights.sum()
     np.testing.assert_array_equal(sums, naive.histogram(codes, weights * signs, 50))
 
@@ -92,6 +92,6 @@ def test_nothing_is_added_when_nothing_changed() -> None:
     weights = np.array([3, 4])
     signs = np.array([1, -1], dtype=np.int8)
     sums = np.zeros((1, 2), dtype=np.int64)
-    total = histogram.update(codes, weights, signs, weights * signs, 0, sums)
-    assert total == 7
+    seen = np.array([3, -4])
+    assert histogram.update(codes, weights, signs, seen, 0, sums) == 7
     assert sums.tolist() == [[0, 0]]

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from pacboost.kernels import naive, update
-from pacboost.numerics.exact import MOST_TOTAL, round_vote
+from pacboost.numerics.exact import MOST_TOTAL, VOTE_UNIT, round_vote
 
 LARGEST = math.log(MOST_TOTAL)
 RELATIVE = 2.0**-52
@@ -28,6 +29,10 @@ def true_exp(x: float) -> Decimal:
     with localcontext() as context:
         context.prec = 50
         return Decimal(x).exp()
+
+
+def some_margins(generator: np.random.Generator, rows: int) -> NDArray[np.float64]:
+    return generator.integers(-(2**41), 2**41, rows).astype(np.float64) * VOTE_UNIT
 
 
 @settings(deadline=None, max_examples=400)
@@ -71,7 +76,7 @@ def test_the_exponential_is_the_twins_or_its_neighbour(x: float) -> None:
 @settings(deadline=None, max_examples=200)
 @given(x=ARGUMENTS, y=ARGUMENTS)
 def test_a_larger_argument_gives_no_smaller_weight(x: float, y: float) -> None:
-    """Neighbouring doubles may swap by rounding, so the step is 2**-50 of the argument or more."""
+    """Arguments as close as the rounding errs may swap, so these are further apart."""
     low, high = min(x, y), max(x, y)
     if high - low > 2.0**-44:
         assert update.whole_exp(low) <= update.whole_exp(high)
@@ -90,7 +95,7 @@ def test_margins_equal_the_twins_and_weights_up_to_rounding(
 ) -> None:
     generator = np.random.default_rng(seed)
     agree = generator.choice(np.array([-1, 1], dtype=np.int8), rows)
-    margins = generator.integers(-(2**41), 2**41, rows) * 2.0**-40
+    margins = some_margins(generator, rows)
     base = np.log(generator.uniform(0.1, 10.0, 1 if one else rows))
     total = round_vote(2.0 + vote)
     expected, twins = naive.exponential(agree, vote, total, base, scale, margins)
@@ -104,7 +109,7 @@ def test_margins_equal_the_twins_and_weights_up_to_rounding(
 def test_one_base_weight_for_all_gives_what_one_each_gives(rows: int) -> None:
     generator = np.random.default_rng(rows)
     agree = generator.choice(np.array([-1, 1], dtype=np.int8), rows)
-    start = generator.integers(-(2**41), 2**41, rows) * 2.0**-40
+    start = some_margins(generator, rows)
     both = []
     for base in (np.array([0.25]), np.full(rows, 0.25)):
         margins, weights = start.copy(), np.empty(rows, dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -12,35 +12,29 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.training import training_error
-from pacboost.errors import DataError, NoEdgeWarning, OneClassWarning, ParameterError
-from pacboost.estimators import door
-from pacboost.hypotheses.function import Function
+from pacboost.errors import NoEdgeWarning, OneClassWarning, ParameterError
+from pacboost.estimators import door, prepare
+from pacboost.estimators.vote import VoteClassifier
 from pacboost.hypotheses.stump import Stump
 from pacboost.kernels.threads import using
 from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner
-from pacboost.ledgers.ledger import Ledger, Round
+from pacboost.ledgers.ledger import Round
 from pacboost.models import format as model_file
-from pacboost.models.model import Model, answer_names
+from pacboost.models.model import Model
 from pacboost.numerics.exact import MOST_VOTE
-from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
-from pacboost.sources.table import SomeRows, Table
-from pacboost.training.loop import NO_EDGE, Run
+from pacboost.training.loop import Run
 from pacboost.training.metrics import metric
 from pacboost.training.watch import Watch
 
 Callback = Callable[[Round], bool | None]
 
 
-class AdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class AdaBoostClassifier(VoteClassifier):
     """AdaBoost for two classes, with the proof of its training error.
 
     Without an estimator it boosts decision stumps on binned features: fast, exact in its sums, the
@@ -155,14 +149,20 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         rounds = door.at_least_one("n_estimators", self.n_estimators)
         learner = door.as_learner(self.estimator)
-        booster = AdaBoost(
-            self.learning_rate, MOST_VOTE if self.max_vote is None else self.max_vote
-        )
+        cap = MOST_VOTE if self.max_vote is None else self.max_vote
+        booster = AdaBoost(self.learning_rate, cap)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        earlier = getattr(self, "model_", None) if self.warm_start else None
         with using(self.n_jobs):
-            sample, held = self._samples(X, y, sample_weight, X_val, y_val, learner, seed)
-            if (sample.signs == sample.signs[0]).all():
+            examples, classes = prepare.read_examples(self, X, y, sample_weight)
+            held: prepare.Examples | None = None
+            if X_val is not None:
+                held = prepare.read_validation(self, X_val, y_val, classes)
+            elif self.early_stopping:
+                examples, held = prepare.split(examples, self.validation_fraction, seed)
+            sample = prepare.training_sample(
+                examples.counting(), classes, self.max_bins, codes=learner.codes
+            )
+            if classes.size == 1 or prepare.one_class(sample):
                 learner = _constant_learner(int(sample.signs[0, 0]))
             run = Run(
                 sample,
@@ -170,103 +170,14 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 booster,
                 seed=seed,
                 resample=self._resample_size(sample.n_rows),
-                watch=held,
+                watch=None if held is None else self._watch(held, sample),
             )
-            if earlier is not None and len(earlier.ledger) <= rounds:
-                run.resume(earlier.vote.hypotheses, earlier.ledger.rounds)
+            if self.warm_start and hasattr(self, "model_"):
+                self._resume(run, classes, rounds)
+            self.classes_ = classes
             self._boost(run, rounds)
+        self._warn(run)
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class each row is voted into; a tie goes to the first class."""
-        return self._decide(self.decision_function(X))
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the score F(x), the sum of signed votes; above 0 means the second class."""
-        table = self._open(X)
-        with using(self.n_jobs):
-            return self.model_.vote.scores(table)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give 1/(1 + exp(-2F)) for the second class (Friedman, Hastie and Tibshirani 2000)."""
-        return self._probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the logarithm of the probabilities, without taking it of 0."""
-        scores = self.decision_function(X)
-        if self.classes_.size == 1:
-            return np.zeros((scores.size, 1))
-        return -np.logaddexp(0.0, np.column_stack([2 * scores, -2 * scores]))
-
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Give the score after each round."""
-        table = self._open(X)
-        for scores in self.model_.vote.staged(table):
-            yield scores.copy()
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Give the predictions after each round."""
-        for scores in self.staged_decision_function(X):
-            yield self._decide(scores)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Give the probabilities after each round."""
-        for scores in self.staged_decision_function(X):
-            yield self._probabilities(scores)
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Give the accuracy after each round."""
-        for predicted in self.staged_predict(X):
-            yield float(np.average(predicted == np.asarray(y), weights=sample_weight))
-
-    def rules(self) -> list[str]:
-        """Give every rule in words, with its vote, in the order of rounds."""
-        check_is_fitted(self)
-        return self.model_.words()
-
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file that ``pacboost.load`` reads; no code is stored in it."""
-        check_is_fitted(self)
-        model_file.save(self.model_, path)
-
-    @property
-    def ledger_(self) -> Ledger:
-        """What the loop measured."""
-        return self._fitted("ledger_").ledger
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The bound on the training error, computed from the ledger."""
-        return training_error(self._fitted("certificate_").ledger)
-
-    @property
-    def votes_(self) -> NDArray[np.float64]:
-        """The vote of every rule."""
-        return self._fitted("votes_").vote.votes
-
-    @property
-    def estimators_(self) -> list[Any]:
-        """The rules; for black boxes, the fitted classifiers themselves."""
-        hypotheses = self._fitted("estimators_").vote.hypotheses
-        return [h.inner if isinstance(h, Function) else h for h in hypotheses]
-
-    @property
-    def estimator_weights_(self) -> NDArray[np.float64]:
-        """Twice the votes, as scikit-learn counts them."""
-        return 2 * self._fitted("estimator_weights_").vote.votes
-
-    @property
-    def estimator_errors_(self) -> NDArray[np.float64]:
-        """The weighted error of every rule in its round."""
-        return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes."""
-        return self._fitted("feature_importances_").importances()
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -275,91 +186,35 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
-    def _fitted(self, name: str) -> Model:
-        if not hasattr(self, "model_"):
-            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
-        return self.model_
-
-    def _open(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return door.open_table(self, X, reset=False)
-
-    def _decide(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        second = (scores > 0) & (self.classes_.size == 2)
-        decided: NDArray[Any] = self.classes_[second.astype(np.intp)]
-        return decided
-
-    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.classes_.size == 1:
-            return np.ones((scores.size, 1))
-        return np.column_stack([expit(-2 * scores), expit(2 * scores)])
-
-    def _samples(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        X_val: Any,
-        y_val: Any,
-        learner: Learner,
-        seed: int,
-    ) -> tuple[Sample, Watch | None]:
-        """Turn the input into the sample to learn from, and perhaps one to watch."""
-        table = door.open_table(self, X, reset=True)
-        labels = door.read_labels(y, table.n_rows)
-        self.classes_, signs = door.two_classes(labels)
-        weights = door.read_weights(sample_weight, table.n_rows)
-        watched: tuple[Table, NDArray[np.int8]] | None = None
-        if X_val is not None:
-            other = door.open_table(self, X_val, reset=False)
-            watched = other, self._signs_of(door.read_labels(y_val, other.n_rows))
-        elif self.early_stopping:
-            learned, held = self._split(table.n_rows, seed)
-            watched = SomeRows(table, held), signs[held]
-            table, signs = SomeRows(table, learned), signs[learned]
-            weights = None if weights is None else weights[learned]
-        if weights is not None and (weights == 0).any():
-            kept = np.flatnonzero(weights)
-            table, signs, weights = SomeRows(table, kept), signs[kept], weights[kept]
-        bins = fit_bins(table, self.max_bins, weights) if learner.codes else None
-        answers = answer_names(self.classes_)
-        base = np.ones(1) if weights is None else weights
-        sample = Sample(table, signs[:, None], base, bins, answers)
-        if learner.codes and np.unique(signs).size == 2:
-            _refuse_constant(sample)
-        if watched is None:
-            return sample, None
-        patience = door.at_least_one("n_iter_no_change", self.n_iter_no_change)
-        held_sample = Sample(watched[0], watched[1][:, None], bins=bins)
-        return sample, Watch(held_sample, metric(self.eval_metric), patience, self.tol)
-
-    def _signs_of(self, labels: NDArray[Any]) -> NDArray[np.int8]:
-        unknown = sorted(set(np.unique(labels).tolist()) - set(self.classes_.tolist()))
-        if unknown:
-            raise DataError(
-                f"y_val holds {unknown[0]!r}, which is not among the classes of y: "
-                f"{self.classes_.tolist()}"
-            )
-        return np.where(labels == self.classes_[-1], np.int8(1), np.int8(-1))
-
-    def _split(self, rows: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        share = self.validation_fraction
-        held = round(rows * share) if 0 < share < 1 else 0
-        if not 0 < held < rows:
-            raise ParameterError(
-                f"validation_fraction is {share} and there are {rows} rows; it must lie in (0, 1) "
-                "and leave rows on both sides"
-            )
-        order = np.random.default_rng(seed).permutation(rows)
-        return np.sort(order[held:]), np.sort(order[:held])
-
     def _resample_size(self, rows: int) -> int:
         if isinstance(self.resample, (bool, np.bool_)):
             return rows if self.resample else 0
         return door.at_least_one("resample", self.resample)
 
+    def _watch(self, held: prepare.Examples, training: Sample) -> Watch:
+        patience = door.at_least_one("n_iter_no_change", self.n_iter_no_change)
+        watched = prepare.watched_sample(held, training)
+        return Watch(watched, metric(self.eval_metric), patience, self.tol)
+
+    def _resume(self, run: Run, classes: NDArray[Any], rounds: int) -> None:
+        """Take over the rounds of the last fit."""
+        earlier = self.model_
+        if earlier.n_features != run.sample.table.n_columns or not np.array_equal(
+            earlier.classes, classes
+        ):
+            raise ParameterError(
+                "warm_start goes on with the same data, but features or classes have changed; "
+                "set warm_start=False to start afresh"
+            )
+        if rounds < len(earlier.ledger):
+            raise ParameterError(
+                f"n_estimators is {rounds}, but the last fit has {len(earlier.ledger)} rounds "
+                "already; give at least as many, or set warm_start=False"
+            )
+        run.resume(earlier.vote.hypotheses, earlier.ledger.rounds)
+
     def _boost(self, run: Run, rounds: int) -> None:
-        """Run the rounds; whatever ends them, what is done is kept."""
+        """Run the rounds; Ctrl-C ends them, but what is done is kept."""
         with ExitStack() as stack:
             watchers: list[Callback] = list(self.callbacks or ())
             if self.verbose:
@@ -374,40 +229,35 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 run.stopped = run.stopped or f"all {rounds} rounds are done"
             except KeyboardInterrupt as interrupt:
                 run.stopped = "interrupted"
-                interrupt.add_note(
-                    f"pacboost: the {len(run.done)} rounds done before the interrupt are kept; "
-                    "the estimator can be used, or go on with warm_start=True"
-                )
+                if run.done:
+                    self._keep(run)
+                    interrupt.add_note(
+                        f"pacboost: the {len(run.done)} rounds done before the interrupt are "
+                        "kept; the estimator can be used, or go on with warm_start=True"
+                    )
                 raise
-            finally:
-                self._keep(run)
+        run.keep_best()
+        self._keep(run)
 
     def _keep(self, run: Run) -> None:
-        run.keep_best()
         table = run.sample.table
         self.model_ = Model(
-            self.classes_,
-            table.n_columns,
-            table.names,
-            run.sample.bins,
-            run.vote(),
-            run.ledger(),
+            self.classes_, table.n_columns, table.names, run.sample.bins, run.vote(), run.ledger()
         )
-        self._warn(run)
 
     def _warn(self, run: Run) -> None:
         if self.classes_.size == 1:
             warnings.warn(
                 f"y holds one class only ({self.classes_[0]!r}); the classifier is constant",
                 OneClassWarning,
-                stacklevel=5,
+                stacklevel=3,
             )
-        elif run.stopped == NO_EDGE and not run.done:
+        elif not run.done:
             warnings.warn(
                 "the weak learner found no rule better than guessing, so the vote is empty and "
                 "every prediction is a tie; give it other features or a richer weak learner",
                 NoEdgeWarning,
-                stacklevel=5,
+                stacklevel=3,
             )
 
 
@@ -427,16 +277,3 @@ def _constant_learner(sign: int) -> Learner:
     """Answer for samples of one class."""
     constant = Stump(0, math.inf, 2**31, -sign, sign)
     return FunctionLearner(lambda X, y, weights: constant)
-
-
-def _refuse_constant(sample: Sample) -> None:
-    """Raise if no feature tells any two rows apart."""
-    assert sample.bins is not None
-    if any(thresholds.size for thresholds in sample.bins.thresholds):
-        return
-    if sample.codes is not None and np.ptp(sample.codes, axis=1).any():
-        return  # one value and missing ones: that tells rows apart
-    raise DataError(
-        f"all {sample.table.n_columns} features are constant: no rule can tell rows apart. Give at "
-        "least one feature that varies (values that differ by less than a 32-bit float are equal)."
-    )

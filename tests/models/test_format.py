@@ -1,0 +1,277 @@
+"""The model file: what goes in comes out, and what is not one is refused in words."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+import pacboost
+from pacboost import AdaBoostClassifier
+from pacboost.errors import FileError
+from pacboost.models.format import FORMAT, VERSION, model_bytes
+
+NAMES = ["alpha column", "beta column", "gamma column"]
+
+
+def examples() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    generator = np.random.default_rng(11)
+    X = generator.normal(size=(150, 3))
+    y = (X[:, 0] + X[:, 1] + generator.normal(size=150) > 0).astype(np.int64)
+    return X, y
+
+
+def saved(folder: Path, **options: Any) -> tuple[AdaBoostClassifier, Path]:
+    model = AdaBoostClassifier(**{"n_estimators": 8, **options}).fit(*examples())
+    path = folder / "model.json"
+    model.save(path)
+    return model, path
+
+
+def rewritten(path: Path, **changes: Any) -> Path:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**content, **changes}), encoding="utf-8")
+    return path
+
+
+def test_loaded_model_predicts_the_same(tmp_path: Path) -> None:
+    X, _ = examples()
+    model, path = saved(tmp_path)
+    back = pacboost.load(path)
+    assert np.array_equal(back.decision_function(X), model.decision_function(X))
+    assert np.array_equal(back.predict(X), model.predict(X))
+    assert np.array_equal(back.predict_proba(X), model.predict_proba(X))
+
+
+def test_loaded_model_has_the_same_bytes(tmp_path: Path) -> None:
+    model, path = saved(tmp_path)
+    back = pacboost.load(path)
+    assert model_bytes(back.model_) == model_bytes(model.model_)
+    again = tmp_path / "again.json"
+    back.save(again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_loaded_model_has_the_same_ledger_and_certificate(tmp_path: Path) -> None:
+    model, path = saved(tmp_path, learning_rate=0.5)
+    back = pacboost.load(path)
+    assert back.ledger_ == model.ledger_
+    assert back.certificate_ == model.certificate_
+    assert back.rules() == model.rules()
+
+
+def test_rule_that_asks_for_missing_values_survives(tmp_path: Path) -> None:
+    X = np.array([[1.0], [1.0], [np.nan], [np.nan]])
+    model = AdaBoostClassifier().fit(X, [0, 0, 1, 1])
+    assert np.isinf(model.estimators_[0].threshold)
+    model.save(tmp_path / "m.json")
+    assert pacboost.load(tmp_path / "m.json").predict(X).tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [0.5, 2.5]])
+def test_labels_of_every_kind_come_back(tmp_path: Path, labels: list[Any]) -> None:
+    X, y = examples()
+    model = AdaBoostClassifier(n_estimators=4).fit(X, np.array(labels)[y])
+    model.save(tmp_path / "m.json")
+    back = pacboost.load(tmp_path / "m.json")
+    assert back.classes_.tolist() == labels
+    assert np.array_equal(back.predict(X), model.predict(X))
+
+
+def test_names_come_back_and_are_checked(tmp_path: Path) -> None:
+    X, y = examples()
+    model = AdaBoostClassifier(n_estimators=4).fit(pd.DataFrame(X, columns=NAMES), y)
+    model.save(tmp_path / "m.json")
+    back = pacboost.load(tmp_path / "m.json")
+    assert back.feature_names_in_.tolist() == NAMES
+    assert back.rules() == model.rules()
+    with pytest.raises(ValueError, match="same order"):
+        back.predict(pd.DataFrame(X, columns=NAMES[::-1]))
+
+
+def test_loaded_model_goes_on_under_warm_start(tmp_path: Path) -> None:
+    X, y = examples()
+    _, path = saved(tmp_path)
+    back = pacboost.load(path).set_params(warm_start=True, n_estimators=20).fit(X, y)
+    whole = AdaBoostClassifier(n_estimators=20).fit(X, y)
+    assert model_bytes(back.model_) == model_bytes(whole.model_)
+
+
+def test_part_named_model_is_what_model_bytes_gives(tmp_path: Path) -> None:
+    model, path = saved(tmp_path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["format"] == FORMAT
+    assert content["version"] == VERSION
+    assert content["model"] == json.loads(model_bytes(model.model_))
+
+
+def test_part_named_model_holds_no_column_names(tmp_path: Path) -> None:
+    X, y = examples()
+    model = AdaBoostClassifier(n_estimators=6).fit(pd.DataFrame(X, columns=NAMES), y)
+    path = tmp_path / "m.json"
+    model.save(path)
+    core = json.dumps(json.loads(path.read_text(encoding="utf-8"))["model"])
+    assert "alpha column" in path.read_text(encoding="utf-8")
+    assert not any(name in core for name in NAMES)
+
+
+def test_column_names_do_not_change_the_bytes() -> None:
+    X, y = examples()
+    named = AdaBoostClassifier(n_estimators=6).fit(pd.DataFrame(X, columns=NAMES), y)
+    plain = AdaBoostClassifier(n_estimators=6).fit(X, y)
+    assert model_bytes(named.model_) == model_bytes(plain.model_)
+
+
+def test_file_is_replaced_whole(tmp_path: Path) -> None:
+    X, y = examples()
+    _, path = saved(tmp_path)
+    other = AdaBoostClassifier(n_estimators=2).fit(X, y)
+    other.save(str(path))
+    assert model_bytes(pacboost.load(str(path)).model_) == model_bytes(other.model_)
+    assert os.listdir(tmp_path) == ["model.json"]  # noqa: PTH208
+
+
+def test_black_boxes_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 3).fit(*examples())
+    with pytest.raises(FileError, match="black boxes.*Pickle"):
+        model.save(tmp_path / "m.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cut_off_file_is_refused(tmp_path: Path) -> None:
+    _, path = saved(tmp_path)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(FileError, match=r"model\.json: is not a pacboost model file"):
+        pacboost.load(path)
+
+
+def test_binary_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_bytes(bytes(range(256)))
+    with pytest.raises(FileError, match=r"model\.json: is not a pacboost model file"):
+        pacboost.load(path)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "null", "{}", '{"format": "another"}'])
+def test_json_of_another_format_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(text)
+    with pytest.raises(FileError, match=r"model\.json: is not a pacboost model file"):
+        pacboost.load(path)
+
+
+def test_another_version_is_refused_with_both_numbers(tmp_path: Path) -> None:
+    _, path = saved(tmp_path)
+    rewritten(path, version=VERSION + 1)
+    with pytest.raises(FileError, match=f"has version {VERSION + 1}.* reads version {VERSION}"):
+        pacboost.load(path)
+
+
+@pytest.mark.parametrize("part", ["rules", "votes", "classes", "features", "bins", "ledger"])
+def test_file_without_a_part_is_called_damaged(tmp_path: Path, part: str) -> None:
+    _, path = saved(tmp_path)
+    core = json.loads(path.read_text(encoding="utf-8"))["model"]
+    del core[part]
+    with pytest.raises(FileError, match=r"model\.json: is damaged"):
+        pacboost.load(rewritten(path, model=core))
+
+
+@pytest.mark.parametrize("part", ["model", "about"])
+@pytest.mark.parametrize("value", [None, [], "text", 3])
+def test_file_with_a_part_of_another_kind_is_called_damaged(
+    tmp_path: Path, part: str, value: object
+) -> None:
+    _, path = saved(tmp_path)
+    with pytest.raises(FileError, match=r"model\.json: is damaged"):
+        pacboost.load(rewritten(path, **{part: value}))
+
+
+def test_votes_that_do_not_match_the_rules_are_called_damaged(tmp_path: Path) -> None:
+    _, path = saved(tmp_path)
+    core = json.loads(path.read_text(encoding="utf-8"))["model"]
+    core["votes"].pop()
+    with pytest.raises(FileError, match=r"model\.json: is damaged"):
+        pacboost.load(rewritten(path, model=core))
+
+
+def test_rule_for_a_feature_that_is_not_there_is_called_damaged(tmp_path: Path) -> None:
+    _, path = saved(tmp_path)
+    core = json.loads(path.read_text(encoding="utf-8"))["model"]
+    core["rules"][0]["feature"] = 99
+    with pytest.raises(FileError, match=r"model\.json: is damaged"):
+        pacboost.load(rewritten(path, model=core))
+
+
+def test_absent_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"nowhere\.json: cannot be read \(No such file"):
+        pacboost.load(tmp_path / "nowhere.json")
+
+
+def test_folder_instead_of_a_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be read"):
+        pacboost.load(tmp_path)
+
+
+def test_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    model = AdaBoostClassifier(n_estimators=2).fit(*examples())
+    with pytest.raises(FileError, match=r"m\.json: cannot be written \(No such file"):
+        model.save(tmp_path / "absent" / "m.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
+    model = AdaBoostClassifier(n_estimators=2).fit(*examples())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match=r"m\.json: cannot be written"):
+        model.save(tmp_path / "file" / "m.json")
+
+
+def test_folder_in_place_of_the_file_leaves_no_part_behind(tmp_path: Path) -> None:
+    model = AdaBoostClassifier(n_estimators=2).fit(*examples())
+    (tmp_path / "m.json").mkdir()
+    with pytest.raises(FileError, match=r"m\.json: cannot be written"):
+        model.save(tmp_path / "m.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_unwritable_folder_is_named_and_left_empty(tmp_path: Path) -> None:
+    model = AdaBoostClassifier(n_estimators=2).fit(*examples())
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(FileError, match=r"m\.json: cannot be written \(Permission denied"):
+            model.save(tmp_path / "m.json")
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_full_disk_leaves_the_old_file_and_no_part_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, path = saved(tmp_path)
+    before = path.read_bytes()
+
+    def half_written(self: Path, text: str, encoding: str | None = None) -> int:
+        self.write_bytes(text.encode()[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half_written)
+    other = AdaBoostClassifier(n_estimators=2).fit(*examples())
+    with pytest.raises(FileError, match=r"model\.json: cannot be written \(No space left"):
+        other.save(path)
+    assert path.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["model.json"]
+
+
+def test_unfitted_model_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not fitted"):
+        AdaBoostClassifier().save(tmp_path / "m.json")
+    assert list(tmp_path.iterdir()) == []

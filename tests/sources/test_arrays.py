@@ -1,0 +1,82 @@
+"""Tables from arrays and sparse matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+
+from pacboost.errors import DenseWarning
+from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.table import Table
+
+DENSE = np.array([[0.0, 2.0, 0.0], [1.5, 0.0, np.nan], [0.0, -1.0, 0.0], [4.0, 0.0, 0.0]])
+
+
+def joined(table: Table) -> NDArray[np.floating]:
+    return np.hstack([values for _, values in table.blocks()])
+
+
+def sparse_table(matrix: object) -> SparseTable:
+    with pytest.warns(DenseWarning):
+        return SparseTable(matrix)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_floats_are_used_in_place(dtype: DTypeLike, order: str) -> None:
+    array = np.asarray(DENSE, dtype=dtype, order="F" if order == "F" else "C")
+    table = ArrayTable(array)
+    assert np.shares_memory(table.rows(), array)
+    assert table.rows().dtype == dtype
+    np.testing.assert_array_equal(joined(table), array)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, np.bool_, np.float16, ">f8"])
+def test_other_numbers_become_doubles_column_by_column(dtype: DTypeLike) -> None:
+    array = np.array([[1, 0], [0, 1], [1, 1]]).astype(dtype)
+    table = ArrayTable(array)
+    assert table.width == 1
+    assert table.rows().dtype == np.float64
+    assert table.rows().dtype.isnative
+    np.testing.assert_array_equal(joined(table), array.astype(np.float64))
+
+
+def test_the_shape_and_the_names_are_kept() -> None:
+    table = ArrayTable(DENSE, ("a", "b", "c"))
+    assert (table.n_rows, table.n_columns, table.names) == (4, 3, ("a", "b", "c"))
+    assert ArrayTable(DENSE).names is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+def test_a_table_without_columns_has_no_blocks(dtype: DTypeLike) -> None:
+    assert list(ArrayTable(np.empty((3, 0), dtype=dtype)).blocks()) == []
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.csr_array])
+def test_a_sparse_table_equals_the_dense_one(make: type) -> None:
+    table = sparse_table(make(DENSE))
+    assert (table.n_rows, table.n_columns) == DENSE.shape
+    np.testing.assert_array_equal(joined(table), DENSE)
+    np.testing.assert_array_equal(table.rows(), DENSE)
+    np.testing.assert_array_equal(table.block(1, 3), DENSE[:, 1:3])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.bool_])
+def test_sparse_numbers_of_any_kind_become_doubles(dtype: DTypeLike) -> None:
+    array = np.array([[1, 0], [0, 1]]).astype(dtype)
+    table = sparse_table(sp.csr_array(array))
+    assert table.rows().dtype == np.float64
+    np.testing.assert_array_equal(table.rows(), array.astype(np.float64))
+
+
+def test_the_sparse_warning_names_the_shape() -> None:
+    with pytest.warns(DenseWarning, match="4 x 3"):
+        SparseTable(sp.csr_array(DENSE))
+
+
+def test_a_sparse_table_keeps_its_names() -> None:
+    with pytest.warns(DenseWarning):
+        table = SparseTable(sp.csr_array(DENSE), ("a", "b", "c"))
+    assert table.names == ("a", "b", "c")

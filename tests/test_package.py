@@ -1,0 +1,97 @@
+"""What importing the package costs and shows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import pacboost
+
+NAMES = {
+    "AdaBoostClassifier",
+    "Adversary",
+    "Certificate",
+    "Ledger",
+    "PacboostError",
+    "SklearnLearner",
+    "StumpLearner",
+    "load",
+}
+
+
+def loaded_after(statement: str) -> set[str]:
+    """The top-level modules a fresh interpreter holds after a statement."""
+    program = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return {name.split(".")[0] for name in json.loads(run.stdout)}
+
+
+def test_import_of_the_package_loads_no_heavy_library() -> None:
+    assert not loaded_after("import pacboost") & {"numba", "sklearn", "scipy", "numpy", "rich"}
+
+
+@pytest.mark.parametrize(
+    "module", ["pacboost.bounds.training", "pacboost.bounds.certificate", "pacboost.ledgers.ledger"]
+)
+def test_bounds_load_neither_compiler_nor_scikit_learn(module: str) -> None:
+    assert not loaded_after(f"import {module}") & {"numba", "sklearn"}
+
+
+def test_certificate_of_a_ledger_loads_neither_compiler_nor_scikit_learn() -> None:
+    statement = (
+        "from pacboost import Ledger\n"
+        "from pacboost.bounds.training import training_error\n"
+        "training_error(Ledger('adaboost', 'exponential', 'stump', 10, 1, False, True))"
+    )
+    assert not loaded_after(statement) & {"numba", "sklearn"}
+
+
+def test_use_of_a_name_loads_its_home() -> None:
+    assert {"numba", "sklearn"} <= loaded_after("import pacboost; pacboost.AdaBoostClassifier")
+
+
+def test_every_public_name_is_listed_and_there() -> None:
+    assert set(pacboost.__all__) >= {*NAMES, "__version__"}
+    assert all(hasattr(pacboost, name) for name in pacboost.__all__)
+
+
+def test_dir_lists_every_public_name() -> None:
+    assert set(pacboost.__all__) <= set(dir(pacboost))
+    assert dir(pacboost) == sorted(set(dir(pacboost)))
+
+
+def test_star_import_gives_every_public_name() -> None:
+    statement = (
+        "from pacboost import *\n"
+        "import pacboost\n"
+        "missing = [name for name in pacboost.__all__ if name not in globals()]\n"
+        "assert not missing, missing"
+    )
+    assert "pacboost" in loaded_after(statement)
+
+
+def test_public_names_say_where_they_come_from() -> None:
+    assert all(pacboost.__getattr__(name).__module__.startswith("pacboost.") for name in NAMES)
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'pacboost' has no attribute 'AdaBoast'"):
+        _ = pacboost.AdaBoast
+
+
+def test_unknown_name_cannot_be_imported() -> None:
+    program = "from pacboost import AdaBoast"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "ImportError: cannot import name 'AdaBoast'" in run.stderr
+
+
+def test_version_is_the_installed_one() -> None:
+    from importlib.metadata import version
+
+    assert version("pacboost") == pacboost.__version__
