@@ -14,7 +14,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +47,14 @@ def least(runs: dict[str, Callable[[], object]], repeats: int = REPEATS) -> dict
     return best
 
 
-def ours(X: NDArray[np.float64], y: NDArray[np.int64], rounds: int = ROUNDS) -> object:
+def ours(X: NDArray[np.float64], y: NDArray[np.int64], rounds: int = ROUNDS) -> Any:
     """Fit pacboost."""
     from pacboost import AdaBoostClassifier
 
     return AdaBoostClassifier(n_estimators=rounds).fit(X, y)
 
 
-def lightgbm(X: NDArray[np.float64], y: NDArray[np.int64], rounds: int = ROUNDS) -> object:
+def lightgbm(X: NDArray[np.float64], y: NDArray[np.int64], rounds: int = ROUNDS) -> Any:
     """Fit LightGBM with two leaves, data set construction included."""
     import lightgbm as lgb
 
@@ -83,12 +85,12 @@ def bench_fit(console: Console) -> None:
         ours(X[:1000], y[:1000], 2)  # compile or load
         seconds = least(
             {
-                "pacboost": lambda X=X, y=y: ours(X, y),
-                "LightGBM, 2 leaves": lambda X=X, y=y: lightgbm(X, y),
-                "XGBoost, depth 1": lambda X=X, y=y: xgboost(X, y),
+                "pacboost": partial(ours, X, y),
+                "LightGBM, 2 leaves": partial(lightgbm, X, y),
+                "XGBoost, depth 1": partial(xgboost, X, y),
             }
         )
-        peer = least({"scikit-learn AdaBoost": lambda X=X, y=y: scikit_learn(X, y, few)}, 1)
+        peer = least({"scikit-learn AdaBoost": partial(scikit_learn, X, y, few)}, 1)
         per_round = {name: s / ROUNDS for name, s in seconds.items()}
         per_round |= {name: s / few for name, s in peer.items()}
         title = f"fit {rows:,} x {features}, {ROUNDS} rounds, binning included"
@@ -97,8 +99,6 @@ def bench_fit(console: Console) -> None:
 
 def bench_bins(console: Console) -> None:
     """Time the way from values to codes."""
-    import lightgbm as lgb
-
     from pacboost.kernels.threads import using
     from pacboost.samples.bins import fit_bins
     from pacboost.sources.arrays import ArrayTable
@@ -108,13 +108,18 @@ def bench_bins(console: Console) -> None:
             table = ArrayTable(X)
             fit_bins(table).encode(table)
 
+    def bin_lightgbm(X: NDArray[np.float64], y: NDArray[np.int64]) -> None:
+        import lightgbm as lgb
+
+        lgb.Dataset(X, y, params={"verbose": -1}).construct()
+
     for rows, features in SIZES:
         X, y = make_data(rows, features)
         bin_ours(X[:1000])
         seconds = least(
             {
-                "pacboost": lambda X=X: bin_ours(X),
-                "LightGBM": lambda X=X, y=y: lgb.Dataset(X, y, params={"verbose": -1}).construct(),
+                "pacboost": partial(bin_ours, X),
+                "LightGBM": partial(bin_lightgbm, X, y),
             }
         )
         show(console, f"bin {rows:,} x {features}", seconds, "seconds")
@@ -128,11 +133,10 @@ def bench_score(console: Console) -> None:
     models = {n: ours(X[sample], y[sample], n) for n in (10, 100, 1000)}
     peer = lightgbm(X[sample], y[sample], 1000)
     runs: dict[str, Callable[[], object]] = {
-        f"pacboost, {n} rounds": lambda m=m: m.decision_function(X)  # type: ignore[attr-defined]
-        for n, m in models.items()
+        f"pacboost, {n} rounds": partial(m.decision_function, X) for n, m in models.items()
     }
-    runs["LightGBM, 1000 rounds"] = lambda: peer.predict(X, raw_score=True)  # type: ignore[attr-defined]
-    used = {n: int(np.count_nonzero(m.feature_importances_)) for n, m in models.items()}  # type: ignore[attr-defined]
+    runs["LightGBM, 1000 rounds"] = partial(peer.predict, X, raw_score=True)
+    used = {n: int(np.count_nonzero(m.feature_importances_)) for n, m in models.items()}
     seconds = least(runs)
     show(console, f"score {rows:,} x {features} (features used: {used})", seconds, "seconds")
 
@@ -198,8 +202,11 @@ def bench_startup(console: Console) -> None:
                 f"{name}: import scikit-learn {sklearn:.2f} s, import pacboost {own:.2f} s more, "
                 f"first fit and predict {fit:.2f} s"
             )
-    command = [sys.executable, "-c", "import time; t = time.perf_counter(); import pacboost; "
-               "print(time.perf_counter() - t)"]
+    command = [
+        sys.executable,
+        "-c",
+        "import time; t = time.perf_counter(); import pacboost; print(time.perf_counter() - t)",
+    ]
     alone = float(subprocess.run(command, capture_output=True, check=True).stdout)
     console.print(f"import pacboost alone: {alone:.3f} s")
 

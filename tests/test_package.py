@@ -86,7 +86,9 @@ def test_unknown_name_is_an_attribute_error() -> None:
 
 def test_unknown_name_cannot_be_imported() -> None:
     program = "from pacboost import AdaBoast"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert run.returncode == 1
     assert "ImportError: cannot import name 'AdaBoast'" in run.stderr
 

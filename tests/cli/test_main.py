@@ -18,8 +18,10 @@ from tests.worlds import noisy
 def data(tmp_path: Path) -> Path:
     X, signs = noisy(200, 3, seed=1)
     lines = ["a,b,c,label"]
-    lines += [f"{row[0]!r},{row[1]!r},{row[2]!r},{'yes' if s > 0 else 'no'}"
-              for row, s in zip(X.tolist(), signs, strict=True)]
+    lines += [
+        f"{row[0]!r},{row[1]!r},{row[2]!r},{'yes' if s > 0 else 'no'}"
+        for row, s in zip(X.tolist(), signs, strict=True)
+    ]
     path = tmp_path / "data.csv"
     path.write_text("\n".join(lines) + "\n")
     return path

@@ -154,7 +154,9 @@ def test_pipeline_passes_sample_weight_on() -> None:
     pipeline.fit(X, y, adaboostclassifier__sample_weight=weights)
     alone = AdaBoostClassifier(n_estimators=5)
     alone.fit(StandardScaler().fit_transform(X), y, sample_weight=weights)
-    assert np.array_equal(pipeline.decision_function(X), alone.decision_function(pipeline[0].transform(X)))
+    assert np.array_equal(
+        pipeline.decision_function(X), alone.decision_function(pipeline[0].transform(X))
+    )
 
 
 def test_calibration_gives_probabilities() -> None:
@@ -180,7 +182,9 @@ def test_names_of_frames_are_kept(make: Callable[[dict[str, Any]], Any]) -> None
     fitted = AdaBoostClassifier(n_estimators=3).fit(frame, y)
     assert fitted.feature_names_in_.tolist() == list("abcd")
     assert fitted.n_features_in_ == 4
-    assert np.array_equal(fitted.predict(frame), AdaBoostClassifier(n_estimators=3).fit(X, y).predict(X))
+    assert np.array_equal(
+        fitted.predict(frame), AdaBoostClassifier(n_estimators=3).fit(X, y).predict(X)
+    )
 
 
 def test_arrays_have_no_names() -> None:

@@ -47,9 +47,7 @@ def test_ties_go_to_the_lowest_feature_then_threshold(sample: Sample, seed: int)
     weights = np.random.default_rng(seed).integers(1, 4, size=sample.n_rows)
     found = StumpLearner().on(sample).find(weights, signs, 0)
     errors = {
-        (s.feature, s.threshold, s.above, s.missing): int(
-            weights[s.answers(sample) != signs].sum()
-        )
+        (s.feature, s.threshold, s.above, s.missing): int(weights[s.answers(sample) != signs].sum())
         for s in every_stump(sample)
     }
     least = min(errors.values())
@@ -81,7 +79,9 @@ def test_missing_values_never_seen_are_treated_like_the_median() -> None:
     for cut, wanted in ((2, 1), (7, -1)):
         signs = np.where(X[:, 0] > cut, 1, -1).astype(np.int8)
         sample = make_sample(X, signs)
-        assert StumpLearner().on(sample).find(np.ones(10, dtype=np.int64), signs, 0).missing == wanted
+        assert (
+            StumpLearner().on(sample).find(np.ones(10, dtype=np.int64), signs, 0).missing == wanted
+        )
 
 
 def test_missingness_itself_can_be_the_rule() -> None:

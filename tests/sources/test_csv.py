@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pacboost.errors import DataError, FileError
+from pacboost.errors import FileError
 from pacboost.sources import csv
 from pacboost.sources.csv import read_csv
 
@@ -124,7 +124,7 @@ def test_rows_beyond_one_chunk_are_read_too(path: Path, monkeypatch: pytest.Monk
 def test_text_in_a_later_chunk_is_found(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv, "ROWS_AT_ONCE", 1)
     path.write_text("a,b,label\n1,1,0\n2,two,1\n")
-    with pytest.raises(DataError, match="text, not numbers: b"):
+    with pytest.raises(FileError, match="text, not numbers: b"):
         read_csv(path, "label")
 
 
@@ -169,13 +169,13 @@ def test_a_name_given_twice_is_refused(path: Path) -> None:
 
 def test_text_columns_are_refused_by_name(path: Path) -> None:
     path.write_text("a,town,b,colour,label\n1,Ulm,2,red,0\n1,Hof,2,?,1\n")
-    with pytest.raises(DataError, match=r"text, not numbers: town, colour\."):
+    with pytest.raises(FileError, match=r"text, not numbers: town, colour\."):
         read_csv(path, "label")
 
 
 def test_infinite_values_are_refused_by_column(path: Path) -> None:
     path.write_text("a,b,label\n1,1,0\n1,-inf,1\n")
-    with pytest.raises(DataError, match="column 'b' holds -inf in row 1"):
+    with pytest.raises(FileError, match="column 'b' holds -inf in row 1"):
         read_csv(path, "label")
 
 

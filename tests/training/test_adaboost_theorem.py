@@ -73,7 +73,9 @@ def test_stumps_on_random_data(sample: Sample) -> None:
 
 @given(small_samples(), st.sampled_from([0.05, 0.5, 1.5]), st.sampled_from([0.1, 0.4, 50.0]))
 @MANY
-def test_scaled_and_capped_votes_keep_a_valid_bound(sample: Sample, rate: float, cap: float) -> None:
+def test_scaled_and_capped_votes_keep_a_valid_bound(
+    sample: Sample, rate: float, cap: float
+) -> None:
     check_every_prefix(sample, StumpLearner(), AdaBoost(rate, cap), 25)
 
 
@@ -116,7 +118,7 @@ def test_zero_training_error_within_the_promised_rounds() -> None:
 
 
 def test_stagewise_exponential_loss_gives_the_same_votes() -> None:
-    """Weights start at 1 and are never normalised; α = ½ ln(Σw/ε - 1); the loss falls each round."""
+    """Weights start at 1, never normalised; α = ½ ln(Σw/ε - 1); the loss falls each round."""
     X, signs = noisy(400, 4, seed=4)
     sample = make_sample(X, signs)
     run = Run(sample, StumpLearner(), AdaBoost())

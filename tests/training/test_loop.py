@@ -114,7 +114,9 @@ def test_the_draw_follows_the_weights() -> None:
     base = np.arange(1.0, 21.0)
     signs = np.where(np.arange(20) % 2 == 0, 1, -1).astype(np.int8)
     learner = Scripted([signs * np.where(np.arange(20) == 3, -1, 1)])
-    run = Run(make_sample(np.arange(20.0)[:, None], signs, base), learner, AdaBoost(), resample=50_000)
+    run = Run(
+        make_sample(np.arange(20.0)[:, None], signs, base), learner, AdaBoost(), resample=50_000
+    )
     next(iter(run))
     expected = 50_000 * base / base.sum()
     assert chisquare(learner.shown[0], expected).pvalue > 1e-4

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.adaboost import AdaBoost
@@ -145,44 +146,68 @@ class AdaBoostClassifier(VoteClassifier):
     ) -> Self:
         """Boost.
 
-        Ctrl-C keeps the rounds done so far on the estimator, and is raised again.
+        Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
+        failure the estimator is as it was before.
         """
-        rounds = door.at_least_one("n_estimators", self.n_estimators)
-        learner = door.as_learner(self.estimator)
-        cap = MOST_VOTE if self.max_vote is None else self.max_vote
-        booster = AdaBoost(self.learning_rate, cap)
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        with using(self.n_jobs):
-            examples, classes = prepare.read_examples(self, X, y, sample_weight)
-            held: prepare.Examples | None = None
-            if X_val is not None:
-                held = prepare.read_validation(self, X_val, y_val, classes)
-            elif self.early_stopping:
-                examples, held = prepare.split(examples, self.validation_fraction, seed)
-            sample = prepare.training_sample(
-                examples.counting(), classes, self.max_bins, codes=learner.codes
-            )
-            if classes.size == 1 or prepare.one_class(sample):
-                learner = _constant_learner(int(sample.signs[0, 0]))
-            run = Run(
-                sample,
-                learner,
-                booster,
-                seed=seed,
-                resample=self._resample_size(sample.n_rows),
-                watch=None if held is None else self._watch(held, sample),
-            )
-            if self.warm_start and hasattr(self, "model_"):
-                self._resume(run, classes, rounds)
-            self.classes_ = classes
-            self._boost(run, rounds)
+        before = self.__dict__.copy()
+        try:
+            with using(-1 if self.n_jobs is None else door.whole("n_jobs", self.n_jobs)):
+                run, rounds = self._prepare(X, y, sample_weight, X_val, y_val)
+                self._boost(run, rounds)
+        except BaseException as problem:
+            if not (isinstance(problem, KeyboardInterrupt) and hasattr(problem, "__notes__")):
+                self.__dict__ = before
+            raise
         self._warn(run)
         return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any
+    ) -> tuple[Run, int]:
+        """Check everything, and set up the run."""
+        rounds = door.at_least_one("n_estimators", self.n_estimators)
+        learner = door.as_learner(self.estimator)
+        cap = MOST_VOTE if self.max_vote is None else door.number("max_vote", self.max_vote)
+        booster = AdaBoost(door.number("learning_rate", self.learning_rate), cap)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        examples, self.classes_ = prepare.read_examples(self, X, y, sample_weight)
+        examples, held = self._hold_back(examples, X_val, y_val, seed)
+        bins = door.whole("max_bins", self.max_bins)
+        sample = prepare.training_sample(
+            examples.counting(), self.classes_, bins, codes=learner.codes
+        )
+        if prepare.one_class(sample):
+            learner = _constant_learner(int(sample.signs[0, 0]))
+        run = Run(
+            sample,
+            learner,
+            booster,
+            seed=seed,
+            resample=self._resample_size(sample.n_rows),
+            watch=self._watch(held, sample),
+        )
+        if self.warm_start and hasattr(self, "model_"):
+            self._resume(run, rounds)
+        return run, rounds
+
+    def _hold_back(
+        self, examples: prepare.Examples, X_val: Any, y_val: Any, seed: int
+    ) -> tuple[prepare.Examples, prepare.Examples | None]:
+        """Give the rows to learn from, and rows to watch if there shall be some."""
+        if X_val is not None:
+            return examples, prepare.read_validation(self, X_val, y_val, self.classes_)
+        if y_val is not None:
+            raise ParameterError("y_val was given without X_val; give both or neither")
+        if self.early_stopping:
+            share = door.number("validation_fraction", self.validation_fraction)
+            return prepare.split(examples, share, seed)
+        return examples, None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.allow_nan = self.estimator is None or isinstance(self.estimator, Learner)
+        inner = isinstance(self.estimator, BaseEstimator)
+        tags.input_tags.allow_nan = not inner or get_tags(self.estimator).input_tags.allow_nan
         tags.input_tags.sparse = True
         return tags
 
@@ -191,16 +216,21 @@ class AdaBoostClassifier(VoteClassifier):
             return rows if self.resample else 0
         return door.at_least_one("resample", self.resample)
 
-    def _watch(self, held: prepare.Examples, training: Sample) -> Watch:
+    def _watch(self, held: prepare.Examples | None, training: Sample) -> Watch | None:
+        measure = metric(self.eval_metric)
         patience = door.at_least_one("n_iter_no_change", self.n_iter_no_change)
-        watched = prepare.watched_sample(held, training)
-        return Watch(watched, metric(self.eval_metric), patience, self.tol)
+        tolerance = door.number("tol", self.tol)
+        if not tolerance >= 0:
+            raise ParameterError(f"tol is {tolerance}; it must be 0 or more")
+        if held is None:
+            return None
+        return Watch(prepare.watched_sample(held, training), measure, patience, tolerance)
 
-    def _resume(self, run: Run, classes: NDArray[Any], rounds: int) -> None:
+    def _resume(self, run: Run, rounds: int) -> None:
         """Take over the rounds of the last fit."""
         earlier = self.model_
         if earlier.n_features != run.sample.table.n_columns or not np.array_equal(
-            earlier.classes, classes
+            earlier.classes, self.classes_
         ):
             raise ParameterError(
                 "warm_start goes on with the same data, but features or classes have changed; "
@@ -216,7 +246,7 @@ class AdaBoostClassifier(VoteClassifier):
     def _boost(self, run: Run, rounds: int) -> None:
         """Run the rounds; Ctrl-C ends them, but what is done is kept."""
         with ExitStack() as stack:
-            watchers: list[Callback] = list(self.callbacks or ())
+            watchers = door.functions("callbacks", self.callbacks)
             if self.verbose:
                 from pacboost.reports.progress import RoundsBar
 
@@ -247,8 +277,9 @@ class AdaBoostClassifier(VoteClassifier):
 
     def _warn(self, run: Run) -> None:
         if self.classes_.size == 1:
+            only = self.classes_.tolist()[0]
             warnings.warn(
-                f"y holds one class only ({self.classes_[0]!r}); the classifier is constant",
+                f"y holds one class only ({only!r}); the classifier is constant",
                 OneClassWarning,
                 stacklevel=3,
             )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.learners.function import FunctionLearner
@@ -18,46 +20,82 @@ from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import StumpLearner
 from pacboost.sources.arrays import ArrayTable, SparseTable
 from pacboost.sources.dataframe import FrameTable, is_frame
-from pacboost.sources.table import Table
+from pacboost.sources.table import Table, refuse_infinite
 
 
 def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Take X as it comes; ``reset`` is true in fit, where its width and names are learned."""
     if isinstance(X, Table):
-        return _open_own(estimator, X, reset=reset)
+        _check_own(estimator, X, reset=reset)
+        return X
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         table: Table = FrameTable(X)
-        if table.n_rows == 0:
-            raise DataError("the data frame has no rows; at least one is needed")
+        _refuse_empty(table)
         return table
-    array = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse=["csc", "csr"],
-        dtype="numeric",
-        ensure_all_finite="allow-nan",
-    )
-    if sparse.issparse(array):
-        return SparseTable(array)
+    array = _checked_array(estimator, X, reset=reset)
+    return SparseTable(array) if sparse.issparse(array) else ArrayTable(array)
+
+
+def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Let scikit-learn check an array, and say what to do about what it finds."""
+    try:
+        array = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse=["csc", "csr"],
+            dtype="numeric",
+            ensure_all_finite="allow-nan",
+        )
+    except ValueError as problem:
+        message = str(problem)
+        if "infinity" in message and not sparse.issparse(X):
+            values = np.asarray(X, dtype=np.float64)
+            column = int(np.argwhere(np.isinf(values))[0, 1])
+            refuse_infinite(values[:, column], str(column))
+        if "could not convert" in message:
+            raise DataError(
+                f"X holds text: {message}. Encode text as numbers (for example with "
+                "scikit-learn's OrdinalEncoder or OneHotEncoder) or drop those columns."
+            ) from problem
+        raise
     if array.dtype.kind not in "fiub":
         raise DataError(f"X holds {array.dtype}; numbers are needed. Encode text as numbers first.")
-    return ArrayTable(array)
+    return array
 
 
-def _open_own(estimator: Any, table: Table, *, reset: bool) -> Table:
+def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:
     """Check a table of ours as scikit-learn would check an array."""
+    _refuse_empty(table)
+    for first, block in table.blocks():
+        for j in range(block.shape[1]):
+            refuse_infinite(block[:, j], repr(table.name(first + j)))
     if reset:
         estimator.n_features_in_ = table.n_columns
+        estimator.__dict__.pop("feature_names_in_", None)
         if table.names is not None:
             estimator.feature_names_in_ = np.array(table.names, dtype=object)
-    elif table.n_columns != estimator.n_features_in_:
+        return
+    if table.n_columns != estimator.n_features_in_:
         raise DataError(
             f"X has {table.n_columns} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"
         )
-    return table
+    known = getattr(estimator, "feature_names_in_", None)
+    if table.names is not None and known is not None and list(known) != list(table.names):
+        raise DataError(
+            "The feature names should match those that were passed during fit: got "
+            f"{', '.join(table.names)}; expected {', '.join(known)}, in this order"
+        )
+
+
+def _refuse_empty(table: Table) -> None:
+    what = "the data frame" if isinstance(table, FrameTable) else "the table"
+    if table.n_columns == 0:
+        raise DataError(f"{what} has no columns; at least one feature is needed")
+    if table.n_rows == 0:
+        raise DataError(f"{what} has no rows; at least one is needed")
 
 
 def read_labels(y: Any, rows: int) -> NDArray[Any]:
@@ -67,11 +105,19 @@ def read_labels(y: Any, rows: int) -> NDArray[Any]:
     labels: NDArray[Any] = column_or_1d(y, warn=True)
     if labels.shape[0] != rows:
         raise DataError(f"X has {rows} rows but y has {labels.shape[0]}; they must be as many")
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
-    elif labels.dtype.kind == "O" and any(v is None or v != v for v in labels):  # noqa: PLR0124
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        what = "NaN" if np.isnan(labels).any() else "infinity"
+        raise DataError(f"Input y contains {what}. Every row needs a label: drop the others.")
+    if labels.dtype.kind == "O" and any(v is None or v != v for v in labels):  # noqa: PLR0124
         raise DataError("y holds missing labels (None or NaN); drop those rows")
-    check_classification_targets(labels)
+    try:
+        check_classification_targets(labels)
+    except TypeError as problem:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise DataError(
+            f"y mixes labels of kinds {', '.join(kinds)}, which cannot be put in order; make them "
+            "all text or all numbers"
+        ) from problem
     return labels
 
 
@@ -107,7 +153,11 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
         )
     if not (values > 0).any():
         raise DataError("sample_weight is zero everywhere; at least one row has to count")
-    return None if (values == values[0]).all() else values
+    if (values == values[0]).all():
+        return None
+    # Only ratios count; the largest becomes 1, and none that was above 0 vanishes.
+    scaled = values / values.max()
+    return np.where(values > 0, np.maximum(scaled, np.finfo(np.float64).tiny), 0.0)
 
 
 def as_learner(estimator: Any) -> Learner:
@@ -128,6 +178,33 @@ def as_learner(estimator: Any) -> Learner:
 
 def at_least_one(name: str, value: Any) -> int:
     """Check a whole number that has to be 1 or more."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+    if not _is_whole(value) or value < 1:
         raise ParameterError(f"{name} is {value!r}; it must be a whole number, 1 or more")
     return int(value)
+
+
+def whole(name: str, value: Any) -> int:
+    """Check a whole number."""
+    if not _is_whole(value):
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number")
+    return int(value)
+
+
+def number(name: str, value: Any) -> Any:
+    """Check a number of any kind."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(f"{name} is {value!r}; it must be a number")
+    return value
+
+
+def functions(name: str, value: Any) -> list[Callable[..., Any]]:
+    """Check a sequence of functions, or None."""
+    if value is None:
+        return []
+    if callable(value) or not all(callable(part) for part in value):
+        raise ParameterError(f"{name} is {value!r}; it must be a list of functions")
+    return list(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

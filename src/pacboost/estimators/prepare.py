@@ -33,6 +33,11 @@ class Examples:
         """Give the rows whose weight is not zero: the others are as good as absent."""
         if self.weights is None or self.weights.all():
             return self
+        if not self.weights.any():
+            raise DataError(
+                "all rows whose sample_weight is not zero are held back for validation; give more "
+                "rows a weight, or give validation rows of your own (X_val)"
+            )
         return self.take(np.flatnonzero(self.weights))
 
 
@@ -64,7 +69,7 @@ def split(examples: Examples, share: float, seed: int) -> tuple[Examples, Exampl
     if not 0 < held < rows:
         raise ParameterError(
             f"validation_fraction is {share} and there are {rows} rows; it must lie in (0, 1) and "
-            "leave rows on both sides"
+            "leave at least 1 sample on both sides"
         )
     order = np.random.default_rng(seed).permutation(rows)
     return examples.take(np.sort(order[held:])), examples.take(np.sort(order[:held]))

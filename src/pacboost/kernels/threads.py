@@ -25,7 +25,8 @@ Task = Callable[[int, int], None]
 
 _threads: ContextVar[int] = ContextVar("pacboost_threads", default=1)
 _pools: dict[int, ThreadPoolExecutor] = {}
-os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
 
 
 @contextmanager

@@ -81,8 +81,8 @@ class StumpSearch(Search):
     def find(self, weights: Weights, signs: Signs, seed: int = 0) -> Stump:
         """Bring the histograms up to date and read off the best stump."""
         total = self._update(weights, signs)
-        # Each weight may be off by one unit, so each edge by as many units as there are rows.
-        slack = total * 2 * weights.size // FRESH_TOTAL
+        # Each weight may be off by one unit, and by 2^-40 of itself for every vote and base weight.
+        slack = total * 2 * weights.size // FRESH_TOTAL + total // 2**30
         missing = self._bins.missing
         feature, cut, difference = split.best_cut(self._histogram, missing, slack)
         return self._stump(feature, cut, int(difference), int(self._histogram[feature, missing]))

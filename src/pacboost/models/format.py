@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,8 @@ def save(model: Model, path: str | Path) -> None:
     except OSError as problem:
         raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
 def load(path: str | Path) -> Model:
@@ -111,13 +113,18 @@ def _model(core: dict[str, Any], about: dict[str, Any]) -> Model:
     if core["bins"] is not None:
         thresholds = tuple(np.array(t, dtype=np.float32) for t in core["bins"]["thresholds"])
         bins = Bins(thresholds, np.array(core["bins"]["middle"], dtype=np.int64))
+    features = core["features"]
+    if not len(stumps) == len(core["votes"]) == len(core["ledger"]["rounds"]):
+        raise ValueError("rules, votes and rounds are not as many")
+    if any(not 0 <= stump.feature < features for stump in stumps):
+        raise ValueError(f"a rule asks for a feature beyond the {features} there are")
     rounds = [
         {**entry, **outside}
         for entry, outside in zip(core["ledger"]["rounds"], about["rounds"], strict=True)
     ]
     return Model(
         classes=np.array(core["classes"]),
-        n_features=core["features"],
+        n_features=features,
         names=None if about["names"] is None else tuple(about["names"]),
         bins=bins,
         vote=Vote(stumps, np.array(core["votes"], dtype=np.float64)),

@@ -27,6 +27,7 @@ MOST_BINS = 65_535
 ROWS_LOOKED_AT = 200_000
 """Quantiles of larger tables come from a fixed random choice of this many rows."""
 
+TIE = 1e-9
 LARGEST = np.finfo(np.float32).max
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
@@ -40,8 +41,11 @@ def upper_cuts(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
     (True, True)
     """
     here = thresholds.astype(np.float64)
-    half = (here + np.nextafter(thresholds, np.float32(np.inf)).astype(np.float64)) / 2
-    return np.where(half.astype(np.float32) <= thresholds, half, np.nextafter(half, -np.inf))
+    with np.errstate(over="ignore"):
+        above = np.nextafter(thresholds, np.float32(np.inf)).astype(np.float64)
+        above = np.minimum(above, 2.0**128)  # where infinity would come if numbers went on evenly
+        half = (here + above) / 2
+        return np.where(half.astype(np.float32) <= thresholds, half, np.nextafter(half, -np.inf))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,13 +140,14 @@ def _cut(
     if values.size < 2:
         return np.empty(0, np.float32), 0
     below = np.cumsum(mass)
+    slack = below[-1] * TIE  # so that sums made in another order cut at the same place
     ends: NDArray[np.intp] = np.arange(values.size - 1)
     if values.size > max_bins:
         targets = below[-1] * np.arange(1, max_bins) / max_bins
-        ends = np.unique(np.searchsorted(below, targets))
+        ends = np.unique(np.searchsorted(below, targets - slack))
         ends = ends[ends < values.size - 1]
     thresholds = _between(values[ends], values[ends + 1])
-    median = values[np.searchsorted(below, below[-1] / 2)]
+    median = values[np.searchsorted(below, below[-1] / 2 - slack)]
     return thresholds, int(np.searchsorted(thresholds, median))
 
 

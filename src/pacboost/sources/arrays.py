@@ -41,7 +41,7 @@ class SparseTable(Table):
             f"the sparse {matrix.shape[0]} x {matrix.shape[1]} matrix is held as dense codes, "
             "one byte a cell (two above 255 bins); drop columns if that is too much",
             DenseWarning,
-            stacklevel=2,
+            stacklevel=5,  # fit, its preparation and the door stand between
         )
         self._columns = matrix.tocsc()
         self.n_rows, self.n_columns = matrix.shape

@@ -1,13 +1,17 @@
 """Examples from a CSV file with a header, plain or gzip-compressed.
 
-A cell that is empty or says NA, NaN, null or ? is missing. Every complaint names file and line.
+A cell that is empty or says NA, NaN, null or ? is missing. Every complaint names the file, and the
+line where there is one to blame.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
+import math
+import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import FileError
+from pacboost.errors import DataError, FileError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import refuse_infinite, refuse_text
 
@@ -37,8 +41,9 @@ def read_csv(path: str | Path, target: str) -> LabelledTable:
     try:
         with _open(path) as file:
             return _read(path, csv.reader(file, strict=True), target)
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
+    except (OSError, EOFError, zlib.error) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise FileError(f"{path}: cannot be read ({reason})") from problem
     except UnicodeDecodeError as problem:
         raise FileError(f"{path}: is not UTF-8 text ({problem})") from problem
 
@@ -76,7 +81,8 @@ def _read(path: Path, lines: Iterator[list[str]], target: str) -> LabelledTable:
     if not parts:
         raise FileError(f"{path}: has a header but no rows; at least one is needed")
     if text:
-        raise refuse_text([name for name in names if name in text])
+        problem = refuse_text([name for name in names if name in text])
+        raise FileError(f"{path}: {problem}")
     blank = [k for k, label in enumerate(labels) if label.strip().lower() in MISSING]
     if blank:
         raise FileError(
@@ -85,17 +91,19 @@ def _read(path: Path, lines: Iterator[list[str]], target: str) -> LabelledTable:
         )
     table = ArrayTable(np.concatenate(parts), names)
     for k, name in enumerate(names):
-        refuse_infinite(table.block(k, k + 1)[:, 0], repr(name))
+        try:
+            refuse_infinite(table.block(k, k + 1)[:, 0], repr(name))
+        except DataError as problem:
+            raise FileError(f"{path}: {problem}") from problem
     return LabelledTable(table, _labels([label.strip() for label in labels]))
 
 
 def _labels(texts: list[str]) -> NDArray[Any]:
     """Labels as whole numbers or numbers where all of them are, as text otherwise."""
-    for kind in (int, float):
-        try:
-            return np.array([kind(text) for text in texts])
-        except ValueError:
-            continue
+    if not any("_" in text for text in texts):  # Python reads 1_2 as 12: not so in a table
+        for kind in (int, float):
+            with suppress(ValueError):
+                return np.array([kind(text) for text in texts])
     return np.array(texts)
 
 
@@ -147,11 +155,10 @@ class _Lines:
 
 def _numbers(cells: Sequence[str]) -> list[float] | None:
     """Turn cells into numbers, None if one of them is text."""
-    try:
-        return [float(cell) for cell in cells]
-    except ValueError:
-        pass
-    try:
-        return [float("nan") if cell.strip().lower() in MISSING else float(cell) for cell in cells]
-    except ValueError:
+    if any("_" in cell for cell in cells):  # Python reads 1_000 as 1000: not so in a table
         return None
+    with suppress(ValueError):
+        return [float(cell) for cell in cells]
+    with suppress(ValueError):
+        return [math.nan if cell.strip().lower() in MISSING else float(cell) for cell in cells]
+    return None

@@ -6,8 +6,8 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from pacboost.errors import DataError
 from pacboost.sources.table import Table, Values, refuse_infinite, refuse_text
 
 
@@ -22,7 +22,11 @@ class FrameTable(Table):
     width = 1
 
     def __init__(self, frame: Any) -> None:
-        self._frame = nw.from_native(frame, eager_only=True)
+        try:
+            self._frame = nw.from_native(frame, eager_only=True)
+            self._frame.schema  # noqa: B018 - narwhals looks at the names only here
+        except nw.exceptions.DuplicateError as problem:
+            raise DataError(f"column names must differ: {problem}") from problem
         self.n_rows, self.n_columns = self._frame.shape
         self.names = tuple(str(name) for name in self._frame.columns)
         text = [
@@ -45,5 +49,10 @@ class FrameTable(Table):
         series = self._frame[:, number]
         if series.dtype == nw.Float32 and series.null_count() == 0:
             return np.asarray(series.to_numpy(), dtype=np.float32)
-        column: NDArray[np.float64] = np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
-        return column
+        if series.dtype.is_integer() and series.null_count() == 0:
+            return np.asarray(series.to_numpy(), dtype=np.float64)  # Arrow's cast refuses 2**53 + 1
+        if series.dtype.is_integer():
+            absent = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
+            column = np.asarray(series.fill_null(0).to_numpy(), dtype=np.float64)
+            return np.where(absent, np.nan, column)
+        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from pacboost.boosters.booster import Booster
+from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import measure
@@ -27,6 +30,7 @@ from pacboost.kernels.threads import (
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.numerics.draw import draw
+from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.sample import Sample
 from pacboost.training.watch import Watch
 
@@ -102,11 +106,28 @@ class Run:
         edges = [entry.edge for entry in entries]
         scores = Vote(hypotheses, np.array(votes)).scores(self.sample.table)
         margins = scores[:, None] * self.sample.signs
+        self._refuse_other_rows(margins[:, 0], entries)
         self._state = self._booster.resume(self._state, margins, votes, edges)
         self.done = [Done(h, e) for h, e in zip(hypotheses, entries, strict=True)]
         if self._watch is not None:
             for past in self.done:
                 self._watch.see(past.hypothesis, past.entry.vote)
+
+    def _refuse_other_rows(self, margins: NDArray[np.float64], entries: Sequence[Round]) -> None:
+        """Raise unless mean exp(-margin) = ∏ Z_t on these rows, up to the rounding of weights.
+
+        The equation is all that the bound rests on, so it decides whether old rounds still count.
+        """
+        first = np.broadcast_to(self._first_weights, margins.shape)
+        log_loss = logsumexp(-margins, b=first / first.sum())
+        unit = 4 * margins.size / FRESH_TOTAL
+        allowed = 1e-9 + sum(unit * math.exp(e.vote) / e.normaliser for e in entries)
+        if abs(log_loss - math.fsum(math.log(e.normaliser) for e in entries)) > allowed:
+            raise ParameterError(
+                "the earlier rounds were not trained on these rows, labels and weights, so their "
+                "record does not hold here. Go on with the same data (and an integer random_state "
+                "if rows are held back), or start afresh with warm_start=False"
+            )
 
     def __iter__(self) -> Iterator[Done]:
         """Advance until the booster or the learner has nothing more to give."""

@@ -68,7 +68,7 @@ def metric(choice: str | Measure) -> Metric:
     """Look a metric up by name, or take a function of (signs, scores) of which less is better."""
     if callable(choice):
         return Metric(getattr(choice, "__name__", "metric"), choice)
-    if choice not in METRICS:
+    if not isinstance(choice, str) or choice not in METRICS:
         raise ParameterError(
             f"eval_metric is {choice!r}; it may be {', '.join(METRICS)}, or a function of "
             "(signs, scores) that gets smaller as the fit gets better"

@@ -1,0 +1,192 @@
+"""The vote: tables give bit for bit what adding round by round gives."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pacboost.errors import DenseWarning
+from pacboost.hypotheses.function import Function
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.stump import Stump
+from pacboost.hypotheses.vote import Vote
+from pacboost.kernels import threads
+from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.dataframe import FrameTable
+from pacboost.sources.table import Table
+
+Doubles = NDArray[np.float64]
+
+
+def some_values(generator: np.random.Generator, rows: int, columns: int) -> Doubles:
+    """Hundredths as doubles: many of them round to a threshold that they do not equal."""
+    values = np.round(generator.normal(size=(rows, columns)), 2)
+    values[generator.random(values.shape) < 0.1] = np.nan
+    return values
+
+
+def some_stump(generator: np.random.Generator, columns: int) -> Stump:
+    threshold = float(np.float32(np.round(generator.normal(), 2)))
+    if generator.random() < 0.1:
+        threshold = math.inf
+    above, missing = (int(s) for s in generator.choice([-1, 1], 2))
+    return Stump(int(generator.integers(columns)), threshold, 0, above, missing)
+
+
+def some_vote(generator: np.random.Generator, rounds: int, columns: int) -> Vote:
+    stumps = [some_stump(generator, columns) for _ in range(rounds)]
+    votes = [round_vote(v) for v in generator.uniform(-MOST_VOTE, MOST_VOTE, rounds)]
+    return Vote(stumps, np.array(votes))
+
+
+def added_up(vote: Vote, table: Table) -> Doubles:
+    """The last of the staged scores."""
+    last = np.zeros(table.n_rows)
+    for scores in vote.staged(table):
+        last = scores
+    return last
+
+
+def by_hand(vote: Vote, values: NDArray[np.floating]) -> list[float]:
+    """The scores by the definition, one row and one stump at a time."""
+    scores = []
+    for row in values:
+        total = 0.0
+        for stump, v in zip(vote.hypotheses, vote.votes.tolist(), strict=True):
+            assert isinstance(stump, Stump)
+            x = np.float32(row[stump.feature])
+            answer = stump.above if x > np.float32(stump.threshold) else -stump.above
+            total += v * (stump.missing if np.isnan(x) else answer)
+        scores.append(total)
+    return scores
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(0, 40),
+    columns=st.integers(1, 6),
+    rounds=st.integers(0, 30),
+)
+def test_scores_equal_the_definition(seed: int, rows: int, columns: int, rounds: int) -> None:
+    generator = np.random.default_rng(seed)
+    values = some_values(generator, rows, columns)
+    vote = some_vote(generator, rounds, columns)
+    table = ArrayTable(values)
+    assert vote.scores(table).tolist() == by_hand(vote, values)
+    assert added_up(vote, table).tolist() == by_hand(vote, values)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 2**32),
+    rounds=st.sampled_from([1, 50, 200]),
+    dtype=st.sampled_from(["f4", "f8"]),
+    order=st.sampled_from("CF"),
+)
+def test_tables_give_bit_for_bit_what_adding_up_gives(
+    seed: int, rounds: int, dtype: str, order: str
+) -> None:
+    generator = np.random.default_rng(seed)
+    values = some_values(generator, 1000, 5)
+    array = np.asarray(values, dtype=dtype, order="F" if order == "F" else "C")
+    vote = some_vote(generator, rounds, 5)
+    table = ArrayTable(array)
+    np.testing.assert_array_equal(vote.scores(table), added_up(vote, table))
+
+
+def test_more_than_255_thresholds_on_one_feature_do_as_well() -> None:
+    generator = np.random.default_rng(0)
+    cuts = np.arange(-300, 300) / 100
+    stumps = [Stump(1, float(np.float32(c)), 0, 1, -1) for c in generator.permutation(cuts)]
+    vote = Vote(stumps, np.array([round_vote(v) for v in generator.uniform(-1, 1, 600)]))
+    table = ArrayTable(some_values(generator, 3000, 2))
+    assert vote.steps[1].thresholds.size == 600
+    np.testing.assert_array_equal(vote.scores(table), added_up(vote, table))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_many_rows_do_as_well_on_any_number_of_threads(n_jobs: int) -> None:
+    generator = np.random.default_rng(1)
+    table = ArrayTable(some_values(generator, 70_001, 3))
+    vote = some_vote(generator, 20, 3)
+    with threads.using(n_jobs):
+        np.testing.assert_array_equal(vote.scores(table), added_up(vote, table))
+
+
+@pytest.mark.parametrize("kind", ["float32", "frame", "sparse", "ints"])
+def test_any_table_scores_like_its_array(kind: str) -> None:
+    generator = np.random.default_rng(2)
+    values = some_values(generator, 500, 4)
+    table: Table
+    if kind == "float32":
+        table = ArrayTable(values.astype(np.float32))
+    elif kind == "frame":
+        table = FrameTable(pl.DataFrame(values, schema=list("abcd"), nan_to_null=True))
+    elif kind == "sparse":
+        values[generator.random(values.shape) < 0.7] = 0.0
+        with pytest.warns(DenseWarning):
+            table = SparseTable(sp.csr_array(values))
+    else:
+        values = generator.integers(-3, 4, (500, 4)).astype(np.float64)
+        table = ArrayTable(values.astype(np.int64))
+    vote = some_vote(generator, 60, 4)
+    expected = vote.scores(ArrayTable(values))
+    np.testing.assert_array_equal(vote.scores(table), expected)
+    np.testing.assert_array_equal(added_up(vote, table), expected)
+
+
+def test_huge_values_score_as_the_definition_says() -> None:
+    vote = Vote([Stump(0, 3e38, 0, 1, -1), Stump(0, 0.0, 0, 1, -1)], np.array([0.5, 0.25]))
+    table = ArrayTable(np.array([[1e300], [-1e300], [1.0]]))
+    assert vote.scores(table).tolist() == [0.75, -0.75, -0.25]
+    assert added_up(vote, table).tolist() == [0.75, -0.75, -0.25]
+
+
+def test_black_boxes_vote_beside_stumps() -> None:
+    rules: list[Hypothesis] = [
+        Stump(0, 1.5, 0, 1, -1),
+        Function(lambda rows: rows[:, 1], "second"),
+    ]
+    vote = Vote(rules, np.array([0.5, 2.0]))
+    table = ArrayTable(np.array([[1.0, -1.0], [2.0, -1.0], [2.0, 4.0]]))
+    assert vote.scores(table).tolist() == [-2.5, -1.5, 2.5]
+    assert added_up(vote, table).tolist() == [-2.5, -1.5, 2.5]
+
+
+def test_staged_gives_the_score_after_every_round() -> None:
+    generator = np.random.default_rng(3)
+    table = ArrayTable(some_values(generator, 50, 3))
+    vote = some_vote(generator, 10, 3)
+    for t, scores in enumerate(vote.staged(table), start=1):
+        first = Vote(vote.hypotheses[:t], vote.votes[:t])
+        np.testing.assert_array_equal(scores, first.scores(table))
+
+
+def test_a_vote_and_the_vote_of_negated_rules_cancel() -> None:
+    generator = np.random.default_rng(4)
+    table = ArrayTable(some_values(generator, 200, 3))
+    vote = some_vote(generator, 30, 3)
+    turned = Vote([h.negated() for h in vote.hypotheses], vote.votes)
+    np.testing.assert_array_equal(turned.scores(table), -vote.scores(table))
+
+
+def test_a_vote_without_rules_scores_nothing() -> None:
+    table = ArrayTable(np.ones((3, 2)))
+    assert Vote([], np.empty(0)).scores(table).tolist() == [0.0, 0.0, 0.0]
+    assert list(Vote([], np.empty(0)).staged(table)) == []
+
+
+def test_constants_alone_need_no_thresholds() -> None:
+    vote = Vote([Stump(0, math.inf, 9, 1, 1), Stump(0, math.inf, 9, -1, 1)], np.array([0.5, 2.0]))
+    assert vote.steps[0].thresholds.size == 0
+    table = ArrayTable(np.array([[7.0], [np.nan]]))
+    assert vote.scores(table).tolist() == [1.5, 2.5]

@@ -1,0 +1,342 @@
+"""Bins: exact where few values allow it, balanced elsewhere, and the same for both float widths."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as nph
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.samples.bins import LARGEST, MOST_BINS, Bins, fit_bins, upper_cuts
+from pacboost.sources.arrays import ArrayTable
+
+Floats = NDArray[np.floating]
+FLOAT32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
+MAYBE_MISSING = st.one_of(st.just(np.nan), FLOAT32)
+
+
+def column(values: Floats | list[float]) -> ArrayTable:
+    array = np.asarray(values)
+    return ArrayTable(array.astype(np.float64) if array.dtype.kind != "f" else array)
+
+
+def table_of(values: Floats | list[float]) -> ArrayTable:
+    return column(np.asarray(values, dtype=np.float64)[:, None])
+
+
+def rounded(values: Floats) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
+
+
+def same(one: Bins, other: Bins) -> bool:
+    return len(one.thresholds) == len(other.thresholds) and all(
+        np.array_equal(a, b) for a, b in zip(one.thresholds, other.thresholds, strict=True)
+    )
+
+
+@settings(deadline=None, max_examples=100)
+@given(values=nph.arrays(np.float64, st.integers(1, 60), elements=MAYBE_MISSING))
+def test_few_values_are_told_apart_and_keep_their_order(values: NDArray[np.float64]) -> None:
+    table = table_of(values)
+    bins = fit_bins(table)
+    codes = bins.encode(table)[0]
+    known = values[~np.isnan(values)].astype(np.float32)
+    distinct = np.unique(known)
+    np.testing.assert_array_equal(codes[~np.isnan(values)], np.searchsorted(distinct, known))
+    assert (codes[np.isnan(values)] == bins.missing).all()
+
+
+@pytest.mark.parametrize("spread", [2, 255, 1000])
+def test_neighbouring_floats_are_told_apart(spread: int) -> None:
+    start = np.array([1.0], dtype=np.float32).view(np.int32)
+    values = (start + np.arange(spread, dtype=np.int32)).view(np.float32)
+    table = column(values[:, None])
+    bins = fit_bins(table, max(spread, 2))
+    np.testing.assert_array_equal(bins.encode(table)[0], np.arange(spread))
+
+
+@pytest.mark.parametrize("max_bins", [2, 3, 16, 255, 256, 1000])
+def test_bins_of_continuous_data_are_balanced(max_bins: int) -> None:
+    values = np.random.default_rng(0).normal(size=50_000)
+    table = table_of(values)
+    bins = fit_bins(table, max_bins)
+    counts = np.bincount(bins.encode(table)[0])
+    assert counts.size == max_bins
+    assert counts.min() >= 0.9 * values.size / max_bins - 1
+    assert counts.max() <= 1.1 * values.size / max_bins + 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(1, 500),
+    distinct=st.integers(1, 500),
+    max_bins=st.integers(2, 40),
+)
+def test_there_are_never_more_bins_than_asked_for(
+    seed: int, rows: int, distinct: int, max_bins: int
+) -> None:
+    values = np.random.default_rng(seed).zipf(1.3, rows) % distinct
+    table = table_of(values.astype(np.float64))
+    bins = fit_bins(table, max_bins)
+    assert bins.thresholds[0].size < max_bins
+    assert (np.diff(bins.thresholds[0]) > 0).all()
+    assert bins.encode(table)[0].max() < max_bins
+
+
+def test_a_value_with_most_of_the_rows_has_a_bin_and_leaves_room_for_others() -> None:
+    values = np.concatenate([np.zeros(9000), np.random.default_rng(1).uniform(1, 2, 1000)])
+    table = table_of(values)
+    codes = fit_bins(table, 20).encode(table)[0]
+    assert (codes[:9000] == 0).all()
+    assert codes[9000:].min() >= 1
+    assert codes.max() >= 2
+
+
+@pytest.mark.parametrize("max_bins", [-1, 0, 1, MOST_BINS + 1])
+def test_numbers_of_bins_outside_the_limits_are_refused(max_bins: int) -> None:
+    with pytest.raises(ParameterError, match=f"max_bins is {max_bins}; it may be 2 to 65535"):
+        fit_bins(table_of([1.0, 2.0]), max_bins)
+
+
+@pytest.mark.parametrize(
+    ("distinct", "max_bins", "dtype"),
+    [(254, 255, np.uint8), (255, 255, np.uint8), (256, 256, np.uint16), (70_000, 255, np.uint8)],
+)
+def test_codes_take_one_byte_up_to_255_bins(
+    distinct: int, max_bins: int, dtype: type[np.unsignedinteger]
+) -> None:
+    table = table_of(np.append(np.arange(float(distinct)), np.nan))
+    bins = fit_bins(table, max_bins)
+    codes = bins.encode(table)
+    assert codes.dtype == dtype
+    assert codes[0, -1] == bins.missing
+    assert codes[0, :-1].max() == bins.missing - 1 == min(distinct, max_bins) - 1
+
+
+def test_the_largest_number_of_bins_fits_into_two_bytes() -> None:
+    table = table_of(np.append(np.arange(70_000.0), np.nan))
+    bins = fit_bins(table, MOST_BINS)
+    codes = bins.encode(table)[0]
+    assert codes[-1] == bins.missing <= 65_535
+    assert codes[:-1].max() < bins.missing
+    assert (np.diff(codes[:-1].astype(np.int64)) >= 0).all()
+
+
+def test_the_missing_code_is_one_for_all_features() -> None:
+    table = column(np.array([[1.0, np.nan], [2.0, 7.0], [3.0, np.nan], [np.nan, 7.0]]))
+    bins = fit_bins(table)
+    assert bins.missing == 3
+    assert bins.encode(table).tolist() == [[0, 1, 2, 3], [3, 0, 3, 0]]
+
+
+@pytest.mark.parametrize("values", [[np.nan, np.nan], [5.0, 5.0], [5.0, np.nan], [-0.0, 0.0]])
+def test_columns_with_fewer_than_two_values_have_no_thresholds(values: list[float]) -> None:
+    bins = fit_bins(table_of(values))
+    assert bins.thresholds[0].size == 0
+    assert bins.middle.tolist() == [0]
+
+
+def test_a_table_without_columns_has_empty_codes() -> None:
+    table = column(np.empty((3, 0)))
+    assert fit_bins(table).encode(table).shape == (0, 3)
+
+
+@settings(deadline=None, max_examples=400)
+@given(
+    threshold=FLOAT32,
+    x=st.one_of(st.floats(allow_nan=False), FLOAT32),
+)
+@example(threshold=0.0, x=2.0**-150)
+@example(threshold=-0.0, x=math.nextafter(2.0**-150, 1.0))
+@example(threshold=-float(LARGEST), x=-1e300)
+def test_comparing_doubles_with_cuts_is_comparing_rounded_ones_with_thresholds(
+    threshold: float, x: float
+) -> None:
+    own = np.array([threshold], dtype=np.float32)
+    assume(own[0] < LARGEST)  # the largest float has a test of its own, below
+    assert (x > upper_cuts(own)[0]) == (rounded(np.array([x]))[0] > own[0])
+
+
+@settings(deadline=None, max_examples=400)
+@given(threshold=FLOAT32, steps=st.integers(-2, 2), corner=st.integers(0, 3))
+def test_cuts_are_right_on_and_next_to_every_boundary(
+    threshold: float, steps: int, corner: int
+) -> None:
+    own = np.array([threshold], dtype=np.float32)
+    assume(abs(own[0]) < LARGEST)
+    above = float(np.nextafter(own[0], np.float32(np.inf)))
+    x = (threshold, above, (threshold + above) / 2, float(upper_cuts(own)[0]))[corner]
+    for _ in range(abs(steps)):
+        x = math.nextafter(x, math.copysign(math.inf, steps))
+    assert (x > upper_cuts(own)[0]) == (rounded(np.array([x]))[0] > own[0])
+
+
+def test_an_infinite_threshold_is_exceeded_by_nothing() -> None:
+    assert upper_cuts(np.array([np.inf], dtype=np.float32)).tolist() == [np.inf]
+
+
+def test_what_rounds_to_infinity_lies_above_the_largest_threshold() -> None:
+    """A fit never gives this threshold, but ``upper_cuts`` promises it for each."""
+    cut = upper_cuts(np.array([LARGEST]))[0]
+    assert float(LARGEST) <= cut
+    assert cut < 1e300
+    assert rounded(np.array([cut]))[0] == LARGEST
+    assert rounded(np.array([math.nextafter(cut, math.inf)]))[0] == np.inf
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    values=nph.arrays(
+        np.float64,
+        st.integers(2, 60),
+        elements=st.one_of(st.floats(allow_infinity=False), st.floats(0.9999999, 1.0000001)),
+    ),
+    max_bins=st.sampled_from([2, 5, 255, 400]),
+)
+def test_rows_get_the_same_codes_as_floats_of_either_width(
+    values: NDArray[np.float64], max_bins: int
+) -> None:
+    narrow = rounded(values)
+    assume(not np.isinf(narrow).any())
+    bins = fit_bins(table_of(values), max_bins)
+    assert same(bins, fit_bins(column(narrow[:, None]), max_bins))
+    np.testing.assert_array_equal(
+        bins.encode(column(narrow[:, None])), bins.encode(table_of(values))
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 2**32), rows=st.integers(2, 400), max_bins=st.integers(2, 30))
+def test_two_copies_of_half_the_weight_are_as_good_as_the_row(
+    seed: int, rows: int, max_bins: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    values = np.round(generator.normal(size=rows), 1)
+    weights = generator.integers(1, 100, rows) / 4.0
+    twice = np.concatenate([values, values])
+    halves = np.concatenate([weights, weights]) / 2
+    assert same(
+        fit_bins(table_of(values), max_bins, weights),
+        fit_bins(table_of(twice), max_bins, halves),
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 2**32), rows=st.integers(2, 300), max_bins=st.integers(2, 30))
+def test_a_row_of_weight_two_is_as_good_as_two_rows(seed: int, rows: int, max_bins: int) -> None:
+    generator = np.random.default_rng(seed)
+    values = generator.normal(size=rows)
+    weights = generator.integers(1, 4, rows)
+    assert same(
+        fit_bins(table_of(values), max_bins, weights.astype(np.float64)),
+        fit_bins(table_of(np.repeat(values, weights)), max_bins),
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(2, 400),
+    max_bins=st.integers(2, 30),
+    weighted=st.booleans(),
+)
+def test_the_order_of_the_rows_does_not_matter(
+    seed: int, rows: int, max_bins: int, weighted: bool
+) -> None:
+    generator = np.random.default_rng(seed)
+    values = np.round(generator.normal(size=rows), 2)
+    values[generator.random(rows) < 0.1] = np.nan
+    weights = generator.integers(1, 100, rows) / 4.0 if weighted else None
+    order = generator.permutation(rows)
+    one = fit_bins(table_of(values), max_bins, weights)
+    other = fit_bins(table_of(values[order]), max_bins, None if weights is None else weights[order])
+    assert same(one, other)
+    assert one.middle.tolist() == other.middle.tolist()
+
+
+def test_the_order_of_the_rows_does_not_matter_where_weights_add_up_inexactly() -> None:
+    """0.5 + 0.6 + 0.3 is 1.4000000000000001 in one order and 1.4 in another."""
+    values = np.array([2.0, 4.0, 6.0, 4.0, 7.0, 4.0, 1.0])
+    weights = np.array([0.9, 0.5, 0.7, 0.6, 0.6, 0.3, 0.3])
+    order = np.array([5, 6, 3, 1, 4, 0, 2])
+    assert same(
+        fit_bins(table_of(values), 3, weights), fit_bins(table_of(values[order]), 3, weights[order])
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rare_values_of_a_large_table_are_not_lost(weighted: bool) -> None:
+    """Of 40 values that occur once, a choice of rows would miss some."""
+    values = np.tile([0.0, 1.0, 2.0], 100_000)
+    values[::7500] = 2.5 + np.arange(40)
+    table = table_of(values)
+    bins = fit_bins(table, weights=np.ones(values.size) if weighted else None)
+    assert bins.thresholds[0].size == 42
+    assert bins.encode(table)[0, ::7500].tolist() == list(range(3, 43))
+
+
+def test_a_large_table_with_many_values_is_binned_from_some_rows_and_still_balanced() -> None:
+    values = np.random.default_rng(2).uniform(size=250_000)
+    table = table_of(values)
+    counts = np.bincount(fit_bins(table, 10).encode(table)[0])
+    assert counts.size == 10
+    np.testing.assert_allclose(counts, 25_000, rtol=0.05)
+
+
+def test_the_same_large_table_gets_the_same_bins() -> None:
+    table = table_of(np.random.default_rng(3).uniform(size=210_000))
+    assert same(fit_bins(table), fit_bins(table))
+
+
+@pytest.mark.parametrize("max_bins", [2, 3, 255])
+def test_huge_values_go_to_the_outer_bins(max_bins: int) -> None:
+    values = np.array([-1e300, -1.0, 0.0, 1.0, 1e300])
+    table = table_of(values)
+    bins = fit_bins(table, max_bins)
+    codes = bins.encode(table)[0]
+    assert np.isfinite(bins.thresholds[0]).all()
+    assert codes[0] == 0
+    assert codes[-1] == bins.missing - 1
+    assert (np.diff(codes.astype(np.int64)) >= 0).all()
+
+
+def test_huge_values_not_seen_before_go_to_the_outer_bins() -> None:
+    bins = fit_bins(table_of([1.0, 2.0, 3.0]))
+    assert bins.encode(table_of([1e300, -1e300])).tolist() == [[2, 0]]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    values=nph.arrays(np.float64, st.integers(1, 80), elements=MAYBE_MISSING),
+    max_bins=st.sampled_from([2, 3, 10, 255]),
+)
+def test_the_middle_is_the_code_of_the_median(values: NDArray[np.float64], max_bins: int) -> None:
+    known = np.sort(values[~np.isnan(values)])
+    assume(known.size > 0)
+    bins = fit_bins(table_of(values), max_bins)
+    lower_median = known[(known.size - 1) // 2]
+    assert bins.middle[0] == bins.encode(table_of([lower_median]))[0, 0]
+
+
+def test_the_middle_follows_the_weights() -> None:
+    table = table_of([1.0, 2.0, 3.0])
+    assert fit_bins(table).middle.tolist() == [1]
+    assert fit_bins(table, weights=np.array([1.0, 1.0, 5.0])).middle.tolist() == [2]
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_the_width_of_blocks_does_not_matter(width: int) -> None:
+    generator = np.random.default_rng(5)
+    values = generator.normal(size=(300, 5)).round(1)
+    whole, cut = ArrayTable(values), ArrayTable(values)
+    cut.width = width
+    bins = fit_bins(whole, 20)
+    assert same(bins, fit_bins(cut, 20))
+    np.testing.assert_array_equal(bins.encode(whole), bins.encode(cut))
