@@ -75,7 +75,7 @@ def test_early_stopping_shows_validation(data: Path) -> None:
     arguments = ["fit", str(data), "--target", "label", "--rounds", "80", "--validation", "0.3"]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
-    assert "validation" in result.output
+    assert "valid." in result.output
 
 
 def test_missing_file() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from itertools import islice
 
 from rich.console import Console
@@ -36,6 +37,17 @@ def test_every_round_of_a_short_run_is_one_line_of_eighty_columns() -> None:
     for number in range(1, 6):
         assert sum(line.split()[:1] == [str(number)] for line in lines) == 1
     assert max(len(line) for line in lines) <= 80
+
+
+def test_numbers_stay_whole_beside_long_rules() -> None:
+    ledger = a_ledger(4)
+    long = "a feature with a long name > 0.123 → the second class, else the first"
+    ledger.rounds = [replace(entry, rule=long, validation=0.25) for entry in ledger.rounds]
+    text = printed(rounds_table(ledger))
+    for entry in ledger.rounds:
+        for number in (entry.error, entry.edge, entry.vote, entry.normaliser):
+            assert f"{number:.4f}" in text
+    assert "0.2500" in text
 
 
 def test_a_long_run_shows_its_first_and_last_rounds() -> None:

@@ -52,7 +52,8 @@ class Certificate:
         facts = [
             ("bound", f"{self.value:.6g}" + (" (vacuous)" if self.vacuous else "")),
             ("may fail with", chance),
-            ("theorem", f"{self.theorem} ({self.reference})"),
+            ("theorem", self.theorem),
+            ("reference", self.reference),
             ("sample", f"{self.sample}, {self.size:,} rows"),
             ("independent of", self.independent_of),
             ("assumes", "; ".join(self.assumptions) or "nothing"),

@@ -20,9 +20,9 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
     validated = any(entry.validation is not None for entry in ledger.rounds)
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in ("round", "error", "edge", "vote", "Z", "bound", "training\nerror"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True, min_width=5 if name == "round" else 6)
     if validated:
-        table.add_column("validation", justify="right")
+        table.add_column("valid.", justify="right", no_wrap=True, min_width=6)
     table.add_column("rule", no_wrap=True, overflow="ellipsis")
     bounds = ledger.columns()["bound"]
     n = len(ledger)
@@ -39,7 +39,7 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
             f"{entry.edge:.4f}",
             f"{entry.vote:.4f}",
             f"{entry.normaliser:.4f}",
-            f"{bounds[k]:.4f}" if bounds[k] >= 1e-4 else f"{bounds[k]:.1e}",
+            f"{bounds[k]:.4f}" if bounds[k] >= 1e-4 else f"{bounds[k]:.0e}",
             f"{entry.training_error:.4f}",
         ]
         if validated:

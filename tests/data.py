@@ -1,0 +1,20 @@
+"""Real data sets, where they are at hand: PACBOOST_DATA names the folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pacboost.sources.csv import LabelledTable, read_csv
+
+HOME = Path(os.environ.get("PACBOOST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def real_data(name: str, target: str) -> LabelledTable:
+    """Read a set, or skip the test and say why."""
+    path = HOME / name / "data.csv.gz"
+    if not path.exists():
+        pytest.skip(f"needs the data set {name}; set PACBOOST_DATA to the folder that has it")
+    return read_csv(path, target)
