@@ -17,7 +17,7 @@ NAMES = {
     "Ledger",
     "PacboostError",
     "SklearnLearner",
-    "StumpLearner",
+    "Stump",
     "load",
 }
 

@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AdaBoostClassifier": "pacboost.estimators.adaboost",
     "load": "pacboost.estimators.adaboost",
-    "StumpLearner": "pacboost.learners.stump",
+    "Stump": "pacboost.learners.stump",
     "SklearnLearner": "pacboost.learners.sklearn",
     "Adversary": "pacboost.learners.adversary",
     "Certificate": "pacboost.bounds.certificate",
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pacboost.estimators.adaboost import load as load
     from pacboost.learners.adversary import Adversary as Adversary
     from pacboost.learners.sklearn import SklearnLearner as SklearnLearner
-    from pacboost.learners.stump import StumpLearner as StumpLearner
+    from pacboost.learners.stump import Stump as Stump
     from pacboost.ledgers.ledger import Ledger as Ledger
 
 

@@ -19,7 +19,7 @@ from pacboost.bounds.training import (
 )
 from pacboost.errors import NotCertified
 from pacboost.learners.adversary import Adversary
-from pacboost.learners.stump import StumpLearner
+from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.training.loop import Run
 from tests.worlds import make_sample, noisy
@@ -62,7 +62,7 @@ def test_rounds_outward_but_not_far() -> None:
 
 def test_slack_covers_what_rounding_does() -> None:
     """On many rows with long runs the recorded product and the true loss stay within the slack."""
-    for learner in (StumpLearner(), Adversary(0.05)):
+    for learner in (Stump(), Adversary(0.05)):
         X, signs = noisy(2000, 3, seed=1)
         sample = make_sample(X, signs)
         run = Run(sample, learner, AdaBoost(), seed=1)
@@ -78,7 +78,7 @@ def test_slack_covers_what_rounding_does() -> None:
 def test_margin_distribution_holds_on_real_runs() -> None:
     X, signs = noisy(400, 5, seed=2)
     sample = make_sample(X, signs)
-    run = Run(sample, StumpLearner(), AdaBoost())
+    run = Run(sample, Stump(), AdaBoost())
     scores = np.zeros(400)
     for done in islice(run, 60):
         scores += done.entry.vote * done.hypothesis.answers(sample)

@@ -13,7 +13,7 @@ from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import AdaBoostClassifier, Adversary, SklearnLearner, StumpLearner
+from pacboost import AdaBoostClassifier, Adversary, SklearnLearner, Stump
 from pacboost.errors import DataError, NoEdgeWarning, OneClassWarning
 from pacboost.ledgers.ledger import Round
 from pacboost.models.format import model_bytes
@@ -546,7 +546,7 @@ def test_max_bins_limits_the_thresholds_of_a_feature(bins: int) -> None:
 
 
 def test_named_stump_learner_is_the_default_one() -> None:
-    assert model_bytes(fitted(estimator=StumpLearner()).model_) == model_bytes(fitted().model_)
+    assert model_bytes(fitted(estimator=Stump()).model_) == model_bytes(fitted().model_)
 
 
 def test_named_sklearn_learner_is_the_classifier_in_it() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from pacboost import AdaBoostClassifier
-from pacboost.hypotheses.stump import Stump
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.ledgers.ledger import Round
 from pacboost.models.format import model_bytes
 
@@ -37,14 +37,14 @@ class MedianLearner:
         self.calls = 0
         self.interrupted_in = interrupted_in
 
-    def __call__(self, X: Rows, y: NDArray[np.int8], weights: Rows) -> Stump:
+    def __call__(self, X: Rows, y: NDArray[np.int8], weights: Rows) -> StumpRule:
         self.calls += 1
         if self.calls == self.interrupted_in:
             raise KeyboardInterrupt
         edges = [float((weights * y * np.sign(X[:, j] - self.at(X, j))).sum()) for j in range(3)]
         best = int(np.argmax(np.abs(edges)))
         above = 1 if edges[best] > 0 else -1
-        return Stump(best, self.at(X, best), 0, above, above)
+        return StumpRule(best, self.at(X, best), 0, above, above)
 
     @staticmethod
     def at(X: Rows, j: int) -> float:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Names
-from pacboost.hypotheses.stump import Stump
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
@@ -20,7 +20,7 @@ NAMES = Names(lambda j: f"x{j}", minus="no", plus="yes")
 SIGN = st.sampled_from([-1, 1])
 
 
-def answers(stump: Stump, values: NDArray[np.floating]) -> list[int]:
+def answers(stump: StumpRule, values: NDArray[np.floating]) -> list[int]:
     given_answers: list[int] = stump.answers(unlabelled(ArrayTable(values[:, None]))).tolist()
     return given_answers
 
@@ -28,7 +28,7 @@ def answers(stump: Stump, values: NDArray[np.floating]) -> list[int]:
 @pytest.mark.parametrize("above", [-1, 1])
 @pytest.mark.parametrize("missing", [-1, 1])
 def test_values_above_at_and_missing_are_answered(above: int, missing: int) -> None:
-    stump = Stump(0, 2.5, 2, above, missing)
+    stump = StumpRule(0, 2.5, 2, above, missing)
     values = np.array([3.0, 2.5, 2.0, np.nan])
     assert answers(stump, values) == [above, -above, -above, missing]
 
@@ -40,7 +40,7 @@ def test_a_value_that_rounds_to_the_threshold_is_not_above_it(
     threshold = float(np.float32(0.1))
     values = np.array([0.1, math.nextafter(threshold, 1.0)]).astype(dtype)
     above = np.nextafter(np.float32(0.1), np.float32(1.0)).astype(dtype)
-    assert answers(Stump(0, threshold, 0, 1, 1), np.append(values, above)) == [-1, -1, 1]
+    assert answers(StumpRule(0, threshold, 0, 1, 1), np.append(values, above)) == [-1, -1, 1]
 
 
 @settings(deadline=None, max_examples=60)
@@ -60,9 +60,9 @@ def test_codes_and_values_are_answered_alike(
     table = ArrayTable(values)
     bins = fit_bins(table, max_bins)
     cut = int(generator.integers(bins.thresholds[1].size))
-    stump = Stump(1, float(bins.thresholds[1][cut]), cut, above, missing)
+    stump = StumpRule(1, float(bins.thresholds[1][cut]), cut, above, missing)
     if constant:
-        stump = Stump(1, math.inf, bins.missing - 1, above, missing)
+        stump = StumpRule(1, math.inf, bins.missing - 1, above, missing)
     coded = Sample(table, np.ones((500, 1), dtype=np.int8), bins=bins)
     np.testing.assert_array_equal(stump.answers(coded), stump.answers(unlabelled(table)))
     assert stump.answers(coded).dtype == np.int8
@@ -71,20 +71,20 @@ def test_codes_and_values_are_answered_alike(
 def test_asking_twice_gives_the_same_answers() -> None:
     table = ArrayTable(np.array([[1.0], [np.nan], [3.0]]))
     sample = Sample(table, np.ones((3, 1), dtype=np.int8), bins=fit_bins(table))
-    stump = Stump(0, 2.0, 0, 1, -1)
+    stump = StumpRule(0, 2.0, 0, 1, -1)
     assert stump.answers(sample).tolist() == stump.answers(sample).tolist() == [-1, -1, 1]
 
 
 def test_nothing_is_above_an_infinite_threshold() -> None:
     values = np.array([1e300, -1e300, np.nan])
-    assert answers(Stump(0, math.inf, 9, 1, 1), values) == [-1, -1, 1]
+    assert answers(StumpRule(0, math.inf, 9, 1, 1), values) == [-1, -1, 1]
 
 
 @given(threshold=st.one_of(st.just(math.inf), st.floats(-5, 5, width=32)), above=SIGN, missing=SIGN)
 def test_negated_answers_the_opposite_everywhere(
     threshold: float, above: int, missing: int
 ) -> None:
-    stump = Stump(0, threshold, 0, above, missing)
+    stump = StumpRule(0, threshold, 0, above, missing)
     values = np.array([-6.0, threshold, 0.0, 6.0, np.nan])
     assert answers(stump.negated(), values) == [-answer for answer in answers(stump, values)]
     assert stump.negated().negated() == stump
@@ -93,23 +93,23 @@ def test_negated_answers_the_opposite_everywhere(
 @pytest.mark.parametrize(
     ("stump", "words"),
     [
-        (Stump(3, 2.5, 2, 1, -1), "x3 > 2.5 → yes, else no"),
-        (Stump(3, 2.5, 2, -1, 1), "x3 > 2.5 → no, else yes"),
-        (Stump(0, 1234567.0, 2, 1, 1), "x0 > 1.23457e+06 → yes, else no"),
-        (Stump(0, math.inf, 2, 1, -1), "always no"),
-        (Stump(0, math.inf, 2, -1, 1), "always yes"),
-        (Stump(0, math.inf, 2, 1, 1), "x0 is missing → yes, else no"),
-        (Stump(0, math.inf, 2, -1, -1), "x0 is missing → no, else yes"),
+        (StumpRule(3, 2.5, 2, 1, -1), "x3 > 2.5 → yes, else no"),
+        (StumpRule(3, 2.5, 2, -1, 1), "x3 > 2.5 → no, else yes"),
+        (StumpRule(0, 1234567.0, 2, 1, 1), "x0 > 1.23457e+06 → yes, else no"),
+        (StumpRule(0, math.inf, 2, 1, -1), "always no"),
+        (StumpRule(0, math.inf, 2, -1, 1), "always yes"),
+        (StumpRule(0, math.inf, 2, 1, 1), "x0 is missing → yes, else no"),
+        (StumpRule(0, math.inf, 2, -1, -1), "x0 is missing → no, else yes"),
     ],
 )
-def test_stumps_are_said_in_words(stump: Stump, words: str) -> None:
+def test_stumps_are_said_in_words(stump: StumpRule, words: str) -> None:
     assert stump.words(NAMES) == words
 
 
 @pytest.mark.parametrize("above", [-1, 1])
 @pytest.mark.parametrize("missing", [-1, 1])
 def test_what_is_said_of_a_constant_is_what_it_answers(above: int, missing: int) -> None:
-    stump = Stump(0, math.inf, 5, above, missing)
+    stump = StumpRule(0, math.inf, 5, above, missing)
     answered = answers(stump, np.array([-1.0, 7.0, np.nan]))
     said = stump.words(NAMES)
     if said.startswith("always"):

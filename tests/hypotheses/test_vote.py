@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DenseWarning
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.stump import Stump
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import threads
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -33,12 +33,12 @@ def some_values(generator: np.random.Generator, rows: int, columns: int) -> Doub
     return values
 
 
-def some_stump(generator: np.random.Generator, columns: int) -> Stump:
+def some_stump(generator: np.random.Generator, columns: int) -> StumpRule:
     threshold = float(np.float32(np.round(generator.normal(), 2)))
     if generator.random() < 0.1:
         threshold = math.inf
     above, missing = (int(s) for s in generator.choice([-1, 1], 2))
-    return Stump(int(generator.integers(columns)), threshold, 0, above, missing)
+    return StumpRule(int(generator.integers(columns)), threshold, 0, above, missing)
 
 
 def some_vote(generator: np.random.Generator, rounds: int, columns: int) -> Vote:
@@ -61,7 +61,7 @@ def by_hand(vote: Vote, values: NDArray[np.floating]) -> list[float]:
     for row in values:
         total = 0.0
         for stump, v in zip(vote.hypotheses, vote.votes.tolist(), strict=True):
-            assert isinstance(stump, Stump)
+            assert isinstance(stump, StumpRule)
             x = np.float32(row[stump.feature])
             answer = stump.above if x > np.float32(stump.threshold) else -stump.above
             total += v * (stump.missing if np.isnan(x) else answer)
@@ -106,7 +106,7 @@ def test_tables_give_bit_for_bit_what_adding_up_gives(
 def test_more_than_255_thresholds_on_one_feature_do_as_well() -> None:
     generator = np.random.default_rng(0)
     cuts = np.arange(-300, 300) / 100
-    stumps = [Stump(1, float(np.float32(c)), 0, 1, -1) for c in generator.permutation(cuts)]
+    stumps = [StumpRule(1, float(np.float32(c)), 0, 1, -1) for c in generator.permutation(cuts)]
     vote = Vote(stumps, np.array([round_vote(v) for v in generator.uniform(-1, 1, 600)]))
     table = ArrayTable(some_values(generator, 3000, 2))
     assert vote.steps[1].thresholds.size == 600
@@ -145,7 +145,7 @@ def test_any_table_scores_like_its_array(kind: str) -> None:
 
 
 def test_huge_values_score_as_the_definition_says() -> None:
-    vote = Vote([Stump(0, 3e38, 0, 1, -1), Stump(0, 0.0, 0, 1, -1)], np.array([0.5, 0.25]))
+    vote = Vote([StumpRule(0, 3e38, 0, 1, -1), StumpRule(0, 0.0, 0, 1, -1)], np.array([0.5, 0.25]))
     table = ArrayTable(np.array([[1e300], [-1e300], [1.0]]))
     assert vote.scores(table).tolist() == [0.75, -0.75, -0.25]
     assert added_up(vote, table).tolist() == [0.75, -0.75, -0.25]
@@ -153,7 +153,7 @@ def test_huge_values_score_as_the_definition_says() -> None:
 
 def test_black_boxes_vote_beside_stumps() -> None:
     rules: list[Hypothesis] = [
-        Stump(0, 1.5, 0, 1, -1),
+        StumpRule(0, 1.5, 0, 1, -1),
         Function(lambda rows: rows[:, 1], "second"),
     ]
     vote = Vote(rules, np.array([0.5, 2.0]))
@@ -186,7 +186,9 @@ def test_a_vote_without_rules_scores_nothing() -> None:
 
 
 def test_constants_alone_need_no_thresholds() -> None:
-    vote = Vote([Stump(0, math.inf, 9, 1, 1), Stump(0, math.inf, 9, -1, 1)], np.array([0.5, 2.0]))
+    vote = Vote(
+        [StumpRule(0, math.inf, 9, 1, 1), StumpRule(0, math.inf, 9, -1, 1)], np.array([0.5, 2.0])
+    )
     assert vote.steps[0].thresholds.size == 0
     table = ArrayTable(np.array([[7.0], [np.nan]]))
     assert vote.scores(table).tolist() == [1.5, 2.5]

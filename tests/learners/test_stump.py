@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.hypotheses.stump import Stump
-from pacboost.learners.stump import StumpLearner
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample
 from tests.worlds import make_sample, small_samples
 
 
-def every_stump(sample: Sample) -> list[Stump]:
+def every_stump(sample: Sample) -> list[StumpRule]:
     """All rules: every feature, threshold (or none), sign, and answer for missing."""
     assert sample.bins is not None
     return [
-        Stump(j, float(t), k, above, missing)
+        StumpRule(j, float(t), k, above, missing)
         for j, thresholds in enumerate(sample.bins.thresholds)
         for k, t in enumerate([*thresholds, math.inf])
         for above in (1, -1)
@@ -32,9 +32,9 @@ def every_stump(sample: Sample) -> list[Stump]:
 def test_least_error_of_all(sample: Sample, seed: int) -> None:
     signs = sample.signs[:, 0]
     weights = np.random.default_rng(seed).integers(1, 30, size=sample.n_rows)
-    found = StumpLearner().on(sample).find(weights, signs, 0)
+    found = Stump().on(sample).find(weights, signs, 0)
 
-    def error(stump: Stump) -> int:
+    def error(stump: StumpRule) -> int:
         return int(weights[stump.answers(sample) != signs].sum())
 
     assert error(found) == min(error(stump) for stump in every_stump(sample))
@@ -45,7 +45,7 @@ def test_least_error_of_all(sample: Sample, seed: int) -> None:
 def test_ties_go_to_the_lowest_feature_then_threshold(sample: Sample, seed: int) -> None:
     signs = sample.signs[:, 0]
     weights = np.random.default_rng(seed).integers(1, 4, size=sample.n_rows)
-    found = StumpLearner().on(sample).find(weights, signs, 0)
+    found = Stump().on(sample).find(weights, signs, 0)
     errors = {
         (s.feature, s.threshold, s.above, s.missing): int(weights[s.answers(sample) != signs].sum())
         for s in every_stump(sample)
@@ -59,10 +59,10 @@ def test_ties_go_to_the_lowest_feature_then_threshold(sample: Sample, seed: int)
 @settings(max_examples=60, deadline=None)
 def test_a_search_that_remembers_equals_a_fresh_one(sample: Sample, seeds: list[int]) -> None:
     signs = sample.signs[:, 0]
-    search = StumpLearner().on(sample)
+    search = Stump().on(sample)
     for seed in seeds:
         weights = np.random.default_rng(seed).integers(0, 5, size=sample.n_rows) + 1
-        again = StumpLearner().on(sample).find(weights, signs, 0)
+        again = Stump().on(sample).find(weights, signs, 0)
         assert search.find(weights, signs, 0) == again
 
 
@@ -70,7 +70,7 @@ def test_missing_values_go_where_it_is_best() -> None:
     X = np.array([[1.0], [2], [3], [np.nan], [np.nan], [4]])
     signs = np.array([-1, -1, 1, -1, -1, 1], dtype=np.int8)
     sample = make_sample(X, signs)
-    found = StumpLearner().on(sample).find(np.ones(6, dtype=np.int64), signs, 0)
+    found = Stump().on(sample).find(np.ones(6, dtype=np.int64), signs, 0)
     assert (found.threshold, found.above, found.missing) == (2.5, 1, -1)
 
 
@@ -79,15 +79,13 @@ def test_missing_values_never_seen_are_treated_like_the_median() -> None:
     for cut, wanted in ((2, 1), (7, -1)):
         signs = np.where(X[:, 0] > cut, 1, -1).astype(np.int8)
         sample = make_sample(X, signs)
-        assert (
-            StumpLearner().on(sample).find(np.ones(10, dtype=np.int64), signs, 0).missing == wanted
-        )
+        assert Stump().on(sample).find(np.ones(10, dtype=np.int64), signs, 0).missing == wanted
 
 
 def test_missingness_itself_can_be_the_rule() -> None:
     X = np.array([[1.0], [1], [np.nan], [np.nan]])
     signs = np.array([1, 1, -1, -1], dtype=np.int8)
-    found = StumpLearner().on(make_sample(X, signs)).find(np.ones(4, dtype=np.int64), signs, 0)
+    found = Stump().on(make_sample(X, signs)).find(np.ones(4, dtype=np.int64), signs, 0)
     assert math.isinf(found.threshold)
     assert (found.above, found.missing) == (-1, -1)
 
@@ -98,7 +96,7 @@ def test_missingness_itself_can_be_the_rule() -> None:
 )
 def test_vc_dimension(features: int, dimension: int) -> None:
     sample = make_sample(np.zeros((2, features)), np.array([1, -1], dtype=np.int8))
-    assert StumpLearner().capacity(sample).vc_dimension == dimension
+    assert Stump().capacity(sample).vc_dimension == dimension
 
 
 def test_log_size_counts_every_rule_once() -> None:
@@ -107,7 +105,7 @@ def test_log_size_counts_every_rule_once() -> None:
     )
     answers = {(s.feature, s.threshold, s.above, s.missing) for s in every_stump(sample)}
     # an infinite threshold with missing = -above is constant: the same rule for every feature
-    log_size = StumpLearner().capacity(sample).log_size
+    log_size = Stump().capacity(sample).log_size
     assert log_size is not None
     assert math.exp(log_size) <= len(answers)
     assert math.exp(log_size) == pytest.approx(2 * (2 * 2 + 1 + 2 * 1 + 1))

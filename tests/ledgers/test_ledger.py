@@ -9,7 +9,7 @@ import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import DataError
-from pacboost.learners.stump import StumpLearner
+from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger
 from pacboost.training.loop import Run
 from tests.worlds import make_sample, noisy
@@ -18,7 +18,7 @@ from tests.worlds import make_sample, noisy
 @pytest.fixture
 def ledger() -> Ledger:
     X, signs = noisy(100, 3, seed=1)
-    run = Run(make_sample(X, signs), StumpLearner(), AdaBoost())
+    run = Run(make_sample(X, signs), Stump(), AdaBoost())
     list(islice(run, 5))
     return run.ledger()
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds.training import training_error
-from pacboost.learners.stump import StumpLearner
+from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger
 from pacboost.reports.progress import RoundsBar
 from pacboost.reports.text import MOST_ROWS, certificate_panel, rounds_table
@@ -20,7 +20,7 @@ from tests.worlds import make_sample, noisy
 
 def a_ledger(rounds: int) -> Ledger:
     X, signs = noisy(120, 3, seed=1)
-    run = Run(make_sample(X, signs), StumpLearner(), AdaBoost())
+    run = Run(make_sample(X, signs), Stump(), AdaBoost())
     list(islice(run, rounds))
     return run.ledger()
 

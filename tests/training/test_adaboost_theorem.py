@@ -14,7 +14,7 @@ from pacboost.boosters.adaboost import AdaBoost, AdaBoostState
 from pacboost.bounds.training import product_bound
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
-from pacboost.learners.stump import StumpLearner
+from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample
 from pacboost.training.loop import Run
 from tests.worlds import make_sample, noisy, small_samples
@@ -68,7 +68,7 @@ def check_every_prefix(sample: Sample, learner: Learner, booster: AdaBoost, roun
 @given(small_samples())
 @MANY
 def test_stumps_on_random_data(sample: Sample) -> None:
-    check_every_prefix(sample, StumpLearner(), AdaBoost(), 25)
+    check_every_prefix(sample, Stump(), AdaBoost(), 25)
 
 
 @given(small_samples(), st.sampled_from([0.05, 0.5, 1.5]), st.sampled_from([0.1, 0.4, 50.0]))
@@ -76,7 +76,7 @@ def test_stumps_on_random_data(sample: Sample) -> None:
 def test_scaled_and_capped_votes_keep_a_valid_bound(
     sample: Sample, rate: float, cap: float
 ) -> None:
-    check_every_prefix(sample, StumpLearner(), AdaBoost(rate, cap), 25)
+    check_every_prefix(sample, Stump(), AdaBoost(rate, cap), 25)
 
 
 @pytest.mark.parametrize("edge", [0.02, 0.1, 0.3, 0.6])
@@ -104,7 +104,7 @@ def test_a_broken_update_is_caught() -> None:
 
     X, signs = noisy(200, 3, seed=2)
     with pytest.raises(AssertionError):
-        check_every_prefix(make_sample(X, signs), StumpLearner(), Forgetful(), 10)
+        check_every_prefix(make_sample(X, signs), Stump(), Forgetful(), 10)
 
 
 def test_zero_training_error_within_the_promised_rounds() -> None:
@@ -121,7 +121,7 @@ def test_stagewise_exponential_loss_gives_the_same_votes() -> None:
     """Weights start at 1, never normalised; α = ½ ln(Σw/ε - 1); the loss falls each round."""
     X, signs = noisy(400, 4, seed=4)
     sample = make_sample(X, signs)
-    run = Run(sample, StumpLearner(), AdaBoost())
+    run = Run(sample, Stump(), AdaBoost())
     weights, loss = np.ones(400), 400.0
     for done in islice(run, 40):
         answers = done.hypothesis.answers(sample)
@@ -136,7 +136,7 @@ def test_stagewise_exponential_loss_gives_the_same_votes() -> None:
 def test_margins_keep_growing_after_training_error_is_zero() -> None:
     X, signs = noisy(150, 8, seed=5, noise=0.0)
     sample = make_sample(X, signs)
-    run = Run(sample, StumpLearner(), AdaBoost())
+    run = Run(sample, Stump(), AdaBoost())
     least = {}
     scores, norm = np.zeros(150), 0.0
     first_perfect = None
@@ -157,7 +157,7 @@ def test_ten_points() -> None:
 
     X, y = ten_points()
     sample = make_sample(X, y.astype(np.int8))
-    run = Run(sample, StumpLearner(), AdaBoost())
+    run = Run(sample, Stump(), AdaBoost())
     entries = [done.entry for done in islice(run, 3)]
     assert [e.error for e in entries] == pytest.approx([3 / 10, 3 / 14, 3 / 22], abs=1e-9)
     assert [round(e.vote, 4) for e in entries] == [0.4236, 0.6496, 0.9229]

@@ -11,7 +11,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.hypotheses.function import Recorded
 from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner, Search, Weights
-from pacboost.learners.stump import StumpLearner
+from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.loop import NO_EDGE, NO_MISTAKES, RETRIES, Run
 from tests.worlds import make_sample, noisy
@@ -53,7 +53,7 @@ def test_a_learner_without_an_edge_is_asked_again_then_the_run_stops() -> None:
 
 def test_a_deterministic_learner_without_an_edge_is_asked_once() -> None:
     X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
-    run = Run(make_sample(X, np.array([1, -1, -1, 1], dtype=np.int8)), StumpLearner(), AdaBoost())
+    run = Run(make_sample(X, np.array([1, -1, -1, 1], dtype=np.int8)), Stump(), AdaBoost())
     assert list(run) == []
     assert run.stopped == NO_EDGE
 
@@ -100,7 +100,7 @@ def test_resampling_shows_the_learner_a_draw_but_measures_on_everything() -> Non
 
 def test_resampled_stumps_satisfy_the_theorem_and_differ_from_reweighted_ones() -> None:
     X, signs = noisy(300, 3, seed=1)
-    runs = [Run(make_sample(X, signs), StumpLearner(), AdaBoost(), resample=n) for n in (0, 300)]
+    runs = [Run(make_sample(X, signs), Stump(), AdaBoost(), resample=n) for n in (0, 300)]
     plain, drawn = ([d.entry for d in islice(run, 15)] for run in runs)
     assert [e.error for e in plain] != [e.error for e in drawn]
     product = np.cumprod([e.normaliser for e in drawn])
@@ -124,7 +124,7 @@ def test_the_draw_follows_the_weights() -> None:
 
 def test_effective_size_is_the_number_of_rows_at_first_and_falls_after() -> None:
     X, signs = noisy(300, 3, seed=2)
-    run = Run(make_sample(X, signs), StumpLearner(), AdaBoost())
+    run = Run(make_sample(X, signs), Stump(), AdaBoost())
     sizes = [d.entry.effective_size for d in islice(run, 10)]
     assert sizes[0] == pytest.approx(300, rel=1e-9)
     assert sizes[-1] < sizes[1] < 300
@@ -132,11 +132,11 @@ def test_effective_size_is_the_number_of_rows_at_first_and_falls_after() -> None
 
 def test_resume_goes_on_as_the_long_run_would() -> None:
     X, signs = noisy(500, 5, seed=3)
-    long = Run(make_sample(X, signs), StumpLearner(), AdaBoost(), seed=9, resample=400)
+    long = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
     wanted = [d.entry.vote for d in islice(long, 30)]
-    first = Run(make_sample(X, signs), StumpLearner(), AdaBoost(), seed=9, resample=400)
+    first = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
     list(islice(first, 12))
-    second = Run(make_sample(X, signs), StumpLearner(), AdaBoost(), seed=9, resample=400)
+    second = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
     second.resume(first.vote().hypotheses, [d.entry for d in first.done])
     list(islice(second, 18))
     assert [d.entry.vote for d in second.done] == wanted

@@ -19,7 +19,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import NoEdgeWarning, OneClassWarning, ParameterError
 from pacboost.estimators import door, prepare
 from pacboost.estimators.vote import VoteClassifier
-from pacboost.hypotheses.stump import Stump
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels.threads import using
 from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner
@@ -306,5 +306,5 @@ def load(path: str | Path) -> AdaBoostClassifier:
 
 def _constant_learner(sign: int) -> Learner:
     """Answer for samples of one class."""
-    constant = Stump(0, math.inf, 2**31, -sign, sign)
+    constant = StumpRule(0, math.inf, 2**31, -sign, sign)
     return FunctionLearner(lambda X, y, weights: constant)

@@ -17,7 +17,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
-from pacboost.learners.stump import StumpLearner
+from pacboost.learners.stump import Stump
 from pacboost.sources.arrays import ArrayTable, SparseTable
 from pacboost.sources.dataframe import FrameTable, is_frame
 from pacboost.sources.table import Table, refuse_infinite
@@ -163,7 +163,7 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
 def as_learner(estimator: Any) -> Learner:
     """Take None (stumps), a learner of ours, a scikit-learn classifier, or a plain function."""
     if estimator is None:
-        return StumpLearner()
+        return Stump()
     if isinstance(estimator, Learner):
         return estimator
     if hasattr(estimator, "fit") and not inspect.isclass(estimator):

@@ -13,7 +13,7 @@ from pacboost.samples.sample import Sample
 
 
 @dataclass(frozen=True)
-class Stump(Hypothesis):
+class StumpRule(Hypothesis):
     """Answer ``above`` where the feature exceeds the threshold, else ``-above``.
 
     A missing value is answered by ``missing``. With an infinite threshold no value is above: the
@@ -50,14 +50,14 @@ class Stump(Hypothesis):
         """The threshold moved so that doubles can be compared without rounding them."""
         return float(upper_cuts(np.array([self.threshold], dtype=np.float32))[0])
 
-    def negated(self) -> Stump:
+    def negated(self) -> StumpRule:
         """Turn both answers round."""
         return replace(self, above=-self.above, missing=-self.missing)
 
     def words(self, names: Names) -> str:
         """Say it as a comparison.
 
-        >>> Stump(0, 2.5, 2, +1, -1).words(Names(lambda j: f"x{j}"))
+        >>> StumpRule(0, 2.5, 2, +1, -1).words(Names(lambda j: f"x{j}"))
         'x0 > 2.5 → +, else −'
         """
         column = names.column(self.feature)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.stump import Stump
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels import lookup
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import upper_cuts
@@ -51,7 +51,7 @@ class Vote:
         others = [
             (h, v)
             for h, v in zip(self.hypotheses, self.votes, strict=True)
-            if not isinstance(h, Stump)
+            if not isinstance(h, StumpRule)
         ]
         if others:
             sample = unlabelled(table)
@@ -70,9 +70,9 @@ class Vote:
     @cached_property
     def steps(self) -> dict[int, Steps]:
         """The step function of every feature that a stump asks for."""
-        stumps: dict[int, list[tuple[Stump, float]]] = {}
+        stumps: dict[int, list[tuple[StumpRule, float]]] = {}
         for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
-            if isinstance(hypothesis, Stump):
+            if isinstance(hypothesis, StumpRule):
                 stumps.setdefault(hypothesis.feature, []).append((hypothesis, float(vote)))
         return {feature: _add_up(stumps[feature]) for feature in sorted(stumps)}
 
@@ -95,7 +95,7 @@ class Vote:
         each_rows(task, scores.size)
 
 
-def _add_up(stumps: list[tuple[Stump, float]]) -> Steps:
+def _add_up(stumps: list[tuple[StumpRule, float]]) -> Steps:
     finite = [stump.threshold for stump, _ in stumps if not math.isinf(stump.threshold)]
     thresholds = np.unique(np.array(finite, dtype=np.float32))
     jumps = np.zeros(thresholds.size + 1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.stump import Stump
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels import histogram, split
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.learner import Capacity, Learner, Search, Weights
@@ -20,7 +20,7 @@ PADDING = 8
 
 
 @dataclass(frozen=True)
-class StumpLearner(Learner):
+class Stump(Learner):
     """The best stump over every feature, threshold and sign; missing values go where it is best.
 
     With signed weights s_i = D(i) y_i, a stump that answers - up to a cut and + above it has edge
@@ -36,7 +36,7 @@ class StumpLearner(Learner):
     >>> X, y = ten_points()
     >>> table = ArrayTable(X)
     >>> sample = Sample(table, y[:, None].astype(np.int8), bins=fit_bins(table))
-    >>> search = StumpLearner().on(sample)
+    >>> search = Stump().on(sample)
     >>> best = search.find(np.ones(10, dtype=np.int64), sample.signs[:, 0], seed=0)
     >>> best.words(Names(table.name))
     'x0 > 7.5 → +, else −'
@@ -78,7 +78,7 @@ class StumpSearch(Search):
         self._histogram = np.zeros((features, self._bins.missing + 1 + PADDING), dtype=np.int64)
         self._seen = np.zeros(n, dtype=np.int64)
 
-    def find(self, weights: Weights, signs: Signs, seed: int = 0) -> Stump:
+    def find(self, weights: Weights, signs: Signs, seed: int = 0) -> StumpRule:
         """Bring the histograms up to date and read off the best stump."""
         total = self._update(weights, signs)
         # Each weight may be off by one unit, and by 2^-40 of itself for every vote and base weight.
@@ -108,7 +108,7 @@ class StumpSearch(Search):
             self._histogram += other
         return sum(totals)
 
-    def _stump(self, feature: int, cut: int, difference: int, absent: int) -> Stump:
+    def _stump(self, feature: int, cut: int, difference: int, absent: int) -> StumpRule:
         thresholds: NDArray[np.float32] = self._bins.thresholds[feature]
         threshold = float(thresholds[cut]) if cut < thresholds.size else math.inf
         above = 1 if difference >= 0 else -1
@@ -116,4 +116,4 @@ class StumpSearch(Search):
             missing = 1 if absent > 0 else -1
         else:  # nothing to learn from: treat a missing value like the median
             missing = above if self._bins.middle[feature] > cut else -above
-        return Stump(feature, threshold, cut, above, missing)
+        return StumpRule(feature, threshold, cut, above, missing)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.errors import FileError
-from pacboost.hypotheses.stump import Stump
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.ledger import OUTSIDE, Ledger
 from pacboost.models.model import Model
@@ -76,7 +76,7 @@ def load(path: str | Path) -> Model:
 
 
 def _core(model: Model) -> dict[str, Any]:
-    strange = [h for h in model.vote.hypotheses if not isinstance(h, Stump)]
+    strange = [h for h in model.vote.hypotheses if not isinstance(h, StumpRule)]
     if strange:
         raise FileError(
             f"the vote holds {type(strange[0]).__name__} rules, which are black boxes; a model "
@@ -92,13 +92,13 @@ def _core(model: Model) -> dict[str, Any]:
         "classes": model.classes.tolist(),
         "features": model.n_features,
         "bins": bins,
-        "rules": [_rule(h) for h in model.vote.hypotheses if isinstance(h, Stump)],
+        "rules": [_rule(h) for h in model.vote.hypotheses if isinstance(h, StumpRule)],
         "votes": model.vote.votes.tolist(),
         "ledger": model.ledger.core(),
     }
 
 
-def _rule(stump: Stump) -> dict[str, Any]:
+def _rule(stump: StumpRule) -> dict[str, Any]:
     """A stump as plain numbers; null stands for a threshold above every value."""
     content = asdict(stump)
     return {**content, "threshold": None if math.isinf(stump.threshold) else stump.threshold}
@@ -106,7 +106,9 @@ def _rule(stump: Stump) -> dict[str, Any]:
 
 def _model(core: dict[str, Any], about: dict[str, Any]) -> Model:
     stumps = [
-        Stump(**{**rule, "threshold": math.inf if rule["threshold"] is None else rule["threshold"]})
+        StumpRule(
+            **{**rule, "threshold": math.inf if rule["threshold"] is None else rule["threshold"]}
+        )
         for rule in core["rules"]
     ]
     bins = None

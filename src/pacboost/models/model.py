@@ -38,11 +38,11 @@ class Model:
 
     def importances(self) -> NDArray[np.float64]:
         """Each feature's share of the votes."""
-        from pacboost.hypotheses.stump import Stump
+        from pacboost.hypotheses.stump import StumpRule
 
         shares = np.zeros(self.n_features)
         for hypothesis, vote in zip(self.vote.hypotheses, self.vote.votes, strict=True):
-            if isinstance(hypothesis, Stump):
+            if isinstance(hypothesis, StumpRule):
                 shares[hypothesis.feature] += abs(vote)
             else:
                 inner = getattr(hypothesis, "inner", None)
