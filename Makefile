@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check pytest bench clean
+.PHONY: demo test check pytest slow bench clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -17,6 +17,9 @@ check: .venv/.dev
 
 pytest: .venv/.dev
 	$(BIN)/pytest
+
+slow: .venv/.dev
+	$(BIN)/pytest -m slow -rA
 
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py

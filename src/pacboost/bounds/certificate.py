@@ -28,6 +28,8 @@ class Certificate:
     valid_after_looking: bool
     inputs: Mapping[str, float | int | str] = field(default_factory=dict)
     ledger_digest: str = ""
+    bound: str = ""
+    """By which function it can be computed again: "file.function"."""
 
     @property
     def vacuous(self) -> bool:
