@@ -14,6 +14,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "AdaBoostClassifier": "pacboost.estimators.adaboost",
     "load": "pacboost.estimators.adaboost",
+    "certify": "pacboost.questions.certify",
+    "diagnose": "pacboost.questions.diagnose",
+    "verify": "pacboost.questions.verify",
     "Stump": "pacboost.learners.stump",
     "SklearnLearner": "pacboost.learners.sklearn",
     "Adversary": "pacboost.learners.adversary",
@@ -22,7 +25,7 @@ _HOMES = {
     "PacboostError": "pacboost.errors",
 }
 
-__all__ = [*sorted(_HOMES), "__version__"]  # noqa: PLE0604
+__all__ = [*sorted(_HOMES), "__version__", "plan"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate as Certificate
@@ -33,13 +36,22 @@ if TYPE_CHECKING:
     from pacboost.learners.sklearn import SklearnLearner as SklearnLearner
     from pacboost.learners.stump import Stump as Stump
     from pacboost.ledgers.ledger import Ledger as Ledger
+    from pacboost.questions import plan as plan
+    from pacboost.questions.certify import certify as certify
+    from pacboost.questions.diagnose import diagnose as diagnose
+    from pacboost.questions.verify import verify as verify
+
+
+_ROOMS = {"plan": "pacboost.questions.plan"}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(_ROOMS[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'pacboost' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_ROOMS})

@@ -33,3 +33,7 @@ class OneClassWarning(UserWarning):
 
 class DenseWarning(UserWarning):
     """Sparse input was accepted, but is held as dense codes."""
+
+
+class TooFewRowsWarning(UserWarning):
+    """There were fewer rows than the theorem needs; the message says how many it needs."""

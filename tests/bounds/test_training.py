@@ -30,7 +30,8 @@ def ledger_of(errors: list[float], rows: int = 10) -> Ledger:
     for number, error in enumerate(errors, start=1):
         vote = 0.5 * math.log((1 - error) / error)
         z = 2 * math.sqrt(error * (1 - error))
-        entries.append(Round(number, error, 1 - 2 * error, vote, z, 0.0, float(rows), "", 0.0))
+        numbers = (error, 1 - 2 * error, vote, z, 0.0, float(rows), 2**52, [0.0])
+        entries.append(Round(number, *numbers, rule="", seconds=0.0))
     return Ledger("adaboost", "exponential", "stump", rows, 1, False, True, rounds=entries)
 
 

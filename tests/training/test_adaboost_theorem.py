@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost, AdaBoostState
+from pacboost.boosters.booster import Measured
 from pacboost.bounds.training import product_bound
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
@@ -71,7 +72,7 @@ def test_stumps_on_random_data(sample: Sample) -> None:
     check_every_prefix(sample, Stump(), AdaBoost(), 25)
 
 
-@given(small_samples(), st.sampled_from([0.05, 0.5, 1.5]), st.sampled_from([0.1, 0.4, 50.0]))
+@given(small_samples(), st.sampled_from([0.05, 0.5, 1.5, 10.0]), st.sampled_from([0.1, 0.4, 50.0]))
 @MANY
 def test_scaled_and_capped_votes_keep_a_valid_bound(
     sample: Sample, rate: float, cap: float
@@ -96,9 +97,9 @@ def test_a_broken_update_is_caught() -> None:
     """The twin that forgets to weigh anew must fail the same check."""
 
     class Forgetful(AdaBoost):
-        def step(self, state: AdaBoostState, agree: np.ndarray, edge: float) -> AdaBoostState:
+        def step(self, state: AdaBoostState, agree: np.ndarray, found: Measured) -> AdaBoostState:
             weights = state.weights.copy()
-            after = super().step(state, agree, edge)
+            after = super().step(state, agree, found)
             after.weights[:] = weights
             return after
 

@@ -5,7 +5,7 @@ Potential exp(-margin), so D_t(i) ∝ base(i)·exp(-margin_i). A rule of edge r 
     ½ ln((1 + r)/(1 - r)) = ½ ln((1 - error)/error)
 
 which minimises Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), and then Z_t = √(1 - r²). A learning rate or a
-cap makes the vote smaller; training error ≤ ∏ Z_t holds for any vote, with the Z_t it really had.
+cap changes the vote; training error ≤ ∏ Z_t holds for any vote, with the Z_t it really had.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
-from pacboost.boosters.booster import Agreement, Booster
+from pacboost.boosters.booster import Agreement, Booster, Measured
 from pacboost.errors import ParameterError
 from pacboost.kernels import update
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT, round_vote
 
-MOST_LEVEL = math.log2(MOST_TOTAL) - 0.01  # rounding may raise the total a little
-LEAST_LEVEL = math.log2(FRESH_TOTAL) - 0.5
+LEAST_TOTAL = FRESH_TOTAL * 2**-0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,8 @@ class AdaBoostState:
     log_base: NDArray[np.float64]
     log_scale: float
     """Like margins and base weights a multiple of the vote unit, so that their sums are exact."""
-    level: float
-    """log2 of the total weight, as it follows from edges and votes: between 51.5 and 52.99."""
+    total: int = 0
+    """The exact sum of the weights, between 2**51.5 and 2**53."""
     total_vote: float = 0.0
     cast: list[float] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class AdaBoost(Booster[AdaBoostState]):
     >>> rules = AdaBoost()
     >>> state = rules.init((4, 1), np.ones(1))
     >>> agree = np.array([[1], [1], [1], [-1]], dtype=np.int8)    # error 1/4, edge 1/2
-    >>> state = rules.step(state, agree, 0.5)
+    >>> state = rules.step(state, agree, Measured(total=4, wrong=1))
     >>> round(float(rules.votes(state)[0]), 4)                    # ½ ln 3
     0.5493
     >>> weights, _ = rules.request(state)
@@ -76,16 +76,20 @@ class AdaBoost(Booster[AdaBoostState]):
         return self.learning_rate == 1 and self.max_vote >= MOST_VOTE
 
     def init(self, shape: tuple[int, int], base: NDArray[np.float64]) -> AdaBoostState:
-        """Start with D_1 proportional to the base weights."""
+        """Start with D_1 proportional to the base weights.
+
+        A base weight below one unit, 2**-52 of all, counts as one: D_1 is then one and the same
+        distribution for the weights, for the bound and for the training error.
+        """
         rows, classes = shape
-        mass = float(base.sum()) * classes if base.size > 1 else float(base[0]) * rows * classes
         own = base if classes == 1 or base.size == 1 else np.repeat(base, classes)
+        mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * classes
+        log_base = np.log(np.maximum(own, mass / FRESH_TOTAL))
         state = AdaBoostState(
             margins=np.zeros(shape),
             weights=np.empty(shape, dtype=np.int64),
-            log_base=np.rint(np.log(own) / VOTE_UNIT) * VOTE_UNIT,
+            log_base=np.rint(log_base / VOTE_UNIT) * VOTE_UNIT,
             log_scale=round_vote(math.log(FRESH_TOTAL / mass)),
-            level=math.log2(FRESH_TOTAL),
         )
         return self._weigh(state, None, 0.0)
 
@@ -93,61 +97,74 @@ class AdaBoost(Booster[AdaBoostState]):
         """Ask for a rule under D_t."""
         return state.weights, None
 
-    def step(self, state: AdaBoostState, agree: Agreement, edge: float) -> AdaBoostState:
-        """Cast the vote and weigh anew."""
-        vote = self.vote(edge)
-        return self._weigh(self._cast(state, vote, edge), agree, vote)
+    def step(self, state: AdaBoostState, agree: Agreement, found: Measured) -> AdaBoostState:
+        """Cast the vote and weigh anew.
+
+        Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
+        or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
+        range changes about half of the rows a round, which is what learners pay for.
+        """
+        vote = self.vote(found)
+        state.cast.append(vote)
+        grown = state.total * (1 + found.error * math.expm1(2 * vote))
+        shift = 0.0 if grown <= 0.99 * MOST_TOTAL else -2 * vote
+        return self._weigh(
+            replace(state, total_vote=state.total_vote + vote, log_scale=state.log_scale + shift),
+            agree,
+            vote,
+        )
+
+    def memory(self, state: AdaBoostState) -> list[float]:
+        """The scale: it depends on all totals before."""
+        return [state.log_scale]
 
     def resume(
         self,
         state: AdaBoostState,
         margins: NDArray[np.float64],
         votes: Sequence[float],
-        edges: Sequence[float],
+        memory: list[float],
     ) -> AdaBoostState:
         """Cast the old votes again, then weigh all rows by their margins."""
         state.margins[:] = margins
-        for vote, edge in zip(votes, edges, strict=True):
-            state = self._cast(state, vote, edge)
-        return self._weigh(state, None, 0.0)
+        state.cast.extend(votes)
+        (log_scale,) = memory
+        return self._weigh(
+            replace(state, total_vote=math.fsum(votes), log_scale=log_scale), None, 0.0
+        )
 
     def votes(self, state: AdaBoostState) -> NDArray[np.float64]:
         """Give the votes; AdaBoost never revises one."""
         return np.array(state.cast)
 
-    def vote(self, edge: float) -> float:
-        """Give the vote of a rule with this edge."""
-        best = math.inf if edge >= 1 else math.atanh(edge)
-        return round_vote(min(self.learning_rate * best, self.max_vote, MOST_VOTE))
+    def last_vote(self, state: AdaBoostState) -> float:
+        """Give the newest vote."""
+        return state.cast[-1]
 
-    def _cast(self, state: AdaBoostState, vote: float, edge: float) -> AdaBoostState:
-        """Note the vote, and choose the scale of the next weights.
-
-        Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
-        or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
-        range changes about half of the rows a round, which is what learners pay for.
-        """
-        state.cast.append(vote)
-        grown = state.level + math.log2(1 + (1 - edge) / 2 * math.expm1(2 * vote))
-        shrunk = grown - 2 * vote * math.log2(math.e)
-        level, shift = (grown, 0.0) if grown <= MOST_LEVEL else (shrunk, -2 * vote)
-        if not LEAST_LEVEL <= level <= MOST_LEVEL:
-            centred = round_vote((math.log2(FRESH_TOTAL) - level) * math.log(2))
-            level, shift = level + centred * math.log2(math.e), shift + centred
-        return replace(
-            state,
-            total_vote=state.total_vote + vote,
-            level=level,
-            log_scale=state.log_scale + shift,
-        )
+    def vote(self, found: Measured) -> float:
+        """Give the vote of a rule."""
+        return round_vote(min(self.learning_rate * found.best_vote, self.max_vote, MOST_VOTE))
 
     def _weigh(self, state: AdaBoostState, agree: Agreement | None, vote: float) -> AdaBoostState:
+        """Weigh all rows; if their total is out of range, choose the scale anew and weigh again.
+
+        The range is left when votes are large (a learning rate above 1), or when most of the
+        weight sits on rows of a few units, whose rounding a prediction cannot see.
+        """
+        total = self._weigh_once(state, agree, vote)
+        if not LEAST_TOTAL <= total <= MOST_TOTAL:
+            state = replace(state, log_scale=_fresh_scale(state))
+            total = self._weigh_once(state, None, 0.0)
+        return replace(state, total=total)
+
+    def _weigh_once(self, state: AdaBoostState, agree: Agreement | None, vote: float) -> int:
         margins, weights = state.margins.reshape(-1), state.weights.reshape(-1)
         flat = np.zeros(weights.size, dtype=np.int8) if agree is None else agree.reshape(-1)
         base = state.log_base
+        sums: list[int] = []
 
         def task(start: int, stop: int) -> None:
-            update.exponential(
+            total = update.exponential(
                 flat[start:stop],
                 vote,
                 state.total_vote,
@@ -156,6 +173,13 @@ class AdaBoost(Booster[AdaBoostState]):
                 margins[start:stop],
                 weights[start:stop],
             )
+            sums.append(int(total))
 
         each_rows(task, weights.size)
-        return state
+        return sum(sums)
+
+
+def _fresh_scale(state: AdaBoostState) -> float:
+    """Give the scale at which the weights sum to ``FRESH_TOTAL``, before rounding."""
+    logs = state.total_vote - state.margins.reshape(-1) + state.log_base
+    return round_vote(math.log(FRESH_TOTAL) - float(logsumexp(logs)))

@@ -3,24 +3,55 @@
 The one loop (training/loop.py) asks them in this order, every round:
 
     weights, targets = booster.request(state)     what to learn now
-    state = booster.step(state, agree, edge)      what the learner's rule did
+    state = booster.step(state, agree, found)     what the learner's rule did
     reason = booster.stop(state)                  whether to go on
 
-Arrays are (rows, classes); two classes need one column. ``agree`` holds y·h(x), ``edge`` is the
-correlation that the loop measured. A state belongs to one run: ``step`` may reuse its arrays, so
-the state that went in is spent.
+Arrays are (rows, classes); two classes need one column. ``agree`` holds y·h(x), ``found`` is what
+the loop measured of it, as whole numbers: an error of one unit in 2^52 keeps all its digits. A
+state belongs to one run: ``step`` may reuse its arrays, so the state that went in is spent.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Agreement = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How much weight there was, and on how much of it the rule was wrong.
+
+    >>> Measured(total=10, wrong=3).edge
+    0.4
+    """
+
+    total: int
+    wrong: int
+
+    @property
+    def error(self) -> float:
+        """The weighted error."""
+        return self.wrong / self.total
+
+    @property
+    def edge(self) -> float:
+        """1 - 2·error, rounded once."""
+        return (self.total - 2 * self.wrong) / self.total
+
+    @property
+    def best_vote(self) -> float:
+        """½ ln((1 - error)/error), infinite for a rule without mistakes."""
+        if self.wrong == 0:
+            return math.inf
+        return 0.5 * math.log((self.total - self.wrong) / self.wrong)
 
 
 class State(Protocol):
@@ -55,21 +86,29 @@ class Booster(ABC, Generic[S]):
         """Give whole-number weights, and targets where they are not the signs themselves."""
 
     @abstractmethod
-    def step(self, state: S, agree: Agreement, edge: float) -> S:
+    def step(self, state: S, agree: Agreement, found: Measured) -> S:
         """Take in the rule just found."""
 
     @abstractmethod
+    def memory(self, state: S) -> list[float]:
+        """Give what ``resume`` needs to know besides votes and margins; it goes into the ledger."""
+
+    @abstractmethod
     def resume(
-        self, state: S, margins: NDArray[np.float64], votes: Sequence[float], edges: Sequence[float]
+        self, state: S, margins: NDArray[np.float64], votes: Sequence[float], memory: list[float]
     ) -> S:
         """Turn a fresh state into the one an earlier run ended with, to go on exactly as it would.
 
-        Given are the rounds of that run, and the margins of its vote.
+        Given are the votes and the last memory of that run, and the margins of its vote.
         """
 
     @abstractmethod
     def votes(self, state: S) -> NDArray[np.float64]:
         """Give the votes of all rounds; a corrective booster may have revised the past."""
+
+    def last_vote(self, state: S) -> float:
+        """Give the vote of the newest round."""
+        return float(self.votes(state)[-1])
 
     def stop(self, state: S) -> str | None:
         """Give a reason to stop, or None to go on."""

@@ -69,10 +69,18 @@ class Certificate:
 
     def to_json(self) -> str:
         """Everything as JSON text."""
-        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain objects that JSON knows."""
+        return {**asdict(self), "assumptions": list(self.assumptions)}
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
         """Read what ``to_json`` wrote."""
-        content: dict[str, Any] = json.loads(text)
+        return cls.from_dict(json.loads(text))
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Certificate:
+        """Read what ``to_dict`` wrote."""
         return cls(**{**content, "assumptions": tuple(content["assumptions"])})

@@ -11,7 +11,8 @@ only, hold without any assumption, and never fail.
 
 Weights are whole numbers here, each off by at most one unit, so the recorded Z_t differ a little
 from those of real weights: ``rounding_slack`` bounds by how much, and the certificate includes it.
-Write D for the real distribution and D' for the rounded one, ‖D - D'‖₁ ≤ η = 2·rows/total weight.
+Write D for the real distribution and D' for the rounded one, ‖D - D'‖₁ ≤ η = 2·rows/weight, where
+``weight`` is the recorded sum of the whole numbers (D_1 is what base weights of 2^-40 steps say).
 Then |Z_t(D) - Z_t(D')| ≤ η·exp(vote_t), and by induction the product is off by at most s_t with
 s_t = s_{t-1}·(Z_t + η exp(vote_t)) + ∏_{s<t} Z_s · η exp(vote_t).
 """
@@ -24,7 +25,6 @@ from collections.abc import Sequence
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.ledgers.ledger import Ledger
-from pacboost.numerics.exact import FRESH_TOTAL
 
 THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
@@ -33,23 +33,24 @@ def product_bound(ledger: Ledger) -> float:
     """∏ Z_t rounded outward: no less than the training error, whatever the run did.
 
     >>> from pacboost.ledgers.ledger import Round
-    >>> entries = [Round(t, 0.3, 0.4, 0.4236489, 0.9165151, 0.3, 10.0, "", 0.0) for t in (1, 2)]
+    >>> numbers = (0.3, 0.4, 0.4236489, 0.9165151, 0.3, 10.0, 2**52, [])
+    >>> entries = [Round(t, *numbers, rule="", seconds=0.0) for t in (1, 2)]
     >>> ledger = Ledger("adaboost", "exponential", "stump", 10, 1, False, True, rounds=entries)
     >>> round(product_bound(ledger), 4)
     0.84
     """
     _refuse_other_potentials(ledger)
     log_product = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
-    return _outward(math.exp(log_product) + rounding_slack(ledger))
+    return _outward(math.exp(min(log_product, 700.0)) + rounding_slack(ledger))
 
 
 def rounding_slack(ledger: Ledger) -> float:
     """How far ∏ Z_t may be off because weights are whole numbers."""
-    eta = 2 * ledger.rows * ledger.classes / (FRESH_TOTAL / 2) + 1e-13
     slack, product = 0.0, 1.0
     for entry in ledger.rounds:
+        eta = 2 * ledger.rows * ledger.classes / entry.weight + 1e-13  # exp errs by less than that
         shift = eta * math.exp(abs(entry.vote))
-        slack = slack * (entry.normaliser + shift) + product * shift
+        slack = min(slack * (entry.normaliser + shift) + product * shift, 1e300)
         product *= entry.normaliser
     return slack
 
@@ -82,6 +83,7 @@ def training_error(ledger: Ledger) -> Certificate:
         valid_after_looking=True,
         inputs=inputs,
         ledger_digest=ledger.digest(),
+        bound="training.product_bound",
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from pacboost import __version__
+from pacboost.cli.plan import Questions
 from pacboost.errors import PacboostError
 
 
@@ -79,3 +80,21 @@ def fit(
         verbose=sys.stderr.isatty(),
     )
     run_fit(model, data, target, output)
+
+
+@main.command()
+@click.argument("model", type=click.Path(path_type=Path))
+def verify(model: Path) -> None:
+    """Recompute the certificate of a saved model, without its data."""
+    from pacboost.questions.verify import verify as check_file
+
+    checks = check_file(model)
+    for check in checks:
+        click.echo(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.words}")
+    if not all(check.holds for check in checks):
+        raise click.ClickException(f"{model}: the certificate does not stand")
+
+
+@main.group(cls=Questions)
+def plan() -> None:
+    """Say how many examples, rounds, draws or runs are needed."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -16,23 +16,39 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, OneClassWarning, ParameterError
 from pacboost.estimators import door, prepare
+from pacboost.estimators.certifying import QuantisedVotes, by_holdout, check_way
 from pacboost.estimators.vote import VoteClassifier
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels.threads import using
+from pacboost.learners.choose import as_learner
 from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner
+from pacboost.learners.stump import count_rules
 from pacboost.ledgers.ledger import Round
 from pacboost.models import format as model_file
 from pacboost.models.model import Model
+from pacboost.numerics.checks import probability
 from pacboost.numerics.exact import MOST_VOTE
 from pacboost.samples.sample import Sample
+from pacboost.samples.sketch import Sketch
 from pacboost.training.loop import Run
 from pacboost.training.metrics import metric
 from pacboost.training.watch import Watch
 
 Callback = Callable[[Round], bool | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A run set up, and the rows that its certificate needs."""
+
+    run: Run
+    rounds: int
+    trained: prepare.Examples
+    apart: prepare.Examples | None
 
 
 class AdaBoostClassifier(VoteClassifier):
@@ -58,19 +74,31 @@ class AdaBoostClassifier(VoteClassifier):
         of on the weighted sample. The error and the update use the full sample either way.
     max_bins : int, default=255
         The most bins of values per feature, up to 65,535. A feature with no more distinct values
-        is represented exactly.
+        (told apart as 32-bit floats) is represented exactly.
     max_vote : float or None, default=None
         Caps every vote.
     early_stopping : bool, default=False
         Hold ``validation_fraction`` of the rows back, stop when ``eval_metric`` on them has not
         improved by more than ``tol`` for ``n_iter_no_change`` rounds, and keep the best round.
-        Passing ``X_val`` to fit does the same on rows of your own.
+        Passing ``X_val`` to fit does the same on rows of your own. All validation rows count
+        alike, whatever their weight.
     validation_fraction : float, default=0.1
     n_iter_no_change : int, default=10
     tol : float, default=0.0
     eval_metric : str or function, default="error"
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores) that gets
         smaller as the fit gets better.
+    certify : "holdout", "train" or None, default=None
+        What ``certificate_`` speaks of. None: the training error, without assumptions.
+        "holdout": the error on new examples, by a random share of the rows that is held back.
+        "train": the error on new examples, by the rows it was trained on: that share gives the
+        bins only, the votes are rounded to small whole numbers, and ``choices_`` shows what
+        rounding costs. The smallest bound is deployed first; it may err more than others, so look
+        and ``choose``.
+    holdout : float, default=0.2
+        The share of rows that ``certify`` sets apart.
+    delta : float, default=0.05
+        The probability with which the certificate may fail.
     warm_start : bool, default=False
         Go on from the last fit: it ends as one longer run would have.
     callbacks : sequence of functions, default=None
@@ -85,7 +113,9 @@ class AdaBoostClassifier(VoteClassifier):
     ledger_ : Ledger
         What the loop measured in every round.
     certificate_ : Certificate
-        The training-error theorem applied to this run.
+        The training-error theorem applied to this run, or what ``certify`` asks for.
+    choices_ : list of Choice
+        With ``certify="train"``: every vote that may be deployed, with bound and error estimate.
     votes_ : ndarray
         The vote of every rule, ½ ln((1 - error)/error) unless scaled or capped.
     estimators_, estimator_weights_, estimator_errors_ : as in scikit-learn
@@ -119,6 +149,9 @@ class AdaBoostClassifier(VoteClassifier):
         n_iter_no_change: int = 10,
         tol: float = 0.0,
         eval_metric: Any = "error",
+        certify: str | None = None,
+        holdout: float = 0.2,
+        delta: float = 0.05,
         warm_start: bool = False,
         callbacks: Sequence[Callback] | None = None,
         n_jobs: int | None = None,
@@ -136,6 +169,9 @@ class AdaBoostClassifier(VoteClassifier):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.eval_metric = eval_metric
+        self.certify = certify
+        self.holdout = holdout
+        self.delta = delta
         self.warm_start = warm_start
         self.callbacks = callbacks
         self.n_jobs = n_jobs
@@ -150,31 +186,48 @@ class AdaBoostClassifier(VoteClassifier):
         failure the estimator is as it was before.
         """
         before = self.__dict__.copy()
+        work: Work | None = None
         try:
-            with using(-1 if self.n_jobs is None else door.whole("n_jobs", self.n_jobs)):
-                run, rounds = self._prepare(X, y, sample_weight, X_val, y_val)
-                self._boost(run, rounds)
+            with using(self._threads()):
+                work = self._prepare(X, y, sample_weight, X_val, y_val)
+                self._boost(work)
         except BaseException as problem:
-            if not (isinstance(problem, KeyboardInterrupt) and hasattr(problem, "__notes__")):
+            if isinstance(problem, KeyboardInterrupt) and work is not None and work.run.done:
+                self._keep_interrupted(work, problem)
+            else:
                 self.__dict__ = before
             raise
-        self._warn(run)
+        self._warn(work.run)
         return self
 
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any
-    ) -> tuple[Run, int]:
+    def choose(self, number: int) -> Self:
+        """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
+        quantised: QuantisedVotes | None = getattr(self, "_quantised", None)
+        if quantised is None:
+            raise ParameterError("choose is there after a fit with certify='train'")
+        vote, certificate = quantised.deploy(number)
+        certificate = replace(certificate, ledger_digest=self.ledger_.digest())
+        self.model_ = replace(self.model_, vote=vote, certificate=certificate)
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Work:
         """Check everything, and set up the run."""
         rounds = door.at_least_one("n_estimators", self.n_estimators)
-        learner = door.as_learner(self.estimator)
+        learner = as_learner(self.estimator)
         cap = MOST_VOTE if self.max_vote is None else door.number("max_vote", self.max_vote)
         booster = AdaBoost(door.number("learning_rate", self.learning_rate), cap)
         seed = int(check_random_state(self.random_state).randint(2**31))
         examples, self.classes_ = prepare.read_examples(self, X, y, sample_weight)
+        self._sketch = Sketch.of(examples.table)
+        examples, apart = self._set_apart(examples, seed)
         examples, held = self._hold_back(examples, X_val, y_val, seed)
-        bins = door.whole("max_bins", self.max_bins)
+        examples = examples.counting()
         sample = prepare.training_sample(
-            examples.counting(), self.classes_, bins, codes=learner.codes
+            examples,
+            self.classes_,
+            door.whole("max_bins", self.max_bins),
+            codes=learner.codes,
+            bins_from=apart if self.certify == "train" else examples,
         )
         if prepare.one_class(sample):
             learner = _constant_learner(int(sample.signs[0, 0]))
@@ -188,7 +241,24 @@ class AdaBoostClassifier(VoteClassifier):
         )
         if self.warm_start and hasattr(self, "model_"):
             self._resume(run, rounds)
-        return run, rounds
+        return Work(run, rounds, examples, apart)
+
+    def _set_apart(
+        self, examples: prepare.Examples, seed: int
+    ) -> tuple[prepare.Examples, prepare.Examples | None]:
+        """Set rows apart for the certificate."""
+        check_way(self.certify)
+        probability("delta", self.delta)
+        if self.certify is None:
+            return examples, None
+        if examples.weights is not None:
+            raise ParameterError(
+                f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
+                "so give none, or set certify=None"
+            )
+        if self.certify == "train" and self.warm_start:
+            raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
+        return prepare.split(examples, "holdout", door.number("holdout", self.holdout), seed + 1)
 
     def _hold_back(
         self, examples: prepare.Examples, X_val: Any, y_val: Any, seed: int
@@ -200,7 +270,7 @@ class AdaBoostClassifier(VoteClassifier):
             raise ParameterError("y_val was given without X_val; give both or neither")
         if self.early_stopping:
             share = door.number("validation_fraction", self.validation_fraction)
-            return prepare.split(examples, share, seed)
+            return prepare.split(examples, "validation_fraction", share, seed)
         return examples, None
 
     def __sklearn_tags__(self) -> Any:
@@ -210,6 +280,9 @@ class AdaBoostClassifier(VoteClassifier):
         tags.input_tags.allow_nan = not inner or get_tags(self.estimator).input_tags.allow_nan
         tags.input_tags.sparse = True
         return tags
+
+    def _threads(self) -> int | None:
+        return None if self.n_jobs is None else door.whole("n_jobs", self.n_jobs)
 
     def _resample_size(self, rows: int) -> int:
         if isinstance(self.resample, (bool, np.bool_)):
@@ -241,39 +314,62 @@ class AdaBoostClassifier(VoteClassifier):
                 f"n_estimators is {rounds}, but the last fit has {len(earlier.ledger)} rounds "
                 "already; give at least as many, or set warm_start=False"
             )
-        run.resume(earlier.vote.hypotheses, earlier.ledger.rounds)
+        bins = run.sample.bins
+        if earlier.bins is not None and bins is not None and bins.differ(earlier.bins):
+            raise ParameterError(
+                "the bins are not those of the last fit: max_bins or the data have changed. Keep "
+                "them, or set warm_start=False to start afresh"
+            )
+        run.resume(earlier.vote.hypotheses, earlier.ledger)
 
-    def _boost(self, run: Run, rounds: int) -> None:
-        """Run the rounds; Ctrl-C ends them, but what is done is kept."""
+    def _boost(self, work: Work) -> None:
+        """Run the rounds."""
+        run, rounds = work.run, work.rounds
         with ExitStack() as stack:
             watchers = door.functions("callbacks", self.callbacks)
             if self.verbose:
                 from pacboost.reports.progress import RoundsBar
 
                 watchers.append(stack.enter_context(RoundsBar(rounds)))
-            try:
-                for done in islice(run, rounds - len(run.done)):
-                    wishes = [watcher(done.entry) for watcher in watchers]
-                    if any(wishes):
-                        run.stopped = "a callback stopped it"
-                run.stopped = run.stopped or f"all {rounds} rounds are done"
-            except KeyboardInterrupt as interrupt:
-                run.stopped = "interrupted"
-                if run.done:
-                    self._keep(run)
-                    interrupt.add_note(
-                        f"pacboost: the {len(run.done)} rounds done before the interrupt are "
-                        "kept; the estimator can be used, or go on with warm_start=True"
-                    )
-                raise
+            for done in islice(run, rounds - len(run.done)):
+                wishes = [watcher(done.entry) for watcher in watchers]
+                if any(wishes):
+                    run.stopped = "a callback stopped it"
+        run.stopped = run.stopped or f"all {rounds} rounds are done"
         run.keep_best()
-        self._keep(run)
+        self._keep(work)
 
-    def _keep(self, run: Run) -> None:
-        table = run.sample.table
-        self.model_ = Model(
-            self.classes_, table.n_columns, table.names, run.sample.bins, run.vote(), run.ledger()
+    def _keep_interrupted(self, work: Work, interrupt: BaseException) -> None:
+        work.run.stopped = "interrupted"
+        self._keep(work)
+        interrupt.add_note(
+            f"pacboost: the {len(work.run.done)} rounds done before the interrupt are kept; the "
+            "estimator can be used, or go on with warm_start=True"
         )
+
+    def _keep(self, work: Work) -> None:
+        """Turn the finished rounds into a model with its certificate."""
+        run, table = work.run, work.run.sample.table
+        vote, ledger = run.vote(), run.ledger()
+        certificate = training_error(ledger)
+        if work.apart is not None and self.certify == "holdout":
+            certificate = by_holdout(vote, work.apart, self.delta)
+        self.model_ = Model(
+            self.classes_,
+            table.n_columns,
+            table.names,
+            run.sample.bins,
+            vote,
+            ledger,
+            replace(certificate, ledger_digest=ledger.digest()),
+        )
+        self.__dict__.pop("_quantised", None)
+        self.__dict__.pop("choices_", None)
+        if work.apart is not None and self.certify == "train" and run.done:
+            base_rules = 0 if run.sample.bins is None else count_rules(run.sample.bins)
+            self._quantised = QuantisedVotes(vote, work.trained, work.apart, base_rules, self.delta)
+            self.choices_ = self._quantised.choices
+            self.choose(0)
 
     def _warn(self, run: Run) -> None:
         if self.classes_.size == 1:
@@ -306,5 +402,5 @@ def load(path: str | Path) -> AdaBoostClassifier:
 
 def _constant_learner(sign: int) -> Learner:
     """Answer for samples of one class."""
-    constant = StumpRule(0, math.inf, 2**31, -sign, sign)
+    constant = StumpRule.constant(sign)
     return FunctionLearner(lambda X, y, weights: constant)

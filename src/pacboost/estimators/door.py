@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,11 +13,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from pacboost.errors import DataError, ParameterError
-from pacboost.learners.function import FunctionLearner
-from pacboost.learners.learner import Learner
-from pacboost.learners.sklearn import SklearnLearner
-from pacboost.learners.stump import Stump
+from pacboost.errors import DataError, DenseWarning, ParameterError
 from pacboost.sources.arrays import ArrayTable, SparseTable
 from pacboost.sources.dataframe import FrameTable, is_frame
 from pacboost.sources.table import Table, refuse_infinite
@@ -34,7 +30,17 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         _refuse_empty(table)
         return table
     array = _checked_array(estimator, X, reset=reset)
-    return SparseTable(array) if sparse.issparse(array) else ArrayTable(array)
+    if not sparse.issparse(array):
+        return ArrayTable(array)
+    rows, columns = array.shape  # type: ignore[attr-defined]
+    if reset:
+        warnings.warn(
+            f"the sparse {rows} x {columns} matrix is held dense: one byte a cell "
+            "for stumps (two above 255 bins), eight for other learners",
+            DenseWarning,
+            stacklevel=5,  # the preparation, and fit, stand between
+        )
+    return SparseTable(array)
 
 
 def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -112,6 +118,10 @@ def read_labels(y: Any, rows: int) -> NDArray[Any]:
         raise DataError("y holds missing labels (None or NaN); drop those rows")
     try:
         check_classification_targets(labels)
+    except ValueError as problem:
+        raise DataError(
+            f"{problem} Labels name classes: give text, whole numbers or booleans."
+        ) from problem
     except TypeError as problem:
         kinds = sorted({type(label).__name__ for label in labels})
         raise DataError(
@@ -160,22 +170,6 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
     return np.where(values > 0, np.maximum(scaled, np.finfo(np.float64).tiny), 0.0)
 
 
-def as_learner(estimator: Any) -> Learner:
-    """Take None (stumps), a learner of ours, a scikit-learn classifier, or a plain function."""
-    if estimator is None:
-        return Stump()
-    if isinstance(estimator, Learner):
-        return estimator
-    if hasattr(estimator, "fit") and not inspect.isclass(estimator):
-        return SklearnLearner(estimator)
-    if callable(estimator) and not inspect.isclass(estimator):
-        return FunctionLearner(estimator)
-    raise ParameterError(
-        f"estimator is {estimator!r}; it may be None for stumps, a learner of pacboost, a "
-        "scikit-learn classifier (an object, not a class), or a function (X, y, weights)"
-    )
-
-
 def at_least_one(name: str, value: Any) -> int:
     """Check a whole number that has to be 1 or more."""
     if not _is_whole(value) or value < 1:
@@ -201,9 +195,10 @@ def functions(name: str, value: Any) -> list[Callable[..., Any]]:
     """Check a sequence of functions, or None."""
     if value is None:
         return []
-    if callable(value) or not all(callable(part) for part in value):
+    parts: list[Any] = list(value) if isinstance(value, Iterable) else [None]
+    if not all(callable(part) for part in parts):
         raise ParameterError(f"{name} is {value!r}; it must be a list of functions")
-    return list(value)
+    return parts
 
 
 def _is_whole(value: Any) -> bool:

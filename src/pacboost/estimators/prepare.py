@@ -62,13 +62,13 @@ def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> Ex
     return Examples(table, np.where(labels == classes[-1], np.int8(1), np.int8(-1)))
 
 
-def split(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
-    """Hold a random share of the rows back."""
+def split(examples: Examples, name: str, share: float, seed: int) -> tuple[Examples, Examples]:
+    """Hold a random share of the rows back; ``name`` is the parameter that says how many."""
     rows = examples.signs.size
     held = round(rows * share) if 0 < share < 1 else 0
     if not 0 < held < rows:
         raise ParameterError(
-            f"validation_fraction is {share} and there are {rows} rows; it must lie in (0, 1) and "
+            f"{name} is {share} and there are {rows} rows; it must lie in (0, 1) and "
             "leave at least 1 sample on both sides"
         )
     order = np.random.default_rng(seed).permutation(rows)
@@ -76,10 +76,16 @@ def split(examples: Examples, share: float, seed: int) -> tuple[Examples, Exampl
 
 
 def training_sample(
-    examples: Examples, classes: NDArray[Any], max_bins: int, *, codes: bool
+    examples: Examples,
+    classes: NDArray[Any],
+    max_bins: int,
+    *,
+    codes: bool,
+    bins_from: Examples | None = None,
 ) -> Sample:
     """Bin the rows if the learner reads codes, and refuse them if no two can be told apart."""
-    bins = fit_bins(examples.table, max_bins, examples.weights) if codes else None
+    seen = examples if bins_from is None else bins_from
+    bins = fit_bins(seen.table, max_bins, seen.weights) if codes else None
     base = np.ones(1) if examples.weights is None else examples.weights
     sample = Sample(examples.table, examples.signs[:, None], base, bins, answer_names(classes))
     if codes and not one_class(sample):

@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.training import training_error
 from pacboost.estimators import door
 from pacboost.hypotheses.function import Function
 from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models import format as model_file
 from pacboost.models.model import Model
+from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
 
@@ -72,6 +72,26 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for predicted in self.staged_predict(X):
             yield float(np.average(predicted == np.asarray(y), weights=sample_weight))
 
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Tell which rows the vote gets wrong; ties count as wrong."""
+        table = self._open(X)
+        labels = door.read_labels(y, table.n_rows)
+        with using(self.n_jobs):
+            scores = self.model_.vote.scores(table)
+        wrong: NDArray[np.bool_] = (self._decide(scores) != labels) | (scores == 0)
+        return wrong
+
+    def overlap(self, X: Any) -> Overlap | None:
+        """Compare rows with the training rows; None if the sketch of those is gone."""
+        table = self._open(X)
+        sketch: Sketch | None = getattr(self, "_sketch", None)
+        return None if sketch is None else sketch.overlap(table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = {**super().__getstate__()}
+        state.pop("_sketch", None)  # nothing of the training rows goes into a file
+        return state
+
     def rules(self) -> list[str]:
         """Give every rule in words, with its vote, in the order of rounds."""
         check_is_fitted(self)
@@ -89,8 +109,8 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound on the training error, computed from the ledger."""
-        return training_error(self._fitted("certificate_").ledger)
+        """What is certified: the training error, or with ``certify`` the error on new examples."""
+        return self._fitted("certificate_").certificate
 
     @property
     def votes_(self) -> NDArray[np.float64]:

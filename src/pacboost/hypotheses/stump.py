@@ -28,6 +28,11 @@ class StumpRule(Hypothesis):
     above: int
     missing: int
 
+    @classmethod
+    def constant(cls, answer: int) -> StumpRule:
+        """Give the rule that always answers the same."""
+        return cls(0, math.inf, 2**31, -answer, answer)
+
     def answers(self, sample: Sample) -> Answers:
         """Compare codes where the sample has them, raw values otherwise."""
         if sample.codes is not None and sample.bins is not None:
@@ -50,6 +55,11 @@ class StumpRule(Hypothesis):
         """The threshold moved so that doubles can be compared without rounding them."""
         return float(upper_cuts(np.array([self.threshold], dtype=np.float32))[0])
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether it answers the same on every row, missing or not."""
+        return math.isinf(self.threshold) and self.missing == -self.above
+
     def negated(self) -> StumpRule:
         """Turn both answers round."""
         return replace(self, above=-self.above, missing=-self.missing)
@@ -63,7 +73,7 @@ class StumpRule(Hypothesis):
         column = names.column(self.feature)
         yes, no = names.answer(self.above), names.answer(-self.above)
         if math.isinf(self.threshold):
-            if self.missing == -self.above:
+            if self.is_constant:
                 return f"always {no}"
             return f"{column} is missing → {names.answer(self.missing)}, else {no}"
         return f"{column} > {self.threshold:.6g} → {yes}, else {no}"

@@ -48,14 +48,9 @@ class Vote:
         scores = np.zeros(table.n_rows)
         for first, values in table.blocks():
             self._add_steps(first, values, scores)
-        others = [
-            (h, v)
-            for h, v in zip(self.hypotheses, self.votes, strict=True)
-            if not isinstance(h, StumpRule)
-        ]
-        if others:
+        if self._others:
             sample = unlabelled(table)
-            for hypothesis, vote in others:
+            for hypothesis, vote in self._others:
                 scores += vote * hypothesis.answers(sample)
         return scores
 
@@ -66,6 +61,12 @@ class Vote:
         for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
             scores += vote * hypothesis.answers(sample)
             yield scores
+
+    @cached_property
+    def _others(self) -> list[tuple[Hypothesis, float]]:
+        """The rules that no table can hold."""
+        pairs = zip(self.hypotheses, self.votes, strict=True)
+        return [(rule, vote) for rule, vote in pairs if not isinstance(rule, StumpRule)]
 
     @cached_property
     def steps(self) -> dict[int, Steps]:

@@ -10,6 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from pacboost.hypotheses.function import Function
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.numerics.draw import draw
 from pacboost.samples.sample import Sample, Signs
@@ -33,25 +35,25 @@ class SklearnSearch(Search):
     sample: Sample
     estimator: Any
 
-    def find(self, weights: Weights, signs: Signs, seed: int) -> Function:
+    def find(self, weights: Weights, signs: Signs, seed: int) -> Hypothesis:
         """Fit a fresh clone; every random_state in it gets its own seed."""
         generator = np.random.default_rng(seed)
         model = clone(self.estimator)
         states = [k for k in model.get_params(deep=True) if k.split("__")[-1] == "random_state"]
         seeds = generator.integers(2**31, size=len(states))
         model.set_params(**{k: int(s) for k, s in zip(sorted(states), seeds, strict=True)})
-        name = type(model).__name__
         rows, labels = self.sample.rows, signs
-        if has_fit_parameter(model, "sample_weight"):
+        weighted = has_fit_parameter(model, "sample_weight")
+        if weighted and not weights.all():  # a draw left rows out: they must not be seen at all
             keep = weights > 0
-            if not keep.all():  # a draw left rows out: the classifier must not see them at all
-                rows, labels, weights = rows[keep], signs[keep], weights[keep]
-            model.fit(rows, labels, sample_weight=weights / weights.sum())
-        else:
+            rows, labels, weights = rows[keep], signs[keep], weights[keep]
+        elif not weighted:
             chosen = draw(weights, weights.size, generator)
             rows, labels = rows[chosen], signs[chosen]
-            if (labels == labels[0]).all():
-                answer = np.int8(labels[0])
-                return Function(lambda X: np.full(len(X), answer), f"{name} on one class", model)
+        if (labels == labels[0]).all():  # a draw may hold one class only, which few can fit
+            return StumpRule.constant(int(labels[0]))
+        if weighted:
+            model.fit(rows, labels, sample_weight=weights / weights.sum())
+        else:
             model.fit(rows, labels)
-        return Function(model.predict, name, model)
+        return Function(model.predict, type(model).__name__, model)

@@ -13,6 +13,7 @@ from pacboost.kernels import histogram, split
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.learner import Capacity, Learner, Search, Weights
 from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample, Signs
 
 PADDING = 8
@@ -54,7 +55,8 @@ class Stump(Learner):
 
         The dimension is the largest d with C(d, ⌊d/2⌋) ≤ 2p (Gey 2018; Leboeuf et al. 2020), for
         real features without missing values. Per feature with B bins there are 2(B - 1) + 1
-        unsigned rules where a missing value may go to either side, and each has two signs.
+        unsigned rules where a missing value may go to either side; one more is constant, and each
+        has two signs.
         """
         p = sample.table.n_columns
         dimension = 1
@@ -62,8 +64,12 @@ class Stump(Learner):
             dimension += 1
         if sample.bins is None:
             return Capacity(vc_dimension=dimension)
-        rules = sum(2 * thresholds.size + 1 for thresholds in sample.bins.thresholds)
-        return Capacity(vc_dimension=dimension, log_size=math.log(2 * rules))
+        return Capacity(vc_dimension=dimension, log_size=math.log(2 * count_rules(sample.bins)))
+
+
+def count_rules(bins: Bins) -> int:
+    """Count the unsigned rules on these bins: 2(B - 1) + 1 a feature, and the constant one."""
+    return 1 + sum(2 * thresholds.size + 1 for thresholds in bins.thresholds)
 
 
 class StumpSearch(Search):

@@ -35,6 +35,10 @@ class Round:
     """Share of the sample (under D_1) on which the vote so far errs or ties."""
     effective_size: float
     """1 / Σ D_t(i)²: how many equally weighted rows D_t is worth."""
+    weight: int
+    """The sum of the whole-number weights that D_t was made of."""
+    memory: list[float]
+    """What the booster needs to go on from here, besides votes and margins."""
     rule: str
     seconds: float
     validation: float | None = None
@@ -80,7 +84,7 @@ class Ledger:
         table: dict[str, list[Any]] = {
             f.name: [getattr(entry, f.name) for entry in self.rounds] for f in fields(Round)
         }
-        table["bound"] = [math.exp(product) for product in self.log_products()]
+        table["bound"] = [math.exp(min(product, 700.0)) for product in self.log_products()]
         table["bound_errors"] = self._form(lambda e: 0.5 * math.log1p(-(e.edge**2)))
         table["bound_edges"] = self._form(lambda e: -0.5 * e.edge**2)
         return table

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
@@ -41,6 +42,7 @@ def save(model: Model, path: str | Path) -> None:
         "version": VERSION,
         "model": _core(model),
         "about": {"names": model.names, "rounds": outside},
+        "certificate": model.certificate.to_dict(),
     }
     text = json.dumps(content, sort_keys=True, allow_nan=False, ensure_ascii=False)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -70,7 +72,8 @@ def load(path: str | Path) -> Model:
             f"{path}: has version {content.get('version')}; this pacboost reads version {VERSION}"
         )
     try:
-        return _model(content["model"], content["about"])
+        certificate = Certificate.from_dict(content["certificate"])
+        return _model(content["model"], content["about"], certificate)
     except (KeyError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem!r})") from problem
 
@@ -104,7 +107,7 @@ def _rule(stump: StumpRule) -> dict[str, Any]:
     return {**content, "threshold": None if math.isinf(stump.threshold) else stump.threshold}
 
 
-def _model(core: dict[str, Any], about: dict[str, Any]) -> Model:
+def _model(core: dict[str, Any], about: dict[str, Any], certificate: Certificate) -> Model:
     stumps = [
         StumpRule(
             **{**rule, "threshold": math.inf if rule["threshold"] is None else rule["threshold"]}
@@ -116,8 +119,8 @@ def _model(core: dict[str, Any], about: dict[str, Any]) -> Model:
         thresholds = tuple(np.array(t, dtype=np.float32) for t in core["bins"]["thresholds"])
         bins = Bins(thresholds, np.array(core["bins"]["middle"], dtype=np.int64))
     features = core["features"]
-    if not len(stumps) == len(core["votes"]) == len(core["ledger"]["rounds"]):
-        raise ValueError("rules, votes and rounds are not as many")
+    if len(stumps) != len(core["votes"]):
+        raise ValueError("rules and votes are not as many")
     if any(not 0 <= stump.feature < features for stump in stumps):
         raise ValueError(f"a rule asks for a feature beyond the {features} there are")
     rounds = [
@@ -131,4 +134,5 @@ def _model(core: dict[str, Any], about: dict[str, Any]) -> Model:
         bins=bins,
         vote=Vote(stumps, np.array(core["votes"], dtype=np.float64)),
         ledger=Ledger.from_dict({**core["ledger"], "rounds": rounds}),
+        certificate=certificate,
     )

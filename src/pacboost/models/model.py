@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.bounds.certificate import Certificate
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.ledger import Ledger
@@ -24,6 +25,7 @@ class Model:
     bins: Bins | None
     vote: Vote
     ledger: Ledger
+    certificate: Certificate
 
     def words(self) -> list[str]:
         """Every rule in words, with its vote."""

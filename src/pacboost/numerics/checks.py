@@ -7,26 +7,26 @@ from numbers import Integral, Real
 from pacboost.errors import ParameterError
 
 
-def probability(name: str, value: float) -> float:
+def probability(name: str, value: object) -> float:
     """Check a number strictly between 0 and 1.
 
     >>> probability("delta", 0.05)
     0.05
     """
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ParameterError(f"{name} is {value!r}; it must lie strictly between 0 and 1")
     return float(value)
 
 
-def positive_whole(name: str, value: int) -> int:
+def positive_whole(name: str, value: object) -> int:
     """Check a whole number, 1 or more."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
         raise ParameterError(f"{name} is {value!r}; it must be a whole number, 1 or more")
     return int(value)
 
 
-def counts(k: int, n: int) -> None:
+def counts(k: object, n: object) -> None:
     """Check k mistakes among n rows."""
-    positive_whole("n", n)
-    if isinstance(k, bool) or not isinstance(k, Integral) or not 0 <= k <= n:
+    rows = positive_whole("n", n)
+    if isinstance(k, bool) or not isinstance(k, Integral) or not 0 <= int(k) <= rows:
         raise ParameterError(f"k is {k!r}; mistakes among {n} rows are a whole number, 0 to {n}")

@@ -56,7 +56,7 @@ class Bins:
     middle: NDArray[np.int64]
     """The code of the median: where a missing value goes if the feature was never missing."""
 
-    @property
+    @cached_property
     def missing(self) -> int:
         """The code of a missing value: one more than the largest code of a value."""
         return max((t.size for t in self.thresholds), default=0) + 1
@@ -66,26 +66,23 @@ class Bins:
         """The type of a code."""
         return np.uint8 if self.missing <= 255 else np.uint16
 
-    @cached_property
-    def packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """All features' cuts as the kernels want them, and where each feature's lie."""
-        return lookup.pack([upper_cuts(thresholds) for thresholds in self.thresholds])
+    def differ(self, other: Bins) -> bool:
+        """Tell whether other bins cut elsewhere."""
+        return len(self.thresholds) != len(other.thresholds) or any(
+            not np.array_equal(a, b) for a, b in zip(self.thresholds, other.thresholds, strict=True)
+        )
 
     def encode(self, table: Table) -> Codes:
         """Give the codes (features, rows) of a table."""
-        cuts, offsets = self.packed
         codes = np.empty((table.n_columns, table.n_rows), dtype=self.dtype)
         for first, values in table.blocks():
-            self._encode_block(values, cuts, offsets[first:], codes[first:])
+            self._encode_block(values, first, codes[first:])
         return codes
 
-    def _encode_block(
-        self,
-        values: Values,
-        cuts: NDArray[np.float64],
-        offsets: NDArray[np.int64],
-        codes: Codes,
-    ) -> None:
+    def _encode_block(self, values: Values, first: int, codes: Codes) -> None:
+        own = self.thresholds[first : first + values.shape[1]]
+        cuts, offsets = lookup.pack([upper_cuts(thresholds) for thresholds in own])
+
         def task(start: int, stop: int) -> None:
             lookup.encode(values[start:stop], cuts, offsets, self.missing, codes, start)
 

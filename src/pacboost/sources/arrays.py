@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DenseWarning
 from pacboost.sources.table import Table, Values
 
 
@@ -20,7 +18,7 @@ class ArrayTable(Table):
         self.n_rows, self.n_columns = array.shape
         self.names = names
         self._in_place = array.dtype in (np.float32, np.float64)
-        self.width = max(1, self.n_columns) if self._in_place else 1
+        self.width = 256 if self._in_place else 1
 
     def block(self, first: int, last: int) -> Values:
         """Give a view where the array holds floats."""
@@ -31,18 +29,12 @@ class ArrayTable(Table):
 class SparseTable(Table):
     """A SciPy sparse matrix, opened up one column at a time.
 
-    The codes made from it are dense (one byte a cell); the warning says so.
+    The codes made from it are dense, one byte a cell.
     """
 
     width = 1
 
     def __init__(self, matrix: Any, names: tuple[str, ...] | None = None) -> None:
-        warnings.warn(
-            f"the sparse {matrix.shape[0]} x {matrix.shape[1]} matrix is held as dense codes, "
-            "one byte a cell (two above 255 bins); drop columns if that is too much",
-            DenseWarning,
-            stacklevel=5,  # fit, its preparation and the door stand between
-        )
         self._columns = matrix.tocsc()
         self.n_rows, self.n_columns = matrix.shape
         self.names = names

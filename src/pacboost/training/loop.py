@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.booster import Booster, Measured
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
 from pacboost.hypotheses.vote import Vote
@@ -30,7 +30,6 @@ from pacboost.kernels.threads import (
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.numerics.draw import draw
-from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.sample import Sample
 from pacboost.training.watch import Watch
 
@@ -47,14 +46,8 @@ class Finding:
 
     hypothesis: Hypothesis
     agree: Answers
-    total: int
-    wrong: int
+    measured: Measured
     effective_size: float
-
-    @property
-    def edge(self) -> float:
-        """1 - 2·error, exact up to one rounding."""
-        return (self.total - 2 * self.wrong) / self.total
 
 
 @dataclass(frozen=True)
@@ -88,6 +81,7 @@ class Run:
         self._learner = learner
         self._search = learner.on(sample)
         self._booster = booster
+        self._plain_votes = booster.plain_votes
         self._seed = seed
         self._resample = resample
         self._watch = watch
@@ -100,15 +94,25 @@ class Run:
     def _weighted(self) -> bool:
         return self.sample.base.size > 1
 
-    def resume(self, hypotheses: Sequence[Hypothesis], entries: Sequence[Round]) -> None:
-        """Take over the rounds of an earlier run on the same sample."""
-        votes = [entry.vote for entry in entries]
-        edges = [entry.edge for entry in entries]
+    def resume(self, hypotheses: Sequence[Hypothesis], ledger: Ledger) -> None:
+        """Take over the rounds of an earlier run on the same sample, by the same means."""
+        if not ledger.rounds:
+            return
+        mine = (self._booster.name, type(self._learner).__name__)
+        if mine != (ledger.booster, ledger.learner):
+            raise ParameterError(
+                f"the earlier rounds are of {ledger.booster} with {ledger.learner}, these would be "
+                f"of {mine[0]} with {mine[1]}; one record cannot hold both. Start afresh with "
+                "warm_start=False"
+            )
+        votes = [entry.vote for entry in ledger.rounds]
         scores = Vote(hypotheses, np.array(votes)).scores(self.sample.table)
         margins = scores[:, None] * self.sample.signs
-        self._refuse_other_rows(margins[:, 0], entries)
-        self._state = self._booster.resume(self._state, margins, votes, edges)
-        self.done = [Done(h, e) for h, e in zip(hypotheses, entries, strict=True)]
+        self._refuse_other_rows(margins[:, 0], ledger.rounds)
+        memory = ledger.rounds[-1].memory
+        self._state = self._booster.resume(self._state, margins, votes, memory)
+        self._plain_votes = self._plain_votes and ledger.plain_votes
+        self.done = [Done(h, e) for h, e in zip(hypotheses, ledger.rounds, strict=True)]
         if self._watch is not None:
             for past in self.done:
                 self._watch.see(past.hypothesis, past.entry.vote)
@@ -120,8 +124,9 @@ class Run:
         """
         first = np.broadcast_to(self._first_weights, margins.shape)
         log_loss = logsumexp(-margins, b=first / first.sum())
-        unit = 4 * margins.size / FRESH_TOTAL
-        allowed = 1e-9 + sum(unit * math.exp(e.vote) / e.normaliser for e in entries)
+        allowed = 1e-9 + sum(
+            4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries
+        )
         if abs(log_loss - math.fsum(math.log(e.normaliser) for e in entries)) > allowed:
             raise ParameterError(
                 "the earlier rounds were not trained on these rows, labels and weights, so their "
@@ -137,10 +142,10 @@ class Run:
             if finding is None:
                 self.stopped = NO_EDGE
                 return
-            if finding.wrong == 0 and self.done:
+            if finding.measured.wrong == 0 and self.done:
                 self._start_again()
                 finding = self._look(finding.hypothesis, self._booster.request(self._state)[0])
-            self._state = self._booster.step(self._state, finding.agree, finding.edge)
+            self._state = self._booster.step(self._state, finding.agree, finding.measured)
             self.done.append(self._record(finding, time.perf_counter() - started))
             self.stopped = self._reason(finding)
             yield self.done[-1]
@@ -160,7 +165,7 @@ class Run:
             rows=self.sample.n_rows,
             classes=self.sample.signs.shape[1],
             weighted=self._weighted,
-            plain_votes=self._booster.plain_votes,
+            plain_votes=self._plain_votes,
             vc_dimension=capacity.vc_dimension if capacity else None,
             log_size=capacity.log_size if capacity else None,
             stopped=self.stopped,
@@ -171,9 +176,10 @@ class Run:
         """Drop the rounds after the one that was best on the validation rows."""
         if self._watch is not None and 0 < self._watch.best_round < len(self.done):
             del self.done[self._watch.best_round :]
+            self.stopped += f"; the first {len(self.done)}, best on the validation rows, are kept"
 
     def _reason(self, finding: Finding) -> str:
-        if finding.wrong == 0:
+        if finding.measured.wrong == 0:
             return NO_MISTAKES
         if self._watch is not None and self._watch.reason():
             return self._watch.reason()
@@ -195,9 +201,10 @@ class Run:
             seed = self._seed_of(number, attempt)
             hypothesis = self._search.find(self._shown(flat, seed), self.sample.signs[:, 0], seed)
             finding = self._look(hypothesis, weights)
-            if finding.edge < 0:
+            if finding.measured.edge < 0:
                 finding = self._look(hypothesis.negated(), weights)
-            if finding.edge > 4 * flat.size / finding.total + 1e-12:  # the rounding of weights
+            rounding = 4 * flat.size / finding.measured.total + 1e-12
+            if finding.measured.edge > rounding:
                 return finding
         return None
 
@@ -227,19 +234,22 @@ class Run:
 
         each_rows(task, flat.size, at_least=ROWS_FOR_CHEAP_KERNELS)
         total, wrong = (int(number) for number in sums.sum(axis=0))
-        return Finding(hypothesis, agree[:, None], total, wrong, total**2 / float(squares.sum()))
+        size = total**2 / float(squares.sum())
+        return Finding(hypothesis, agree[:, None], Measured(total, wrong), size)
 
     def _record(self, finding: Finding, seconds: float) -> Done:
-        vote = float(self._booster.votes(self._state)[-1])
-        error = finding.wrong / finding.total
+        vote = self._booster.last_vote(self._state)
+        error = finding.measured.error
         entry = Round(
             number=len(self.done) + 1,
             error=error,
-            edge=finding.edge,
+            edge=finding.measured.edge,
             vote=vote,
             normaliser=error * math.exp(vote) + (1 - error) * math.exp(-vote),
             training_error=self._training_error(),
             effective_size=finding.effective_size,
+            weight=finding.measured.total,
+            memory=self._booster.memory(self._state),
             rule=finding.hypothesis.words(self._names),
             seconds=seconds,
             validation=self._watch.see(finding.hypothesis, vote) if self._watch else None,

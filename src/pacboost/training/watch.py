@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric
@@ -33,6 +34,11 @@ class Watch:
         self._scores += vote * hypothesis.answers(self._sample)
         self._seen += 1
         value = float(self._metric.measure(self._sample.signs[:, 0], self._scores))
+        if not math.isfinite(value):
+            raise ParameterError(
+                f"eval_metric {self._metric.name} gave {value} in round {self._seen}; it has to "
+                "give a finite number"
+            )
         loss = -value if self._metric.more_is_better else value
         if loss < self._best - self._tolerance:
             self._best, self.best_round = loss, self._seen
@@ -44,5 +50,5 @@ class Watch:
             return ""
         return (
             f"{self._metric.name} on the validation rows has not improved for "
-            f"{self._patience} rounds; the first {self.best_round} are kept"
+            f"{self._patience} rounds"
         )

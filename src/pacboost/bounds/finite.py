@@ -1,0 +1,167 @@
+"""Finite classes of hypotheses, and a prior over them: what counting alone can certify.
+
+The class H, or the prior P over it, is fixed before the examples are seen. ``log_size`` is ln|H|,
+so that even all Boolean functions of n variables, |H| = 2^(2^n), can be written down.
+
+    consistent   R ≤ 1 - (delta/|H|)^(1/n) ≤ (ln|H| + ln(1/delta))/n     for every h without mistake
+    agnostic     R ≤ BinInv(k, n, delta/|H|)                             for every h
+    Occam        R ≤ BinInv(k, n, delta·P(h))                            for every h
+
+all h at once, with probability at least 1 - delta; so h may be chosen by any search on the same
+examples. (Blumer et al. 1987; Langford 2005 The first two are a union over H of the
+hold-out bound, the third a union in which h takes the share P(h) of delta.)
+"""
+
+from __future__ import annotations
+
+import math
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.holdout import check_rate, expected_mistakes, outward, percent, smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.binomial import binomial_upper
+from pacboost.numerics.checks import counts, positive_whole, probability
+
+
+def consistent(n: int, delta: float, log_size: float) -> float:
+    """Bound the risk of every hypothesis of H that fits all n examples.
+
+    R ≤ 1 - (delta/|H|)^(1/n) (Blumer, Ehrenfeucht, Haussler and Warmuth 1987).
+
+    >>> round(consistent(1000, delta=0.05, log_size=math.log(1000)), 7)
+    0.0098546
+    """
+    positive_whole("n", n)
+    return outward(-math.expm1(-_nats(delta, log_size) / n))
+
+
+def agnostic(k: int, n: int, delta: float, log_size: float) -> float:
+    """Bound the risk of every hypothesis of H by its k mistakes on the n examples.
+
+    R ≤ BinInv(k, n, delta/|H|) (Langford 2005 with a uniform prior).
+
+    >>> round(agnostic(100, 1000, delta=0.05, log_size=math.log(1000)), 6)
+    0.141605
+    """
+    counts(k, n)
+    return binomial_upper(k, n, _nats(delta, log_size))
+
+
+def occam(k: int, n: int, delta: float, log_inverse_prior: float) -> float:
+    """Bound the risk of every hypothesis by its mistakes and its prior, ln(1/P(h)).
+
+    R ≤ BinInv(k, n, delta·P(h)), where P sums to at most 1 (Langford 2005).
+
+    >>> round(occam(0, 1000, delta=0.05, log_inverse_prior=math.log(1000)), 7)
+    0.0098546
+    """
+    counts(k, n)
+    return binomial_upper(k, n, _nats(delta, log_inverse_prior, "log_inverse_prior"))
+
+
+def agnostic_hoeffding(k: int, n: int, delta: float, log_size: float) -> float:
+    """Bound the risk of every hypothesis of H as the textbooks do; never below ``agnostic``.
+
+    R ≤ k/n + √((ln|H| + ln(1/delta))/(2n)) (Hoeffding 1963, union over H).
+
+    >>> round(agnostic_hoeffding(100, 1000, delta=0.05, log_size=math.log(1000)), 6)
+    0.170369
+    """
+    counts(k, n)
+    return outward(k / n + math.sqrt(_nats(delta, log_size) / (2 * n)))
+
+
+def agnostic_deviation(n: int, delta: float, log_size: float) -> float:
+    """Bound |R - k/n| for every hypothesis of H at once, both ways.
+
+    |R - k/n| ≤ √((ln|H| + ln(2/delta))/(2n)) (Hoeffding 1963, union over H and both sides).
+
+    >>> round(agnostic_deviation(530, delta=0.05, log_size=math.log(1000)), 4)
+    0.1
+    """
+    positive_whole("n", n)
+    return outward(math.sqrt((_nats(delta, log_size) + math.log(2)) / (2 * n)))
+
+
+def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> int:
+    """Count the examples after which every consistent hypothesis has risk at most epsilon.
+
+    The smallest n with |H|(1 - epsilon)^n ≤ delta; the lectures' form is ``lecture_consistent``.
+
+    >>> examples_for_consistent(epsilon=0.1, delta=0.05, log_size=math.log(1000))
+    94
+    """
+    exact = _nats(delta, log_size) / -math.log1p(-probability("epsilon", epsilon))
+    return max(1, math.ceil(exact * (1 + 1e-12)))
+
+
+def lecture_consistent(epsilon: float, delta: float, log_size: float) -> float:
+    """Give the sufficient number of examples of the lectures, before it is rounded up.
+
+    (ln|H| + ln(1/delta))/epsilon, from (1 - epsilon)^n ≤ exp(-epsilon·n).
+
+    >>> round(lecture_consistent(epsilon=0.1, delta=0.05, log_size=math.log(1000)), 2)
+    99.03
+    """
+    return _nats(delta, log_size) / probability("epsilon", epsilon)
+
+
+def examples_for_deviation(epsilon: float, delta: float, log_size: float) -> int:
+    """Count the examples after which every empirical error is within epsilon of the risk.
+
+    n ≥ (ln|H| + ln(2/delta))/(2·epsilon²), rounded up.
+
+    >>> examples_for_deviation(epsilon=0.1, delta=0.05, log_size=math.log(1000))
+    530
+    """
+    exact = (_nats(delta, log_size) + math.log(2)) / (2 * probability("epsilon", epsilon) ** 2)
+    return math.ceil(exact * (1 + 1e-12))
+
+
+def examples_for_agnostic(epsilon: float, delta: float, log_size: float, rate: float = 0.0) -> int:
+    """Count the examples at which ⌈rate·n⌉ mistakes give a bound of at most epsilon.
+
+    >>> examples_for_agnostic(epsilon=0.2, delta=0.05, log_size=math.log(1000), rate=0.1)
+    234
+    """
+    check_rate(rate, epsilon)
+    return smallest(
+        lambda n: agnostic(expected_mistakes(rate, n), n, delta, log_size) <= epsilon,
+        1,
+        f"a bound of {epsilon:g} for a class of ln|H| = {log_size:g}",
+    )
+
+
+def certificate(k: int, n: int, delta: float, log_inverse_prior: float) -> Certificate:
+    """Certify a hypothesis chosen on the same examples, from a class or prior fixed before.
+
+    For a finite class without a prior, ``log_inverse_prior`` is ln|H|.
+
+    >>> certificate(0, 1000, delta=0.05, log_inverse_prior=math.log(1000)).bound
+    'finite.occam'
+    """
+    value = occam(k, n, delta, log_inverse_prior)
+    return Certificate(
+        claim=f"The hypothesis errs on at most {percent(value)} of new examples.",
+        value=value,
+        delta=delta,
+        theorem="R ≤ BinInv(k, n, delta·P(h)) for all h at once",
+        reference="Langford 2005",
+        sample="the training rows",
+        size=n,
+        independent_of="nothing but the class and its prior, which were fixed before",
+        assumptions=(
+            "rows are drawn independently from the distribution of new examples",
+            "the class and the prior were fixed before the rows were seen",
+        ),
+        valid_after_looking=True,
+        inputs={"k": k, "n": n, "delta": delta, "log_inverse_prior": log_inverse_prior},
+        bound="finite.occam",
+    )
+
+
+def _nats(delta: float, log_size: float, name: str = "log_size") -> float:
+    """ln(|H|/delta), rounded up."""
+    if isinstance(log_size, bool) or not 0 <= log_size < math.inf:
+        raise ParameterError(f"{name} is {log_size!r}; a logarithm of a count is finite, 0 or more")
+    return (log_size - math.log(probability("delta", delta))) * (1 + 1e-15)

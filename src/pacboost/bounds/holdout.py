@@ -1,0 +1,198 @@
+"""Hold-out bounds: rows that had no part in choosing the classifier, and k mistakes on them.
+
+Then k is binomial with the true risk R, and with probability at least 1 - delta
+
+    R ≤ BinInv(k, n, delta)                exact (Clopper and Pearson 1934)
+      ≤ kl⁺(k/n, ln(1/delta)/n)            Chernoff
+      ≤ k/n + √(ln(1/delta)/(2n))          Hoeffding 1963
+
+BinInv(k, n, delta) = sup{p : P[Bin(n, p) ≤ k] ≥ delta} is the smallest number a bound that knows
+only k and n can give. Where ``models`` classifiers are scored on the same rows and any of them may
+be kept, each gets delta/models.
+
+The classifier must be fixed in every respect before the rows are looked at: votes, rounds,
+threshold, scaling. The split must be a plain random one; a stratified split fixes the number of
+rows per class, and k is then no longer binomial. A refit on all rows is another classifier.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.binomial import binomial_lower, binomial_upper
+from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.kl import kl_upper
+
+MOST_ROWS = 2**50
+
+
+def clopper_pearson(k: int, n: int, delta: float, models: int = 1) -> float:
+    """Bound the risk after k mistakes on n held-out rows, exactly.
+
+    R ≤ BinInv(k, n, delta/models) (Clopper and Pearson 1934; Langford 2005).
+
+    >>> round(clopper_pearson(100, 1000, delta=0.05), 6)
+    0.116992
+    """
+    counts(k, n)
+    return binomial_upper(k, n, _log_inverse(delta, models))
+
+
+def clopper_pearson_lower(k: int, n: int, delta: float, models: int = 1) -> float:
+    """Bound the risk from below, exactly; both sides together cost delta twice.
+
+    R ≥ inf{p : P[Bin(n, p) ≥ k] ≥ delta/models} (Clopper and Pearson 1934).
+
+    >>> round(clopper_pearson_lower(10, 200, delta=0.05), 6)
+    0.027374
+    """
+    counts(k, n)
+    return binomial_lower(k, n, _log_inverse(delta, models))
+
+
+def chernoff_kl(k: int, n: int, delta: float, models: int = 1) -> float:
+    """Bound the risk by Chernoff's inequality; never below the exact bound.
+
+    R ≤ kl⁺(k/n, ln(models/delta)/n) (Chernoff 1952; Langford 2005).
+
+    >>> round(chernoff_kl(100, 1000, delta=0.05), 6)
+    0.124808
+    """
+    counts(k, n)
+    return outward(kl_upper(k / n, _log_inverse(delta, models) / n))
+
+
+def hoeffding(k: int, n: int, delta: float, models: int = 1) -> float:
+    """Bound the risk by Hoeffding's inequality, the form of the textbooks.
+
+    R ≤ k/n + √(ln(models/delta)/(2n)) (Hoeffding 1963).
+
+    >>> round(hoeffding(100, 1000, delta=0.05), 6)
+    0.138702
+    """
+    counts(k, n)
+    return outward(k / n + math.sqrt(_log_inverse(delta, models) / (2 * n)))
+
+
+def examples_for_clopper_pearson(
+    epsilon: float, delta: float, rate: float = 0.0, models: int = 1
+) -> int:
+    """Count the rows to hold out so that a classifier wrong on ``rate`` of them is certified.
+
+    The n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon, while n - 1 rows do not.
+
+    >>> examples_for_clopper_pearson(epsilon=0.1, delta=0.05)
+    29
+    """
+    return _examples(clopper_pearson, epsilon, delta, rate, models)
+
+
+def examples_for_chernoff_kl(
+    epsilon: float, delta: float, rate: float = 0.0, models: int = 1
+) -> int:
+    """Count the rows to hold out where the bound will be Chernoff's.
+
+    >>> examples_for_chernoff_kl(epsilon=0.1, delta=0.05, rate=0.05)
+    194
+    """
+    return _examples(chernoff_kl, epsilon, delta, rate, models)
+
+
+def examples_for_hoeffding(epsilon: float, delta: float, rate: float = 0.0, models: int = 1) -> int:
+    """Count the rows to hold out where the bound will be Hoeffding's.
+
+    >>> examples_for_hoeffding(epsilon=0.1, delta=0.05)
+    150
+    """
+    return _examples(hoeffding, epsilon, delta, rate, models)
+
+
+def certificate(k: int, n: int, delta: float, models: int = 1, sample: str = "") -> Certificate:
+    """Certify a fixed classifier by its mistakes on held-out rows.
+
+    >>> certificate(100, 1000, delta=0.05).claim
+    'The classifier errs on at most 11.70 % of new examples.'
+    """
+    value = clopper_pearson(k, n, delta, models)
+    several = f" and of the other {models - 1} scored on them" if models > 1 else ""
+    return Certificate(
+        claim=f"The classifier errs on at most {percent(value)} of new examples.",
+        value=value,
+        delta=delta,
+        theorem="R ≤ BinInv(k, n, delta/models), exact binomial inversion",
+        reference="Clopper and Pearson 1934; Langford 2005",
+        sample=sample or "held-out rows, ties counted as errors",
+        size=n,
+        independent_of=f"every choice made in training the classifier{several}",
+        assumptions=("rows are drawn independently from the distribution of new examples",),
+        valid_after_looking=False,
+        inputs={"k": k, "n": n, "delta": delta, "models": models},
+        bound="holdout.clopper_pearson",
+    )
+
+
+def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
+    """Find an n that passes where n - 1 does not (or n = start), by doubling and halving."""
+    if holds(start):
+        return start
+    low, high = start, 2 * start
+    while not holds(high):
+        low, high = high, 2 * high
+        if high > MOST_ROWS:
+            raise NotCertified(f"{what} needs more than {MOST_ROWS:,} examples")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def outward(value: float) -> float:
+    """Round up, past what the arithmetic may have lost, and cap at 1."""
+    return min(1.0, math.nextafter(value * (1 + 1e-12), math.inf))
+
+
+def percent(value: float) -> str:
+    """Print a bound for people, rounded up as the bound itself is.
+
+    >>> percent(0.116992)
+    '11.70 %'
+    """
+    return f"{math.ceil(10_000 * value) / 100:.2f} %"
+
+
+def expected_mistakes(rate: float, n: int) -> int:
+    """Round the mistakes of a classifier wrong on ``rate`` of n rows up to a whole number."""
+    return min(n, math.ceil(rate * n * (1 - 1e-12)))
+
+
+def check_rate(rate: float, epsilon: float) -> None:
+    """Refuse a target below the error that is expected anyway."""
+    if not 0 <= rate < 1:
+        raise ParameterError(f"rate is {rate!r}; a share of mistakes lies in [0, 1)")
+    if rate >= probability("epsilon", epsilon):
+        raise NotCertified(
+            f"no number of rows certifies a risk of {epsilon:g} for a classifier that is wrong "
+            f"on a share of {rate:g} of them: ask for more than that share"
+        )
+
+
+def _log_inverse(delta: float, models: int) -> float:
+    return math.log(positive_whole("models", models)) - math.log(probability("delta", delta))
+
+
+def _examples(
+    bound: Callable[[int, int, float, int], float],
+    epsilon: float,
+    delta: float,
+    rate: float,
+    models: int,
+) -> int:
+    check_rate(rate, epsilon)
+    return smallest(
+        lambda n: bound(expected_mistakes(rate, n), n, delta, models) <= epsilon,
+        1,
+        f"a bound of {epsilon:g}",
+    )

@@ -1,0 +1,152 @@
+"""What no method can beat: lower bounds on the number of examples, and no free lunch.
+
+A learner for a class of VC dimension d that reaches risk ≤ epsilon with probability 1 - delta
+whatever the distribution and the target in the class needs at least
+
+    (d - 1)/(32·epsilon)                 for d ≥ 2, epsilon ≤ 1/8, delta ≤ 1/100
+                                         (Ehrenfeucht, Haussler, Kearns and Valiant 1989)
+    ((1 - epsilon)/epsilon)·ln(1/delta)  for epsilon < 1/2 (Blumer et al. 1989)
+    d/(320·epsilon²)                     for epsilon, delta < 1/64, where the labels need not come
+                                         from the class and epsilon is what comes on top of the best
+                                         in it (Anthony and Bartlett 1999)
+
+and ``blumer_upper`` examples are enough. A large *sufficient* number proves nothing about what is
+necessary: that a class is not learnable follows from these or from no free lunch, never from an
+upper bound that grows. Lower bounds are rounded down here. They are statements about learning
+problems and certify no classifier, so there is no certificate in this file.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pacboost.errors import NotCertified
+from pacboost.numerics.checks import positive_whole, probability
+
+
+def ehkv(epsilon: float, delta: float, dimension: int) -> float:
+    """Give the examples that any learner of a class of this VC dimension needs.
+
+    (d - 1)/(32·epsilon) (Ehrenfeucht, Haussler, Kearns and Valiant 1989).
+
+    >>> round(ehkv(0.05, 0.01, dimension=10), 3)
+    5.625
+    """
+    probability("epsilon", epsilon)
+    probability("delta", delta)
+    if positive_whole("dimension", dimension) < 2:
+        raise NotCertified("the bound (d - 1)/(32·epsilon) speaks of VC dimension 2 and more")
+    if epsilon > 1 / 8 or delta > 1 / 100:
+        raise NotCertified(
+            f"the bound (d - 1)/(32·epsilon) is proved for epsilon ≤ 1/8 and delta ≤ 1/100; "
+            f"epsilon is {epsilon:g} and delta is {delta:g}"
+        )
+    return _down((dimension - 1) / (32 * epsilon))
+
+
+def blumer(epsilon: float, delta: float) -> float:
+    """Give the examples that any learner needs of a class in which two concepts meet and part.
+
+    ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989): where the two concepts
+    differ on a point of mass epsilon, a sample misses it with probability (1 - epsilon)^m.
+
+    >>> round(blumer(0.05, 0.05), 1)
+    56.9
+    """
+    probability("delta", delta)
+    if probability("epsilon", epsilon) >= 1 / 2:
+        raise NotCertified(
+            f"epsilon is {epsilon:g}; below 1/2 examples are needed, from 1/2 on a coin will do"
+        )
+    return _down((1 - epsilon) / epsilon * -math.log(delta))
+
+
+def agnostic(epsilon: float, delta: float, dimension: int) -> float:
+    """Give the examples needed to come within epsilon of the best hypothesis of the class.
+
+    d/(320·epsilon²) (Anthony and Bartlett 1999).
+
+    >>> round(agnostic(0.01, 0.01, dimension=10), 1)
+    312.5
+    """
+    positive_whole("dimension", dimension)
+    if probability("epsilon", epsilon) >= 1 / 64 or probability("delta", delta) >= 1 / 64:
+        raise NotCertified(
+            f"the bound d/(320·epsilon²) is proved for epsilon and delta below 1/64; "
+            f"epsilon is {epsilon:g} and delta is {delta:g}"
+        )
+    return _down(dimension / (320 * epsilon**2))
+
+
+def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
+    """Count the examples that no learner can do without: the best lower bound that applies.
+
+    >>> examples_needed(0.05, 0.05, dimension=10)
+    57
+    """
+    needed = blumer(epsilon, delta)
+    if positive_whole("dimension", dimension) >= 2 and epsilon <= 1 / 8 and delta <= 1 / 100:
+        needed = max(needed, ehkv(epsilon, delta, dimension))
+    return math.ceil(needed)
+
+
+def blumer_upper(epsilon: float, delta: float, dimension: int) -> int:
+    """Count the examples that suffice for any learner that fits its sample by the class.
+
+    max((4/epsilon)·log₂(2/delta), (8d/epsilon)·log₂(13/epsilon)) (Blumer et al. 1989).
+
+    >>> blumer_upper(0.05, 0.05, dimension=10)
+    12836
+    """
+    confidence = 4 / probability("epsilon", epsilon) * math.log2(2 / probability("delta", delta))
+    richness = 8 * positive_whole("dimension", dimension) / epsilon * math.log2(13 / epsilon)
+    return math.ceil(max(confidence, richness) * (1 + 1e-12))
+
+
+def no_free_lunch(n: int, domain: int) -> str:
+    """State what happens to every learner that sees fewer than half of the points of a domain.
+
+    Some distribution, labelled without noise, gives it risk ≥ 1/8 with probability ≥ 1/7
+    (Shalev-Shwartz and Ben-David 2014, theorem 5.1).
+
+    >>> no_free_lunch(100, domain=2**10)[:58]
+    'Whatever the learner, 100 examples do not suffice on 1,024'
+    """
+    if 2 * positive_whole("n", n) >= positive_whole("domain", domain):
+        raise NotCertified(
+            f"no free lunch speaks of samples smaller than half the domain; "
+            f"{n} examples of {domain} points are not"
+        )
+    return (
+        f"Whatever the learner, {n:,} examples do not suffice on {domain:,} points without "
+        f"prior knowledge: for some labelling and distribution its risk is 1/8 or more with "
+        f"probability 1/7 or more."
+    )
+
+
+def examples_for_no_free_lunch(domain: int) -> int:
+    """Count the examples below which no learner reaches risk 1/8 with confidence 6/7 everywhere.
+
+    >>> examples_for_no_free_lunch(2**100) == 2**99
+    True
+    """
+    return -(-positive_whole("domain", domain) // 2)
+
+
+def no_free_lunch_risk(n: int, domain: int) -> float:
+    """Give the mean risk of the best learner when all labellings of the domain are equally likely.
+
+    ½(1 - 1/N)^n for n examples drawn uniformly from N points: a point that was not drawn is guessed
+    rightly half the time by every learner, and one that was drawn need not be wrong.
+
+    >>> round(no_free_lunch_risk(16, domain=16), 4)
+    0.178
+    """
+    positive_whole("n", n)
+    if positive_whole("domain", domain) == 1:
+        return 0.0
+    return _down(0.5 * math.exp(n * math.log1p(-1 / domain)))
+
+
+def _down(value: float) -> float:
+    return math.nextafter(value * (1 - 1e-12), 0.0)

@@ -1,0 +1,211 @@
+"""The N-vote PAC-Bayes margin bound: ask N voters drawn from the votes whether k₀ of them err.
+
+Let w(x) be the share of the votes that err on x, so that the vote errs, ties included, where
+w ≥ ½. Draw N voters from ρ. On such an x at least k₀ of them err with probability at least
+p = P[Bin(N, ½) ≥ k₀]. So the mean L of P[Bin(N, w) ≥ k₀] is at least p·R, and PAC-Bayes-kl with
+the prior πᴺ and the posterior ρᴺ gives, with probability 1-δ and for all ρ at once,
+
+    R ≤ kl⁺( L̂, (N·KL(ρ‖π) + ln(2√n/δ))/n ) / p.
+
+(1,1) is the first-order bound and (2,2) the tandem bound. To choose (N, k₀) after looking, fix a
+grid of pairs before and use δ divided by their number. The rules and the prior must be fixed before
+the n rows are seen; the votes need not be, so the n rows may be the training rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.holdout import check_rate, outward, smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.kl import kl_upper
+
+SIZES = (
+    *(1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 17, 21, 25),
+    *(31, 37, 45, 51, 61, 75, 91, 101, 121, 151, 175, 201),
+)
+"""The values of N on the grid of ``best_pair``; with each of them, k₀ runs from 1 to N."""
+
+_CELLS = 4096
+
+
+class NVote(NamedTuple):
+    """A pair of the grid with its loss and its bound."""
+
+    voters: int
+    wrong: int
+    loss: float
+    bound: float
+
+
+def wrong_share(margins: ArrayLike) -> NDArray[np.float64]:
+    """Turn normalised margins y·f in [-1, 1] into shares of votes that err, (1 - y·f)/2.
+
+    >>> wrong_share([1.0, 0.6, -0.2]).tolist()
+    [0.0, 0.2, 0.6]
+    """
+    values = np.asarray(margins, dtype=np.float64).ravel()
+    if values.size == 0 or not (np.abs(values) <= 1 + 1e-9).all():
+        raise ParameterError("normalised margins lie between -1 and 1, and there must be some")
+    return np.clip((1 - values) / 2, 0.0, 1.0)
+
+
+def vote_loss(shares: ArrayLike, voters: int, wrong: int) -> float:
+    """Average P[Bin(N, w_i) ≥ k₀] over rows, rounded up; N is ``voters`` and k₀ ``wrong``.
+
+    >>> round(vote_loss([0.2] * 95 + [0.6] * 5, 11, 5), 6)
+    0.092921
+    """
+    _pair(voters, wrong)
+    cells, weights = _cells(shares)
+    return _losses(cells, weights, voters, np.array([wrong]))[0]
+
+
+def nvote_bound(
+    loss: float, voters: int, wrong: int, n: int, divergence: float, delta: float, pairs: int = 1
+) -> float:
+    """Bound the error of a vote from the loss of N voters drawn from it.
+
+    ``pairs`` is the number of pairs (N, k₀) that were tried: 1 if it was fixed before.
+
+    >>> loss = vote_loss([0.2] * 95 + [0.6] * 5, 51, 22)
+    >>> round(nvote_bound(loss, 51, 22, 10_000, 5.0, 0.05), 6)
+    0.133339
+    """
+    _pair(voters, wrong)
+    positive_whole("n", n)
+    positive_whole("pairs", pairs)
+    probability("delta", delta)
+    if not 0 <= divergence < math.inf or not 0 <= loss <= 1:
+        raise ParameterError(
+            f"loss is {loss!r} and divergence {divergence!r}; the first lies between 0 and 1, "
+            f"the second is 0 or more, and finite"
+        )
+    budget = voters * divergence + math.log(2 * math.sqrt(n) * pairs / delta)
+    upper = kl_upper(loss, budget / n * (1 + 1e-12))
+    return outward(upper / _least(voters, wrong))
+
+
+def best_pair(
+    shares: ArrayLike, divergence: float, delta: float, sizes: Sequence[int] = SIZES
+) -> tuple[NVote, int]:
+    """Search the grid of all k₀ for every N in ``sizes``; return the best, and the grid's size.
+
+    >>> best, pairs = best_pair([0.2] * 9500 + [0.6] * 500, 5.0, 0.05)
+    >>> best.voters, best.wrong, round(best.bound, 4), pairs
+    (37, 15, 0.1212, 1273)
+    """
+    if len(sizes) == 0:
+        raise ParameterError("sizes is empty; give at least one number of voters")
+    pairs = sum(positive_whole("voters", size) for size in sizes)
+    cells, weights = _cells(shares)
+    n = np.asarray(shares).size
+    found = []
+    for size in sizes:
+        wrongs = np.arange(1, size + 1)
+        losses = _losses(cells, weights, size, wrongs)
+        found += [(loss / _least(size, k), size, k, loss) for k, loss in enumerate(losses, 1)]
+    best = NVote(1, 1, 1.0, math.inf)
+    for floor, size, wrong, loss in sorted(found):
+        if floor >= best.bound:  # the bound is never below loss/p, so nothing better follows
+            break
+        value = nvote_bound(loss, size, wrong, n, divergence, delta, pairs)
+        if value < best.bound:
+            best = NVote(size, wrong, loss, value)
+    return best, pairs
+
+
+def examples_for_nvote(
+    epsilon: float,
+    loss: float,
+    voters: int,
+    wrong: int,
+    divergence: float,
+    delta: float,
+    pairs: int = 1,
+) -> int:
+    """Find the smallest n at which the bound is at most ε if the loss stays as it is.
+
+    >>> examples_for_nvote(0.2, 0.05, 51, 22, 5.0, 0.05, pairs=1273)
+    3840
+    """
+    _pair(voters, wrong)
+    check_rate(loss / _least(voters, wrong), epsilon)
+    return smallest(
+        lambda n: nvote_bound(loss, voters, wrong, n, divergence, delta, pairs) <= epsilon,
+        1,
+        f"a bound of {epsilon:g}",
+    )
+
+
+def certificate(
+    loss: float, voters: int, wrong: int, n: int, divergence: float, delta: float, pairs: int = 1
+) -> Certificate:
+    """Certify a vote by the N-vote bound.
+
+    >>> round(certificate(0.05, 51, 22, 10_000, 5.0, 0.05).value, 6)
+    0.133526
+    """
+    value = nvote_bound(loss, voters, wrong, n, divergence, delta, pairs)
+    return Certificate(
+        claim=f"On new examples the weighted vote errs with probability at most "
+        f"{math.ceil(10_000 * value) / 10_000:.4f}.",
+        value=value,
+        delta=delta,
+        theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",
+        reference="after Langford and Seeger 2001; proof in the documentation of this bound",
+        sample="the counted rows, which may be the training rows",
+        size=n,
+        independent_of="the rules and the prior, fixed before these rows; the votes may depend",
+        assumptions=("rows are drawn independently", "the grid of pairs was fixed before"),
+        valid_after_looking=True,
+        inputs={
+            "loss": loss,
+            "voters": voters,
+            "wrong": wrong,
+            "n": n,
+            "divergence": divergence,
+            "delta": delta,
+            "pairs": pairs,
+        },
+        bound="nvote.nvote_bound",
+    )
+
+
+def _pair(voters: int, wrong: int) -> None:
+    positive_whole("voters", voters)
+    if positive_whole("wrong", wrong) > voters:
+        raise ParameterError(f"wrong is {wrong}; of {voters} voters at most {voters} can err")
+
+
+def _least(voters: int, wrong: int) -> float:
+    """P[Bin(N, ½) ≥ k₀], rounded down."""
+    return float(betainc(wrong, voters - wrong + 1, 0.5)) * (1 - 1e-12)
+
+
+def _cells(shares: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Distinct shares with their weights; where there are many they are rounded up first."""
+    values = np.asarray(shares, dtype=np.float64).ravel()
+    if values.size == 0 or not (np.abs(values - 0.5) <= 0.5 + 1e-9).all():
+        raise ParameterError("shares of votes lie between 0 and 1, and there must be some")
+    values = np.clip(values, 0.0, 1.0)  # a sum of votes may be off by its last digits
+    cells, numbers = np.unique(values, return_counts=True)
+    if cells.size > _CELLS:
+        # The loss grows with w, so rounding up can only make the bound larger.
+        cells, numbers = np.unique(np.ceil(values * _CELLS) / _CELLS, return_counts=True)
+    return cells, numbers / values.size
+
+
+def _losses(
+    cells: NDArray[np.float64], weights: NDArray[np.float64], voters: int, wrong: NDArray[np.int_]
+) -> list[float]:
+    tails = betainc(wrong[:, None], voters - wrong[:, None] + 1, cells[None, :])
+    return [min(1.0, float(loss) * (1 + 1e-12)) for loss in tails @ weights]

@@ -1,0 +1,197 @@
+"""The Occam certificate of a quantised vote: short descriptions pay less.
+
+G unsigned rules are fixed before the data. The vote gives D of them whole-number weights from
+±1 to ±2^(b-1). Such a vote has prior weight
+
+    P = 1/(D(D+1)) · 1/C(G,D) · 2^(-bD) · 1/(b(b+1)),
+
+and these sum to at most 1. So with probability 1-δ, for all of these votes at once,
+
+    R ≤ BinInv(k, n, δP)
+
+with k mistakes, ties included, of the *quantised* vote on all n training rows (Langford 2005,
+theorem 4.6). Rounds, stopping, pruning, scale and bits may be chosen on the same rows. The
+trainer is free; only the votes that are deployed count.
+
+Fixed before the data means: bin edges come from knowledge of the domain or from other rows. Edges
+that were fitted to the labels of the training rows break the theorem, and with many features the
+break shows: each of p rules is then already the best of many. Edges taken from the features of
+the training rows alone are not covered either. If thresholds are training values, use the
+compression form: base_rules = features·rows, k and n counted on the rows that gave no threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.holdout import check_rate
+from pacboost.errors import ParameterError
+from pacboost.numerics.binomial import binomial_upper
+from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.growth import log_binomial
+from pacboost.numerics.kl import kl
+
+BITS = tuple(range(1, 11))
+SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
+MOST_BITS = 31
+
+
+class Pair(NamedTuple):
+    """A quantised vote that may be deployed, with what it costs: bound against mistakes."""
+
+    bits: int
+    scale: float
+    rules: int
+    mistakes: int
+    bound: float
+
+
+def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
+    """ln(1/P) of a vote of ``rules`` rules with ``bits`` bits each, out of ``base_rules``.
+
+    >>> round(log_inverse_prior(1260, 20, 3), 3)
+    150.404
+    """
+    positive_whole("base_rules", base_rules)
+    if positive_whole("rules", rules) > base_rules:
+        raise ParameterError(f"rules is {rules}; there are only {base_rules} base rules")
+    _bits(bits)
+    return (
+        math.log(rules * (rules + 1))
+        + log_binomial(base_rules, rules)
+        + rules * bits * math.log(2)
+        + math.log(bits * (bits + 1))
+    )
+
+
+def occam_bound(
+    mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
+) -> float:
+    """Bound the error of a quantised vote from its mistakes on its training rows.
+
+    >>> round(occam_bound(1000, 10_000, 1260, 20, 3, 0.05), 6)
+    0.159781
+    """
+    counts(mistakes, n)
+    return binomial_upper(mistakes, n, _price(base_rules, rules, bits, delta))
+
+
+def examples_for_occam(
+    epsilon: float, delta: float, base_rules: int, rules: int, bits: int, rate: float = 0.0
+) -> int:
+    """Find an n that suffices for ε if the quantised vote errs on a share ``rate`` of the rows.
+
+    n = ln(1/(δP))/kl(rate‖ε), rounded up: exact at rate 0, else by Chernoff's kl form.
+
+    >>> examples_for_occam(0.1, 0.05, 1260, 20, 3, rate=0.05)
+    9183
+    """
+    check_rate(rate, epsilon)
+    return math.ceil(_price(base_rules, rules, bits, delta) / kl(rate, epsilon))
+
+
+def quantise(votes: ArrayLike, bits: int, scale: float) -> NDArray[np.int64]:
+    """Round votes to whole numbers, the largest to scale·2^(bits-1), and cut off beyond 2^(bits-1).
+
+    The bound holds for any whole numbers in this range, so nothing depends on the rounding.
+
+    >>> quantise([0.92, -0.65, 0.42, 0.05], bits=3, scale=1.0).tolist()
+    [4, -3, 2, 0]
+    """
+    _bits(bits)
+    values = np.asarray(votes, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all() or not values.any():
+        raise ParameterError("votes must be a list of finite numbers, not all of them 0")
+    if not 0 < scale < math.inf:
+        raise ParameterError(f"scale is {scale!r}; it must be above 0, and finite")
+    most = 2 ** (bits - 1)
+    whole = np.rint(values / np.abs(values).max() * (scale * most))
+    return np.asarray(np.clip(whole, -most, most), dtype=np.int64)
+
+
+def search(
+    votes: ArrayLike,
+    count: Callable[[NDArray[np.int64]], int],
+    n: int,
+    base_rules: int,
+    delta: float,
+    bits: Sequence[int] = BITS,
+    scales: Sequence[float] = SCALES,
+) -> list[Pair]:
+    """Quantise in many ways; return every pair of a vote and its bound, smallest bound first.
+
+    ``votes`` has one number for each distinct unsigned rule. ``count`` is given whole-number votes
+    and returns their mistakes on all n rows, ties included. All pairs are valid at once: choose
+    any. The smallest bound is not always the best vote.
+
+    >>> answers = np.array([[1, 1, 1], [1, 1, -1], [1, -1, 1], [-1, 1, 1]] * 25)
+    >>> mistakes = lambda q: int((answers @ q <= 0).sum())
+    >>> best = search([1.0, 0.9, 1.1], mistakes, 100, 10, 0.05)[0]
+    >>> best.bits, best.rules, best.mistakes, round(best.bound, 4)
+    (1, 3, 0, 0.1223)
+    """
+    pairs, seen = [], set()
+    for b in sorted(bits):
+        for scale in scales:
+            whole = quantise(votes, b, scale)
+            key = whole.tobytes()
+            rules = int(np.count_nonzero(whole))
+            if rules == 0 or key in seen:  # the same vote with fewer bits has a smaller bound
+                continue
+            seen.add(key)
+            mistakes = count(whole)
+            bound = occam_bound(mistakes, n, base_rules, rules, b, delta)
+            pairs.append(Pair(b, scale, rules, mistakes, bound))
+    if not pairs:
+        raise ParameterError("every vote was rounded to 0; give a scale of 1 or more")
+    return sorted(pairs, key=lambda pair: pair.bound)
+
+
+def certificate(
+    mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
+) -> Certificate:
+    """Certify a quantised vote on its own training rows.
+
+    >>> print(certificate(1000, 10_000, 1260, 20, 3, 0.05).claim)
+    On new examples the quantised vote errs with probability at most 0.1598.
+    """
+    value = occam_bound(mistakes, n, base_rules, rules, bits, delta)
+    return Certificate(
+        claim=f"On new examples the quantised vote errs with probability at most "
+        f"{math.ceil(10_000 * value) / 10_000:.4f}.",
+        value=value,
+        delta=delta,
+        theorem="Occam: R ≤ BinInv(k, n, δP), prior P of a vote with whole-number weights",
+        reference="Langford 2005, with the prior of the quantised vote",
+        sample="all training rows, ties counted as errors",
+        size=n,
+        independent_of="the base rules and their bin edges, which were fixed before these rows",
+        assumptions=("rows are drawn independently", "the quantised vote is the one deployed"),
+        valid_after_looking=True,
+        inputs={
+            "mistakes": mistakes,
+            "n": n,
+            "base_rules": base_rules,
+            "rules": rules,
+            "bits": bits,
+            "delta": delta,
+        },
+        bound="occam.occam_bound",
+    )
+
+
+def _price(base_rules: int, rules: int, bits: int, delta: float) -> float:
+    probability("delta", delta)
+    price = log_inverse_prior(base_rules, rules, bits) - math.log(delta)
+    return price * (1 + 1e-12)
+
+
+def _bits(bits: int) -> None:
+    if positive_whole("bits", bits) > MOST_BITS:
+        raise ParameterError(f"bits is {bits}; at most {MOST_BITS} are allowed")

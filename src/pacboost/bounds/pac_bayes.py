@@ -1,0 +1,225 @@
+"""PAC-Bayes bounds on a weighted majority vote, from the losses of its voters.
+
+Voters and the prior π must be independent of the n rows that are counted; the votes ρ may be
+chosen on these very rows. L is the mean error of a voter drawn from ρ, L₂ the chance that two
+drawn voters both err (tandem loss), Dis that they disagree. With probability 1-δ, for all ρ,
+
+    kl(L̂‖L) ≤ (KL(ρ‖π) + ln(2√n/δ))/n                (Seeger 2002, Maurer 2004)
+
+and for pairs the same with 2KL. The vote errs, ties included, where half of the votes err, so
+
+    R ≤ 2L,   R ≤ 4L₂   (Masegosa et al. 2020),   R ≤ 1 - (1-2L)²/(1-2Dis)   (Germain et al. 2015)
+    R ≤ (L₂ - 2μL + μ²)/(½-μ)²  for every μ < ½      (Wu et al. 2021)
+
+Out of bag, voter b is judged on the rows outside its bag only. Then n is the fewest such rows of a
+voter, and for pairs the fewest rows outside both bags: with n_b ≥ n rows, E exp(n·kl) is at most
+(2√n_b)^(n/n_b) ≤ 2√n. Bags must be drawn by chance alone. A bag that is drawn again until it
+holds every class has looked at labels of rows that may end up outside it, which breaks the proof.
+A forest that stops on its out-of-bag error has chosen its number of trees on these rows: fix the
+largest number before, and add its logarithm to the divergence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.holdout import check_rate, outward, smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.kl import kl_lower, kl_upper
+
+
+def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:
+    """KL(ρ‖π) of votes, which are normalised first; the prior is uniform unless given.
+
+    >>> round(divergence([3.0, 1.0, 0.0, 0.0]), 4)
+    0.824
+    """
+    rho = _distribution("posterior", posterior)
+    pi = np.full(rho.size, 1 / rho.size) if prior is None else _distribution("prior", prior)
+    if pi.size != rho.size:
+        raise ParameterError(f"there are {rho.size} votes but {pi.size} prior weights")
+    used = rho > 0
+    if (pi[used] == 0).any():
+        raise ParameterError("the prior is 0 for a voter that has a vote; give it some weight")
+    total = math.fsum(rho[used] * np.log(rho[used] / pi[used]))
+    return max(0.0, total) * (1 + 1e-12) + 1e-15 * rho.size
+
+
+def out_of_bag_sizes(in_bag: ArrayLike) -> tuple[int, int]:
+    """Fewest rows outside the bag of a voter, and outside both bags of a pair of voters.
+
+    ``in_bag`` has a line per voter and a column per row.
+
+    >>> out_of_bag_sizes([[True, False, False, True], [False, False, True, True]])
+    (2, 1)
+    """
+    bags = np.asarray(in_bag)
+    if bags.ndim != 2 or bags.shape[0] < 1 or bags.dtype != np.bool_:
+        raise ParameterError("in_bag must be a table of True and False, a line for each voter")
+    outside = (~bags).astype(np.float64)
+    overlaps = outside @ outside.T
+    return int(overlaps.diagonal().min()), int(overlaps.min())
+
+
+def pac_bayes_kl_bound(gibbs: float, n: int, divergence: float, delta: float) -> float:
+    """Bound L, the mean error of a voter drawn from ρ: kl(L̂‖L) ≤ (KL + ln(2√n/δ))/n.
+
+    >>> round(pac_bayes_kl_bound(0.2, 1000, 2.0, 0.05), 6)
+    0.25754
+    """
+    return kl_upper(_share("gibbs", gibbs), _budget(n, divergence, delta))
+
+
+def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> float:
+    """Bound the error of the vote by R ≤ 2L (Markov), with L from PAC-Bayes-kl.
+
+    >>> round(first_order_bound(0.2, 1000, 2.0, 0.05), 6)
+    0.515081
+    """
+    return min(1.0, 2 * pac_bayes_kl_bound(gibbs, n, divergence, delta))
+
+
+def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> float:
+    """Bound the error of the vote by R ≤ 4L₂, kl(L̂₂‖L₂) ≤ (2KL + ln(2√n/δ))/n.
+
+    Masegosa, Lorenzen, Igel and Seldin 2020; n counts the rows of a pair.
+
+    >>> round(tandem_bound(0.08, 1000, 1.0, 0.05), 6)
+    0.487115
+    """
+    return min(1.0, 4 * kl_upper(_share("tandem", tandem), _budget(n, 2 * divergence, delta)))
+
+
+def c_bound(
+    gibbs: float, disagreement: float, n: int, pairs: int, divergence: float, delta: float
+) -> float:
+    """Bound the error of the vote by R ≤ 1 - (1-2L)²/(1-2Dis), L from above, Dis from below.
+
+    Germain et al. 2015, PAC-Bound 1, δ/2 for each; n rows for a voter, ``pairs`` for two. It is
+    1 unless L is shown to be below ½. Where ξ(n) stands in the paper, 2√n ≥ ξ(n) stands here,
+    which also covers rows out of bag.
+
+    >>> round(c_bound(0.2, 0.24, 36_000, 13_000, 0.0, 0.05), 4)
+    0.3873
+    """
+    upper = pac_bayes_kl_bound(gibbs, n, divergence, delta / 2)
+    budget = _budget(pairs, 2 * divergence, delta / 2)
+    lower = kl_lower(_share("disagreement", disagreement), budget)
+    if upper >= 0.5 or lower >= 0.5:
+        return 1.0
+    return outward(1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower) + 1e-15)
+
+
+def cantelli_bound(
+    gibbs: float, tandem: float, n: int, pairs: int, divergence: float, delta: float
+) -> float:
+    """Bound the error of the vote by R ≤ (L₂ - 2μL + μ²)/(½-μ)², with the best μ in [0, ½).
+
+    Chebyshev-Cantelli (Wu, Masegosa, Lorenzen, Igel and Seldin 2021): L₂ from above and L from
+    below at δ/2 each hold for all μ at once, so μ may be chosen freely.
+
+    >>> round(cantelli_bound(0.2, 0.08, 1000, 1000, 0.0, 0.05), 6)
+    0.473326
+    """
+    both = kl_upper(_share("tandem", tandem), _budget(pairs, 2 * divergence, delta / 2))
+    single = kl_lower(_share("gibbs", gibbs), _budget(n, divergence, delta / 2))
+    mu = cantelli_mu(single, both)
+    return outward((both - 2 * mu * single + mu * mu + 1e-15) / (0.5 - mu) ** 2)
+
+
+def cantelli_mu(gibbs: float, tandem: float) -> float:
+    """Find μ ≥ 0 that minimises (L₂ - 2μL + μ²)/(½-μ)²; at μ the C-bound comes out.
+
+    >>> round(cantelli_mu(0.2, 0.08), 6)
+    0.066667
+    """
+    # L₂ ≥ L² for any vote. Numbers that break this come from different rows, and μ = 0 is safe.
+    if tandem <= gibbs * gibbs or gibbs >= 0.5:
+        return 0.0
+    return max(0.0, (gibbs / 2 - tandem) / (0.5 - gibbs))
+
+
+def examples_for_first_order(epsilon: float, gibbs: float, divergence: float, delta: float) -> int:
+    """Find the smallest n at which the first-order bound is at most ε.
+
+    >>> examples_for_first_order(0.5, 0.2, 0.0, 0.05)
+    1022
+    """
+    check_rate(2 * gibbs, epsilon)
+    return smallest(
+        lambda n: first_order_bound(gibbs, n, divergence, delta) <= epsilon, 1, "the first order"
+    )
+
+
+def examples_for_tandem(epsilon: float, tandem: float, divergence: float, delta: float) -> int:
+    """Find the smallest n (rows of a pair) at which the tandem bound is at most ε.
+
+    >>> examples_for_tandem(0.45, 0.08, 0.0, 0.05)
+    1248
+    """
+    check_rate(4 * tandem, epsilon)
+    return smallest(
+        lambda n: tandem_bound(tandem, n, divergence, delta) <= epsilon, 1, "the tandem bound"
+    )
+
+
+_BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
+    "first_order_bound": (first_order_bound, "R ≤ 2L, PAC-Bayes-kl", "Seeger 2002; Maurer 2004"),
+    "tandem_bound": (tandem_bound, "R ≤ 4L₂, tandem loss", "Masegosa et al. 2020"),
+    "c_bound": (c_bound, "R ≤ 1 - (1-2L)²/(1-2Dis)", "Germain et al. 2015, PAC-Bound 1"),
+    "cantelli_bound": (cantelli_bound, "Chebyshev-Cantelli", "Wu et al. 2021"),
+}
+
+
+def certificate(bound: str, **inputs: float) -> Certificate:
+    """Certify a vote by one of the four bounds, named as its function.
+
+    >>> certificate("tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05).claim
+    'On new examples the weighted vote errs with probability at most 0.3606.'
+    """
+    if bound not in _BOUNDS:
+        raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")
+    function, theorem, reference = _BOUNDS[bound]
+    value = function(**inputs)
+    return Certificate(
+        claim=f"On new examples the weighted vote errs with probability at most "
+        f"{math.ceil(10_000 * value) / 10_000:.4f}.",
+        value=value,
+        delta=inputs["delta"],
+        theorem=theorem,
+        reference=reference,
+        sample="rows no voter was trained on; out of bag, the fewest rows of a voter",
+        size=int(inputs["n"]),
+        independent_of="the voters and the prior; the votes may depend on these rows",
+        assumptions=("rows are drawn independently", "bags are drawn by chance alone"),
+        valid_after_looking=True,
+        inputs=inputs,
+        bound=f"pac_bayes.{bound}",
+    )
+
+
+def _budget(n: int, divergence: float, delta: float) -> float:
+    positive_whole("n", n)
+    probability("delta", delta)
+    if not 0 <= divergence < math.inf:
+        raise ParameterError(f"divergence is {divergence!r}; it must be 0 or more, and finite")
+    return (divergence + math.log(2 * math.sqrt(n) / delta)) / n * (1 + 1e-12)
+
+
+def _share(name: str, value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ParameterError(f"{name} is {value!r}; a share lies between 0 and 1")
+    return float(value)
+
+
+def _distribution(name: str, weights: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    values = np.asarray(weights, dtype=np.float64).ravel()
+    if values.size == 0 or not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        raise ParameterError(f"{name} must be finite weights, none below 0, not all of them 0")
+    return values / math.fsum(values)

@@ -1,0 +1,147 @@
+"""Anytime bounds: a mean watched for as long as one likes, with a certificate at every moment.
+
+Numbers X_1, X_2, … in [0, 1] (mistakes of one fixed classifier on fresh rows, or weights whose mean
+bounds its error) have mean μ. With probability 1-δ, for all t at once,
+
+    μ ≤ sup{p : B(S+½, t-S+½) < π p^S (1-p)^(t-S)/δ}          (S = X_1 + … + X_t)
+
+by Ville's inequality for the Beta(½, ½) mixture; a closed form that is a little looser is
+kl(S/t‖μ) ≤ ln(2√t/δ)/t. Empirical Bernstein and betting (Waudby-Smith and Ramdas 2024) look at
+the order of the numbers too. So one may stop whenever one likes. The bound of a fixed n does not
+allow this: watched continuously at δ = 0.05 it fails in a fifth of all runs.
+
+The classifier must stay the same. If round T's vote is watched on the same rows as T grows, give
+each T its own δ/(T(T+1)). Scores of a model that keeps learning bound the mean of its past
+versions, and rows drawn again from one file bound the error on that file only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.holdout import check_rate, smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.sequences import Betting, EmpiricalBernstein, kt_kl_upper, kt_upper
+
+
+def mixture_bound(total: float, t: int, delta: float) -> float:
+    """Upper end of the Beta(½, ½) mixture sequence after t numbers that sum to ``total``.
+
+    >>> round(mixture_bound(100, 1000, 0.05), 5)
+    0.13818
+    """
+    return kt_upper(total, t, delta)
+
+
+def anytime_kl_bound(total: float, t: int, delta: float) -> float:
+    """Upper end in closed form: kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once.
+
+    >>> round(anytime_kl_bound(100, 1000, 0.05), 6)
+    0.139619
+    """
+    return kt_kl_upper(total, t, delta)
+
+
+def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
+    """Upper end of the empirical Bernstein sequence for t answers, wrong at the listed places.
+
+    Places count from 1 and stand in a text, so that a certificate can hold them.
+
+    >>> round(bernstein_bound(" ".join(str(10 * i + 1) for i in range(100)), 1000, 0.05), 6)
+    0.136791
+    """
+    sequence = EmpiricalBernstein(delta)
+    for x in _outcomes(mistakes_at, t):
+        sequence.add(x)
+    return min(1.0, max(0.0, sequence.interval()[1]))
+
+
+def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
+    """Upper end from betting against each mean, for t answers, wrong at the listed places.
+
+    >>> round(betting_bound(" ".join(str(10 * i + 1) for i in range(100)), 1000, 0.05), 2)
+    0.13
+    """
+    sequence = Betting(delta)
+    for x in _outcomes(mistakes_at, t):
+        sequence.add(x)
+    return sequence.upper()
+
+
+def examples_for_anytime(epsilon: float, delta: float, rate: float = 0.0) -> int:
+    """Find the smallest t from which on the closed form is at most ε if the mean stays at ``rate``.
+
+    >>> examples_for_anytime(0.05, 0.05)
+    119
+    """
+    probability("delta", delta)
+    check_rate(rate, epsilon)
+    return smallest(
+        lambda t: kl_upper(rate, math.log(2 * math.sqrt(t) / delta) / t) <= epsilon,
+        1,
+        f"a bound of {epsilon:g}",
+    )
+
+
+_BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
+    "mixture_bound": (
+        mixture_bound,
+        "confidence sequence of the Beta(½, ½) mixture",
+        "Ville 1939; Robbins 1970; Krichevsky and Trofimov 1981",
+    ),
+    "anytime_kl_bound": (
+        anytime_kl_bound,
+        "kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once",
+        "Ville 1939; Krichevsky and Trofimov 1981",
+    ),
+    "bernstein_bound": (
+        bernstein_bound,
+        "empirical Bernstein confidence sequence",
+        "Waudby-Smith and Ramdas 2024",
+    ),
+    "betting_bound": (
+        betting_bound,
+        "confidence sequence by betting",
+        "Waudby-Smith and Ramdas 2024",
+    ),
+}
+
+
+def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certificate:
+    """Certify a classifier watched on fresh rows by one of the four bounds, named as its function.
+
+    >>> print(certificate(total=0, t=1000, delta=0.05).claim)
+    On new examples the classifier errs with probability at most 0.0070, whenever watching stopped.
+    """
+    if bound not in _BOUNDS:
+        raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")
+    function, theorem, reference = _BOUNDS[bound]
+    value = function(**inputs)
+    return Certificate(
+        claim=f"On new examples the classifier errs with probability at most "
+        f"{math.ceil(10_000 * value) / 10_000:.4f}, whenever watching stopped.",
+        value=value,
+        delta=float(inputs["delta"]),
+        theorem=theorem,
+        reference=reference,
+        sample="fresh rows in the order they came",
+        size=int(inputs["t"]),
+        independent_of="the classifier, which stayed the same all the time",
+        assumptions=("each row is drawn afresh", "numbers lie between 0 and 1"),
+        valid_after_looking=True,
+        inputs=inputs,
+        bound=f"sequence.{bound}",
+    )
+
+
+def _outcomes(mistakes_at: str, t: int) -> list[float]:
+    outcomes = [0.0] * positive_whole("t", t)
+    for word in mistakes_at.split():
+        if not word.isdecimal() or not 1 <= int(word) <= t:
+            raise ParameterError(f"mistakes_at names {word!r}; places are whole numbers, 1 to {t}")
+        outcomes[int(word) - 1] = 1.0
+    return outcomes

@@ -1,0 +1,112 @@
+"""What k mistakes among n rows say about the chance of a mistake.
+
+P[Bin(n, p) ≤ k] falls in p from 1 to 0; the p at which it passes delta is the exact one-sided
+bound of Clopper and Pearson (1934). Union bounds make deltas too small for a float, so delta comes
+as L = ln(1/delta), and the tail is summed and inverted as a logarithm: 1 - delta is never formed.
+
+The logarithm of the tail is concave in p. Newton's steps from Chernoff's bound, which is never less
+than the exact one, therefore come ever closer and never pass it, whatever delta is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import counts
+from pacboost.numerics.growth import stirling
+from pacboost.numerics.kl import OUTWARD, lower_root, one_sided_kl, upper_root
+
+
+def binomial_upper(k: int, n: int, log_inverse_delta: float) -> float:
+    """The largest chance under which k or fewer mistakes in n have probability delta or more.
+
+    BinInv(k, n, delta) = sup{p : P[Bin(n, p) ≤ k] ≥ delta}, rounded up; 1 where k = n.
+
+    >>> round(binomial_upper(10, 200, math.log(20)), 6)
+    0.083335
+    """
+    _check(k, n, log_inverse_delta)
+    if k == n:
+        return 1.0
+    value = _above(int(k), int(n), log_inverse_delta)
+    return min(math.nextafter(value * (1 + OUTWARD), math.inf), 1.0)
+
+
+def binomial_lower(k: int, n: int, log_inverse_delta: float) -> float:
+    """The smallest chance under which k or more mistakes in n have probability delta or more.
+
+    inf{p : P[Bin(n, p) ≥ k] ≥ delta}, rounded down; 0 where k = 0.
+
+    >>> round(binomial_lower(10, 200, math.log(20)), 6)
+    0.027374
+    """
+    _check(k, n, log_inverse_delta)
+    if k == 0:
+        return 0.0
+    value = _below(int(k), int(n), log_inverse_delta)
+    return max(math.nextafter(value * (1 - OUTWARD), 0.0), 0.0)
+
+
+def _above(k: int, n: int, log_inverse: float) -> float:
+    """The p with P[Bin(n, p) ≤ k] = exp(-log_inverse), for k < n."""
+    if log_inverse < math.log(2):  # the other tail is the small one
+        return _below(k + 1, n, -math.log(-math.expm1(-log_inverse)))
+    if k == 0:
+        return -math.expm1(-log_inverse / n)
+    p, nearer = 1.0, upper_root(k / n, log_inverse / n)
+    while nearer < p:
+        p = nearer
+        log_tail, reach = _tail(p - k / n, k, n - k, p, 1 - p)
+        nearer = p + (log_tail + log_inverse) * reach
+    return p
+
+
+def _below(k: int, n: int, log_inverse: float) -> float:
+    """The p with P[Bin(n, p) ≥ k] = exp(-log_inverse), for k > 0."""
+    if log_inverse < math.log(2):
+        return _above(k - 1, n, -math.log(-math.expm1(-log_inverse)))
+    if k == n:
+        return math.exp(-log_inverse / n)
+    p, nearer = 0.0, lower_root(k / n, log_inverse / n)
+    while nearer > p:
+        p = nearer
+        log_tail, reach = _tail(k / n - p, n - k, k, 1 - p, p)
+        nearer = p - (log_tail + log_inverse) * reach
+    return p
+
+
+def _tail(step: float, k: int, others: int, p: float, rest: float) -> tuple[float, float]:
+    """ln P[Bin(n, p) ≤ k], and how far p has to move for it to fall by 1; rest = 1 - p.
+
+    n = k + others, and ``step`` is p - k/n. The largest term is exp(-n·kl(k/n‖p)) times what
+    Stirling's formula leaves of C(n, k); the terms below it are added as multiples of it. The
+    logarithm falls by (n-k)/(1-p) times the share of the largest term.
+    """
+    n = k + others
+    log_term = -n * one_sided_kl(step, k / n, others / n, rest)
+    log_term += stirling(n) - stirling(k) - stirling(others)
+    log_term += 0.5 * math.log(n / (2 * math.pi * k * others))
+    multiple = _terms_below(k, n, rest / p)
+    return log_term + math.log(multiple), multiple * rest / others
+
+
+def _terms_below(k: int, n: int, odds: float) -> float:
+    """Σ_{j≤k} P[Bin = j]/P[Bin = k]: falling terms, added until they no longer count."""
+    total, last, top = 1.0, 1.0, k
+    while top > 0 and last > 1e-18 * total:
+        j = np.arange(top, max(top - 512, 0), -1, dtype=np.float64)
+        terms = last * np.cumprod(odds * j / (n - j + 1))
+        total, last, top = total + float(terms.sum()), float(terms[-1]), top - 512
+    return total
+
+
+def _check(k: int, n: int, log_inverse_delta: float) -> None:
+    counts(k, n)
+    if not log_inverse_delta > 0:
+        raise ParameterError(
+            f"ln(1/delta) is {log_inverse_delta!r}; delta lies strictly between 0 and 1, "
+            "so it is above 0"
+        )

@@ -1,0 +1,161 @@
+"""Is my weak learner weak enough to boost? Its edge, measured before boosting.
+
+The weak-learning assumption asks for an edge under *every* distribution. That cannot be tested, but
+the distributions that boosting makes can: half of the rows are boosted for a while; on the other
+half, rows are kept with probability min(1, exp(-yF(x))), so that those kept are independent draws
+from the reweighted distribution, and a fresh rule's error on them has an exact binomial interval.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.errors import DataError
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.vote import Vote
+from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
+from pacboost.numerics.checks import probability
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.dataframe import FrameTable, is_frame
+from pacboost.sources.table import SomeRows, Table
+from pacboost.training.loop import Run
+
+STAGES = (0, 1, 5, 20)
+"""After how many rounds of boosting the learner is tested."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The learner under the weights after some rounds."""
+
+    rounds: int
+    rows: int
+    """Held-out rows that the filter kept."""
+    kept: float
+    """The share it kept: the mean weight."""
+    edge: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All stages; their intervals hold together with probability 1 - delta."""
+
+    stages: tuple[Stage, ...]
+    delta: float
+
+    @property
+    def sentence(self) -> str:
+        """What boosting can be expected to do."""
+        certain = min(stage.lower for stage in self.stages)
+        if certain > 0:
+            needed = math.ceil(math.log(100) / (-0.5 * math.log1p(-(certain**2))))
+            return (
+                f"The learner has an edge of at least {certain:.3f} on every distribution tried. "
+                f"If it keeps that, {needed:,} rounds bring the training error to 1 %."
+            )
+        if max(stage.upper for stage in self.stages) <= 0:
+            return "The learner is no better than guessing: boosting will not help."
+        first = next(stage for stage in self.stages if stage.lower <= 0)
+        return (
+            f"After {first.rounds} rounds no edge is certain any more (between {first.lower:.3f} "
+            f"and {first.upper:.3f}): expect little from boosting beyond that, or give more rows."
+        )
+
+    def __str__(self) -> str:
+        lines = [self.sentence, "", "  after   rows    kept    edge   between"]
+        lines += [
+            f"  {s.rounds:>5} {s.rows:>6} {s.kept:>7.3f} {s.edge:>7.3f}   "
+            f"{s.lower:.3f} and {s.upper:.3f}"
+            for s in self.stages
+        ]
+        return "\n".join(lines)
+
+
+def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0) -> Diagnosis:
+    """Measure the edge of a weak learner on the distributions that boosting makes.
+
+    >>> generator = np.random.default_rng(0)
+    >>> X = generator.normal(size=(4000, 3))
+    >>> y = np.where(X[:, 0] + 0.5 * generator.normal(size=4000) > 0, 1, -1)
+    >>> found = diagnose(None, X, y)
+    >>> found.stages[0].lower > 0.6
+    True
+    """
+    probability("delta", delta)
+    weak = as_learner(learner)
+    table = FrameTable(X) if is_frame(X) else ArrayTable(np.asarray(X, dtype=np.float64))
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if classes.size != 2 or codes.size != table.n_rows:
+        raise DataError(
+            f"y holds {classes.size} classes in {codes.size} rows for {table.n_rows} rows of X; "
+            "two classes, and one label a row, are needed"
+        )
+    signs = np.where(codes == 1, np.int8(1), np.int8(-1))
+    order = np.random.default_rng(seed).permutation(table.n_rows)
+    half = table.n_rows // 2
+    train = _sample(table, signs, np.sort(order[:half]), weak)
+    test = _sample(table, signs, np.sort(order[half:]), weak, train)
+    run = Run(train, weak, AdaBoost(), seed=seed)
+    stages = []
+    for rounds in STAGES:
+        list(islice(run, max(0, rounds - len(run.done))))
+        if len(run.done) < rounds:
+            break  # the run ended before: there is no such distribution
+        stages.append(_stage(run.vote(), train, test, weak, delta / len(STAGES), seed))
+    return Diagnosis(tuple(stages), delta)
+
+
+def _sample(
+    table: Table,
+    signs: NDArray[np.int8],
+    rows: NDArray[np.intp],
+    learner: Learner,
+    like: Sample | None = None,
+) -> Sample:
+    part = SomeRows(table, rows)
+    bins = None
+    if learner.codes:
+        bins = fit_bins(part) if like is None else like.bins
+    return Sample(part, signs[rows][:, None], bins=bins)
+
+
+def _stage(
+    vote: Vote, train: Sample, test: Sample, learner: Learner, delta: float, seed: int
+) -> Stage:
+    """Find a rule under the clipped weights, and measure it on filtered rows."""
+    rule = _rule(vote, train, learner, seed)
+    weights = _clipped(vote, test)
+    generator = np.random.default_rng((seed, len(vote.votes)))
+    kept = generator.random(test.n_rows) < weights
+    wrong = (rule.answers(test) != test.signs[:, 0])[kept]
+    n, k = int(wrong.size), int(wrong.sum())
+    if n == 0:
+        return Stage(len(vote.votes), 0, float(weights.mean()), 0.0, -1.0, 1.0)
+    high = clopper_pearson(k, n, delta / 2)
+    low = clopper_pearson_lower(k, n, delta / 2)
+    return Stage(
+        len(vote.votes), n, float(weights.mean()), 1 - 2 * k / n, 1 - 2 * high, 1 - 2 * low
+    )
+
+
+def _rule(vote: Vote, train: Sample, learner: Learner, seed: int) -> Hypothesis:
+    whole = np.maximum(1, np.rint(_clipped(vote, train) * 2**30)).astype(np.int64)
+    return learner.on(train).find(whole, train.signs[:, 0], seed)
+
+
+def _clipped(vote: Vote, sample: Sample) -> NDArray[np.float64]:
+    margins = vote.scores(sample.table) * sample.signs[:, 0]
+    return np.exp(-np.maximum(margins, 0.0))

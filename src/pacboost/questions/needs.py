@@ -1,0 +1,89 @@
+"""How many examples a learner really needs, found by simulation on a world of its class.
+
+A bound promises for every distribution; these worlds are single ones, chosen to be hard in a plain
+way, so the numbers lie between the lower bound that no method can beat and the bound that holds for
+all. Each search draws fresh runs at every size it tries, from a fixed seed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+RUNS = 4000
+
+
+def smallest(enough: Callable[[int], bool], most: int) -> int | None:
+    """Give the smallest number for which ``enough`` is true, by doubling and halving."""
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > most:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def tight_fit(epsilon: float, delta: float, sides: int, most: int) -> int | None:
+    """Examples until the tightest box with this many sides is within epsilon, for uniform points.
+
+    All points are positive and fill a cube. The tightest box loses what lies outside the extremes:
+    per dimension the range of m uniform points is Beta(m - 1, 2), and with one side only (an odd
+    number of sides) the maximum is Beta(m, 1).
+    """
+    generator = np.random.default_rng(0)
+
+    def enough(m: int) -> bool:
+        if m < 2:
+            return False
+        kept: NDArray[np.float64] = np.ones(RUNS)
+        for _ in range(sides // 2):
+            kept *= generator.beta(m - 1, 2, size=RUNS)
+        if sides % 2:
+            kept *= generator.beta(m, 1, size=RUNS)
+        return bool(np.mean(1 - kept > epsilon) <= delta)
+
+    return smallest(enough, most)
+
+
+def thresholds_on_a_grid(epsilon: float, delta: float, log_size: float, most: int) -> int | None:
+    """Examples until every consistent threshold is within epsilon, for uniform points on a line.
+
+    The class has ``exp(log_size)`` evenly spaced thresholds and the target is in the middle. On
+    each side the worst consistent threshold reaches to the next example, as far as the grid goes.
+    """
+    generator = np.random.default_rng(0)
+    step = math.exp(-min(log_size, 700.0))
+
+    def enough(m: int) -> bool:
+        # The gap from the target to the nearest of m points on its side: minima of uniforms.
+        gaps = np.minimum(generator.beta(1, m, size=(2, RUNS)), 0.5)
+        worst = np.floor(gaps / step) * step if step > 1e-12 else gaps
+        return bool(np.mean(worst.max(axis=0) > epsilon) <= delta)
+
+    return smallest(enough, most)
+
+
+def adversarial_rounds(edge: float, rows: int, error: float) -> int | None:
+    """Rounds of AdaBoost until the training error is at most ``error``, against an adversary.
+
+    The adversary gives the promised edge and nothing more, on rows it chooses at random.
+    """
+    from pacboost.boosters.adaboost import AdaBoost
+    from pacboost.learners.adversary import Adversary
+    from pacboost.samples.sample import Sample
+    from pacboost.sources.arrays import ArrayTable
+    from pacboost.training.loop import Run
+
+    signs = np.where(np.arange(rows) % 2 == 0, np.int8(1), np.int8(-1))
+    sample = Sample(ArrayTable(np.zeros((rows, 1))), signs[:, None])
+    for done in Run(sample, Adversary(edge), AdaBoost(), seed=0):
+        if done.entry.training_error <= error:
+            return done.entry.number
+    return None

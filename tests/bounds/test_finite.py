@@ -1,0 +1,159 @@
+"""Finite classes and priors: vectors, shape, coverage on classes made to fail, and twins."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pacboost.bounds import finite
+from pacboost.bounds.finite import (
+    agnostic,
+    agnostic_deviation,
+    agnostic_hoeffding,
+    certificate,
+    consistent,
+    examples_for_agnostic,
+    examples_for_consistent,
+    examples_for_deviation,
+    lecture_consistent,
+    occam,
+)
+from pacboost.errors import NotCertified, ParameterError
+from tests.bounds.coverage import check_coverage, check_rejected
+
+LOG_1000 = math.log(1000)
+
+
+def test_vectors() -> None:
+    assert lecture_consistent(0.1, 0.05, LOG_1000) == pytest.approx(99.03, abs=5e-3)
+    exact = (LOG_1000 + math.log(2 / 0.05)) / (2 * 0.1**2)
+    assert exact == pytest.approx(529.8, abs=0.05)
+    assert examples_for_deviation(0.1, 0.05, LOG_1000) == 530
+    assert agnostic(100, 1000, 0.05, LOG_1000) == pytest.approx(0.141605, abs=5e-7)
+    assert agnostic_hoeffding(100, 1000, 0.05, LOG_1000) == pytest.approx(0.170369, abs=5e-7)
+    assert agnostic(0, 1000, 0.05, LOG_1000) == pytest.approx(0.0098546, abs=5e-8)
+    assert consistent(1000, 0.05, LOG_1000) == pytest.approx(0.0098546, abs=5e-8)
+
+
+def test_all_boolean_functions() -> None:
+    """|H| = 2^(2^n) has no float, its logarithm has."""
+    log_size = 2**20 * math.log(2)
+    assert consistent(1000, 0.05, log_size) == 1
+    n = examples_for_consistent(0.1, 0.05, log_size)
+    assert n == pytest.approx(2**20 * math.log(2) / -math.log(0.9), rel=1e-4)
+    assert consistent(n, 0.05, log_size) <= 0.1 < consistent(n - 1, 0.05, log_size)
+    assert occam(0, n, 0.05, log_size) <= 0.1
+
+
+@given(st.integers(1, 300), st.floats(0, 1), st.floats(1e-6, 0.9), st.floats(0, 500))
+def test_order_and_shape(n: int, share: float, delta: float, log_size: float) -> None:
+    k = int(share * n)
+    value = agnostic(k, n, delta, log_size)
+    assert value <= agnostic_hoeffding(k, n, delta, log_size) * (1 + 1e-9)
+    assert occam(k, n, delta, log_size) == value
+    assert consistent(n, delta, log_size) == pytest.approx(agnostic(0, n, delta, log_size))
+    assert agnostic(k, n + 1, delta, log_size) <= value
+    assert agnostic(k, n, delta / 2, log_size) >= value
+    assert agnostic(k, n, delta, log_size + 1) >= value
+    if k < n:
+        assert agnostic(k + 1, n, delta, log_size) >= value
+    deviation = agnostic_deviation(n, delta, log_size)
+    assert agnostic_deviation(n + 1, delta, log_size) <= deviation
+    assert consistent(n + 1, delta / 2, log_size) >= consistent(n + 1, delta, log_size)
+    assert consistent(n + 1, delta, log_size) <= consistent(n, delta, log_size)
+
+
+def test_examples_are_the_other_direction() -> None:
+    n = examples_for_consistent(0.1, 0.05, LOG_1000)
+    assert n == 94 <= lecture_consistent(0.1, 0.05, LOG_1000)
+    assert consistent(n, 0.05, LOG_1000) <= 0.1 < consistent(n - 1, 0.05, LOG_1000)
+    assert agnostic_deviation(530, 0.05, LOG_1000) <= 0.1 < agnostic_deviation(529, 0.05, LOG_1000)
+    n = examples_for_agnostic(0.2, 0.05, LOG_1000, rate=0.1)
+    assert agnostic(math.ceil(n / 10), n, 0.05, LOG_1000) <= 0.2
+    assert agnostic(math.ceil((n - 1) / 10), n - 1, 0.05, LOG_1000) > 0.2
+    assert examples_for_agnostic(0.1, 0.05, LOG_1000) == 94
+    assert examples_for_consistent(0.99, 0.99, 0.0) == 1
+
+
+def fitting_hypotheses(size: int, n: int, risk: float, runs: int) -> int:
+    """In how many runs some hypothesis fits, when their mistakes are independent."""
+    mistakes = np.random.default_rng(1).binomial(n, risk, size=(runs, size))
+    return int((mistakes == 0).any(axis=1).sum())
+
+
+def test_coverage_of_the_consistent_learner() -> None:
+    """All hypotheses have a risk just above the bound: it fails when one of them fits."""
+    runs, size, n = 10_000, 100, 50
+    risk = consistent(n, 0.05, math.log(size)) + 1e-9
+    violations = fitting_hypotheses(size, n, risk, runs)
+    check_coverage("finite.consistent, 100 hypotheses", violations, runs, 0.05)
+    assert violations > 0.03 * runs, "this world is meant to come close to delta"
+    risk = consistent(n, 0.05, 0.0) + 1e-9
+    violations = fitting_hypotheses(size, n, risk, runs)
+    check_rejected("twin: consistent, |H| dropped", violations, runs, 0.05)
+    risk = -math.expm1(-math.log(size) / n)
+    violations = fitting_hypotheses(size, n, risk, runs)
+    check_rejected("twin: consistent, delta dropped", violations, runs, 0.05)
+
+
+def test_coverage_on_noise() -> None:
+    """Coin-flip labels: every hypothesis has risk 1/2, the learner takes the luckiest."""
+    runs, n, size = 10_000, 200, 100
+    mistakes = np.random.default_rng(2).binomial(n, 0.5, size=(runs, size))
+    best = mistakes.min(axis=1)
+    paid = {m: agnostic(int(m), n, 0.05, math.log(size)) for m in np.unique(best)}
+    loose = {m: agnostic_hoeffding(int(m), n, 0.05, math.log(size)) for m in np.unique(best)}
+    unpaid = {m: agnostic(int(m), n, 0.05, 0.0) for m in np.unique(best)}
+    check_coverage("finite.agnostic, noise", sum(paid[m] < 0.5 for m in best), runs, 0.05)
+    violations = sum(loose[m] < 0.5 for m in best)
+    check_coverage("finite.agnostic_hoeffding, noise", violations, runs, 0.05)
+    violations = sum(unpaid[m] < 0.5 for m in best)
+    check_rejected("twin: agnostic, |H| dropped", violations, runs, 0.05)
+    far = (np.abs(mistakes / n - 0.5) > agnostic_deviation(n, 0.05, math.log(size))).any(axis=1)
+    check_coverage("finite.agnostic_deviation, noise", int(far.sum()), runs, 0.05)
+
+
+def test_coverage_of_a_prior() -> None:
+    """Priors 1/(j(j + 1)) sum to 1; a prior chosen after looking does not."""
+    runs, n, size = 5000, 200, 60
+    mistakes = np.random.default_rng(3).binomial(n, 0.5, size=(runs, size))
+    limits = []
+    for j in range(1, size + 1):
+        bounds = [occam(k, n, 0.05, math.log(j * (j + 1))) for k in range(n + 1)]
+        limits.append(sum(value < 0.5 for value in bounds))  # mistakes below this violate
+    violations = (mistakes < np.array(limits)).any(axis=1).sum()
+    check_coverage("finite.occam, prior 1/(j(j+1))", violations, runs, 0.05)
+    violations = (mistakes < limits[0]).any(axis=1).sum()
+    check_rejected("twin: occam, prior chosen after looking", violations, runs, 0.05)
+
+
+def test_certificate_can_be_computed_again() -> None:
+    made = certificate(3, 500, 0.05, 12.5)
+    assert made.bound == "finite.occam"
+    assert finite.occam(**made.inputs) == made.value  # type: ignore[arg-type]
+    assert made.valid_after_looking
+
+
+@pytest.mark.parametrize("log_size", [-1.0, math.inf, math.nan, True])
+def test_refuses_sizes(log_size: float) -> None:
+    with pytest.raises(ParameterError, match="log_size"):
+        consistent(10, 0.05, log_size)
+    with pytest.raises(ParameterError, match="log_inverse_prior"):
+        occam(0, 10, 0.05, log_size)
+
+
+def test_refuses_other_input() -> None:
+    with pytest.raises(ParameterError, match="delta"):
+        consistent(10, 1.0, 1.0)
+    with pytest.raises(ParameterError, match="n is 0"):
+        agnostic_deviation(0, 0.05, 1.0)
+    with pytest.raises(ParameterError, match="k is 11"):
+        agnostic(11, 10, 0.05, 1.0)
+    with pytest.raises(ParameterError, match="epsilon"):
+        examples_for_consistent(1.0, 0.05, 1.0)
+    with pytest.raises(NotCertified, match="no number"):
+        examples_for_agnostic(0.1, 0.05, 1.0, rate=0.2)

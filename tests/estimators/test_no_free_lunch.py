@@ -1,0 +1,74 @@
+"""No free lunch: averaged over all labelings, nobody beats guessing on points not seen.
+
+The average is exact. Labels of unseen points do not reach the learner, so for each of its answers
+there are as many labelings that agree as that do not.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost import AdaBoostClassifier
+from pacboost.estimators.rectangle import RectangleClassifier
+from pacboost.estimators.version_space import VersionSpaceClassifier
+from pacboost.sources.worlds import NoFreeLunch, Rows
+
+LEARNERS = [
+    AdaBoostClassifier(n_estimators=5),
+    RectangleClassifier(),
+    VersionSpaceClassifier(grid=[0.5]),
+    VersionSpaceClassifier("intervals", grid=[0.5]),
+    VersionSpaceClassifier("conjunctions"),
+    VersionSpaceClassifier("disjunctions"),
+]
+SEEN = [[0, 1, 2, 5], [3, 4, 4, 6, 7]]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning"),
+    pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning"),
+]
+
+
+class Peeker:
+    """A learner that knows the world: the kind of cheating the average must show."""
+
+    def __init__(self, world: NoFreeLunch) -> None:
+        self.world = world
+
+    def predict(self, X: Rows) -> Any:
+        return self.world.truth(X)
+
+
+def off_sample_error(learner: Any, seen: list[int]) -> Fraction:
+    """Average over all 256 labelings of the cube, in whole numbers."""
+    wrong = asked = 0
+    for world in NoFreeLunch.every(8, features=3):
+        X = world.domain()[seen]
+        fitted = Peeker(world) if learner is None else learner.fit(X, world.truth(X))
+        rest = world.unseen(X)
+        wrong += int((fitted.predict(rest) != world.truth(rest)).sum())
+        asked += len(rest)
+    return Fraction(wrong, asked)
+
+
+@pytest.mark.parametrize("seen", SEEN)
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_off_sample_error_is_one_half(learner: Any, seen: list[int]) -> None:
+    assert off_sample_error(learner, seen) == Fraction(1, 2)
+
+
+def test_a_learner_that_peeks_is_found_out() -> None:
+    assert off_sample_error(None, SEEN[0]) == 0
+
+
+def test_risk_on_the_whole_domain_is_half_of_what_was_not_seen() -> None:
+    """Boosted stumps fit any labels of these points, so their risk is off the sample alone."""
+    seen = [0, 7]
+    risks = []
+    for world in NoFreeLunch.every(8, features=3):
+        X = world.domain()[seen]
+        risks.append(world.risk(AdaBoostClassifier(n_estimators=3).fit(X, world.truth(X)).predict))
+    assert np.mean(risks) == 6 / 8 / 2

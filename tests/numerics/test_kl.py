@@ -1,0 +1,111 @@
+"""The divergence and its inverses against 50-digit arithmetic."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath as mp
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pacboost.errors import ParameterError
+from pacboost.numerics.kl import kl, kl_lower, kl_upper
+
+mp.mp.dps = 50
+
+SHARES = [1e-300, 1e-12, 1e-6, 0.001, 0.1, 0.3, 0.5, 0.9, 0.999999, 1 - 1e-12]
+COSTS = [1e-12, 1e-6, 0.003, 0.05, 0.7, 5.0, 30.0]
+shares = st.floats(0, 1)
+costs = st.floats(0, 40)
+
+
+def exact(q: float, p: mp.mpf) -> mp.mpf:
+    q = mp.mpf(q)
+    return q * mp.log(q / p) + (1 - q) * mp.log((1 - q) / (1 - p))
+
+
+@pytest.mark.parametrize("q", SHARES)
+@pytest.mark.parametrize("p", SHARES)
+def test_divergence_to_many_digits(q: float, p: float) -> None:
+    assert kl(q, p) == pytest.approx(float(exact(q, mp.mpf(p))), rel=1e-10, abs=1e-300)
+
+
+def test_divergence_keeps_its_digits_near_the_diagonal() -> None:
+    for gap in (1e-3, 1e-6, 1e-9):
+        truth = float(exact(0.3, mp.mpf(0.3 + gap)))
+        assert kl(0.3, 0.3 + gap) == pytest.approx(truth, rel=1e-12 / gap)
+
+
+def test_divergence_at_the_ends() -> None:
+    assert kl(0.0, 0.0) == kl(1.0, 1.0) == kl(0.4, 0.4) == 0
+    assert kl(0.0, 0.5) == pytest.approx(math.log(2))
+    assert kl(1.0, 0.5) == pytest.approx(math.log(2))
+    assert kl(0.5, 0.0) == kl(0.5, 1.0) == math.inf
+
+
+@pytest.mark.parametrize("q", SHARES)
+@pytest.mark.parametrize("c", COSTS)
+def test_upper_inverse_is_outward_and_close(q: float, c: float) -> None:
+    end = mp.mpf(kl_upper(q, c))
+    assert end == 1 or exact(q, end) >= c
+    inside = end * (1 - mp.mpf("1e-9"))
+    assert inside <= q or exact(q, inside) <= c
+
+
+@pytest.mark.parametrize("q", SHARES)
+@pytest.mark.parametrize("c", COSTS)
+def test_lower_inverse_is_outward_and_close(q: float, c: float) -> None:
+    end = mp.mpf(kl_lower(q, c))
+    if end == 0:  # too small for a float
+        assert exact(q, mp.mpf("1e-307")) < c
+        return
+    assert exact(q, end) >= c
+    inside = end * (1 + mp.mpf("1e-9"))
+    assert inside >= q or exact(q, inside) <= c
+
+
+def test_inverses_at_the_ends() -> None:
+    assert kl_upper(0.0, 2.0) == pytest.approx(1 - math.exp(-2), rel=1e-11)
+    assert kl_lower(1.0, 2.0) == pytest.approx(math.exp(-2), rel=1e-11)
+    assert kl_upper(1.0, 0.1) == kl_upper(0.2, math.inf) == 1
+    assert kl_lower(0.0, 0.1) == kl_lower(0.2, math.inf) == 0
+    assert kl_upper(0.3, 0.0) == pytest.approx(0.3, rel=1e-8)
+    assert kl_lower(0.3, 0.0) == pytest.approx(0.3, rel=1e-8)
+
+
+def test_vectors() -> None:
+    assert kl_upper(0.1, math.log(20) / 1000) == pytest.approx(0.124808, abs=5e-7)
+    assert kl_upper(0.1, (150.404 + math.log(20)) / 10**4) == pytest.approx(0.160551, abs=5e-7)
+
+
+@given(shares, shares, costs, costs)
+def test_inverses_are_monotone(q: float, r: float, c: float, d: float) -> None:
+    (q, r), (c, d) = sorted((q, r)), sorted((c, d))
+    room = 1 + 1e-12
+    assert kl_upper(q, c) <= kl_upper(r, c) * room
+    assert kl_upper(q, c) <= kl_upper(q, d) * room
+    assert kl_lower(q, c) <= kl_lower(r, c) * room
+    assert kl_lower(q, d) <= kl_lower(q, c) * room
+
+
+@given(shares, costs)
+def test_upper_inverse_is_at_most_hoeffding(q: float, c: float) -> None:
+    assert q <= kl_upper(q, c) <= (q + math.sqrt(c / 2)) * (1 + 1e-11) + 1e-300
+    assert kl_lower(q, c) <= q
+
+
+@given(shares, st.floats(1e-9, 40))
+def test_turned_round_upper_is_lower(q: float, c: float) -> None:
+    assert kl_lower(1 - q, c) == pytest.approx(1 - kl_upper(q, c), abs=1e-8)
+
+
+def test_bad_numbers_are_refused() -> None:
+    for q in (-0.1, 1.1, math.nan):
+        with pytest.raises(ParameterError, match=r"q is .*between 0 and 1"):
+            kl_upper(q, 0.1)
+    with pytest.raises(ParameterError, match="p is 2"):
+        kl(0.1, 2)
+    for c in (-1e-9, math.nan):
+        with pytest.raises(ParameterError, match=r"c is .*0 or more"):
+            kl_lower(0.1, c)
