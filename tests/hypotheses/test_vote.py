@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.errors import DenseWarning
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
@@ -133,8 +132,7 @@ def test_any_table_scores_like_its_array(kind: str) -> None:
         table = FrameTable(pl.DataFrame(values, schema=list("abcd"), nan_to_null=True))
     elif kind == "sparse":
         values[generator.random(values.shape) < 0.7] = 0.0
-        with pytest.warns(DenseWarning):
-            table = SparseTable(sp.csr_array(values))
+        table = SparseTable(sp.csr_array(values))
     else:
         values = generator.integers(-3, 4, (500, 4)).astype(np.float64)
         table = ArrayTable(values.astype(np.int64))

