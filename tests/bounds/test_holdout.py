@@ -22,8 +22,8 @@ from pacboost.bounds.holdout import (
     examples_for_clopper_pearson,
     examples_for_hoeffding,
     hoeffding,
-    percent,
 )
+from pacboost.bounds.rounding import percent
 from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import allowed_violations, check_coverage, check_rejected
 

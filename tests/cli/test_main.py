@@ -58,7 +58,7 @@ def test_fit_writes_a_model_that_predicts(data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--target", "nope"], "its columns are a, b, c, label"),
+        (["--target", "nope"], "its columns are 'a', 'b', 'c', 'label'"),
         (["--target", "label", "--rounds", "0"], "n_estimators is 0"),
         (["--target", "label", "--learning-rate", "-1"], "learning_rate is -1"),
         (["--target", "label", "--output", "no/such/folder/m.json"], "folder does not exist"),

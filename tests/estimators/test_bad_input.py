@@ -341,7 +341,7 @@ def test_unknown_class_among_validation_labels() -> None:
 
 def test_validation_rows_without_labels() -> None:
     X, y = examples()
-    with pytest.raises(DataError, match="requires y"):
+    with pytest.raises(ParameterError, match="X_val was given without y_val"):
         AdaBoostClassifier().fit(X, y, X_val=X)
 
 

@@ -131,7 +131,7 @@ def test_text_in_a_later_chunk_is_found(path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_missing_target_column_is_told_with_the_columns_there_are(path: Path) -> None:
     message = complaint(path, PLAIN, "outcome")
     assert "no column 'outcome'" in message
-    assert "its columns are a, b, label." in message
+    assert "its columns are 'a', 'b', 'label'." in message
 
 
 @pytest.mark.parametrize(("row", "cells"), [("1,2", 2), ("1,2,3,4", 4)])
@@ -169,20 +169,22 @@ def test_a_name_given_twice_is_refused(path: Path) -> None:
 
 def test_text_columns_are_refused_by_name(path: Path) -> None:
     path.write_text("a,town,b,colour,label\n1,Ulm,2,red,0\n1,Hof,2,?,1\n")
-    with pytest.raises(FileError, match=r"text, not numbers: town, colour\."):
+    with pytest.raises(
+        FileError, match=r"text, not numbers: town \(line 2: 'Ulm'\), colour \(line 2: 'red'\)\."
+    ):
         read_csv(path, "label")
 
 
 def test_infinite_values_are_refused_by_column(path: Path) -> None:
     path.write_text("a,b,label\n1,1,0\n1,-inf,1\n")
-    with pytest.raises(FileError, match="column 'b' holds -inf in row 1"):
+    with pytest.raises(FileError, match="line 3: 'b' is infinite"):
         read_csv(path, "label")
 
 
 @pytest.mark.parametrize("cell", ["", "NA", "?"])
-def test_rows_without_a_label_are_counted_and_the_first_is_named(path: Path, cell: str) -> None:
+def test_a_row_without_a_label_is_named(path: Path, cell: str) -> None:
     message = complaint(path, f"a,label\n1,yes\n2,{cell}\n3,{cell}\n")
-    assert "2 rows have no 'label' (the first is row 2 after the header)" in message
+    assert "line 3: has no 'label'" in message
 
 
 @pytest.mark.parametrize("raw", [b"a,label\n1,caf\xe9\n", "a,label\n1,2\n".encode("utf-16")])
@@ -223,3 +225,10 @@ def test_a_damaged_compressed_file_is_refused(tmp_path: Path) -> None:
     path.write_bytes(bytes(raw))
     with pytest.raises(FileError, match=re.escape(str(path))):
         read_csv(path, "label")
+
+
+def test_a_single_cell_of_text_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,y\n1,2,0\n3,4,1\n\n5,oops,1\n")
+    with pytest.raises(FileError, match=r"not numbers: b \(line 5: 'oops'\)"):
+        read_csv(path, "y")

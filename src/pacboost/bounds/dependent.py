@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import outward, percent
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
 
@@ -40,7 +41,7 @@ def ordered_bound(k: int, n: int, delta: float) -> float:
     """
     counts(k, n)
     value = k / n + math.sqrt(math.log(1 / probability("delta", delta)) / (2 * n))
-    return min(1.0, math.nextafter(value * (1 + 1e-12), math.inf))
+    return outward(value)
 
 
 def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
@@ -49,7 +50,7 @@ def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
     mean = math.fsum(shares) / len(shares)
     value = groups_bound(mean, len(shares), delta)
     return Certificate(
-        claim=f"On rows of a new group the classifier errs with probability at most {value:.4g}.",
+        claim=f"The classifier errs on at most {percent(value)} of the rows of new groups.",
         value=value,
         delta=delta,
         theorem="R ≤ kl⁺(mean share of mistakes per group, ln(1/δ)/groups)",
@@ -68,7 +69,7 @@ def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
     """Certify by rows in the order of time."""
     value = ordered_bound(k, n, delta)
     return Certificate(
-        claim=f"Over the period watched the average chance of an error was at most {value:.4g}.",
+        claim=f"Over the period watched the chance of an error was {percent(value)} at most, on average.",
         value=value,
         delta=delta,
         theorem="mean risk ≤ k/n + √(ln(1/δ)/(2n)) for rows that may depend on the past",

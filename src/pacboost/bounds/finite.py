@@ -17,7 +17,8 @@ from __future__ import annotations
 import math
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.holdout import check_rate, expected_mistakes, outward, percent, smallest
+from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability

@@ -21,12 +21,11 @@ import math
 from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
-
-MOST_ROWS = 2**50
 
 
 def clopper_pearson(k: int, n: int, delta: float, models: int = 1) -> float:
@@ -132,51 +131,6 @@ def certificate(k: int, n: int, delta: float, models: int = 1, sample: str = "")
         inputs={"k": k, "n": n, "delta": delta, "models": models},
         bound="holdout.clopper_pearson",
     )
-
-
-def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
-    """Find an n that passes where n - 1 does not (or n = start), by doubling and halving."""
-    if holds(start):
-        return start
-    low, high = start, 2 * start
-    while not holds(high):
-        low, high = high, 2 * high
-        if high > MOST_ROWS:
-            raise NotCertified(f"{what} needs more than {MOST_ROWS:,} examples")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
-def outward(value: float) -> float:
-    """Round up, past what the arithmetic may have lost, and cap at 1."""
-    return min(1.0, math.nextafter(value * (1 + 1e-12), math.inf))
-
-
-def percent(value: float) -> str:
-    """Print a bound for people, rounded up as the bound itself is.
-
-    >>> percent(0.116992)
-    '11.70 %'
-    """
-    return f"{math.ceil(10_000 * value) / 100:.2f} %"
-
-
-def expected_mistakes(rate: float, n: int) -> int:
-    """Round the mistakes of a classifier wrong on ``rate`` of n rows up to a whole number."""
-    return min(n, math.ceil(rate * n * (1 - 1e-12)))
-
-
-def check_rate(rate: float, epsilon: float) -> None:
-    """Refuse a target below the error that is expected anyway."""
-    if not 0 <= rate < 1:
-        raise ParameterError(f"rate is {rate!r}; a share of mistakes lies in [0, 1)")
-    if rate >= probability("epsilon", epsilon):
-        raise NotCertified(
-            f"no number of rows certifies a risk of {epsilon:g} for a classifier that is wrong "
-            f"on a share of {rate:g} of them: ask for more than that share"
-        )
 
 
 def _log_inverse(delta: float, models: int) -> float:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 
+from pacboost.bounds.rounding import downward
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import positive_whole, probability
 
@@ -41,7 +42,7 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
             f"the bound (d - 1)/(32·epsilon) is proved for epsilon ≤ 1/8 and delta ≤ 1/100; "
             f"epsilon is {epsilon:g} and delta is {delta:g}"
         )
-    return _down((dimension - 1) / (32 * epsilon))
+    return downward((dimension - 1) / (32 * epsilon))
 
 
 def blumer(epsilon: float, delta: float) -> float:
@@ -58,7 +59,7 @@ def blumer(epsilon: float, delta: float) -> float:
         raise NotCertified(
             f"epsilon is {epsilon:g}; below 1/2 examples are needed, from 1/2 on a coin will do"
         )
-    return _down((1 - epsilon) / epsilon * -math.log(delta))
+    return downward((1 - epsilon) / epsilon * -math.log(delta))
 
 
 def agnostic(epsilon: float, delta: float, dimension: int) -> float:
@@ -75,7 +76,7 @@ def agnostic(epsilon: float, delta: float, dimension: int) -> float:
             f"the bound d/(320·epsilon²) is proved for epsilon and delta below 1/64; "
             f"epsilon is {epsilon:g} and delta is {delta:g}"
         )
-    return _down(dimension / (320 * epsilon**2))
+    return downward(dimension / (320 * epsilon**2))
 
 
 def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
@@ -145,8 +146,4 @@ def no_free_lunch_risk(n: int, domain: int) -> float:
     positive_whole("n", n)
     if positive_whole("domain", domain) == 1:
         return 0.0
-    return _down(0.5 * math.exp(n * math.log1p(-1 / domain)))
-
-
-def _down(value: float) -> float:
-    return math.nextafter(value * (1 - 1e-12), 0.0)
+    return downward(0.5 * math.exp(n * math.log1p(-1 / domain)))

@@ -22,7 +22,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.holdout import check_rate, outward, smallest
+from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
@@ -169,8 +170,7 @@ def certificate(
         raise ParameterError(f"bound is {bound!r}; only schapire_bound can be certified")
     value = schapire_bound(below, n, theta, log_size, delta)
     return Certificate(
-        claim=f"On new examples the vote errs with probability at most "
-        f"{math.ceil(10_000 * value) / 10_000:.4f}.",
+        claim=f"The vote errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="margin bound: R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n))",

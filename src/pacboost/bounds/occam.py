@@ -30,7 +30,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.holdout import check_rate
+from pacboost.bounds.rounding import percent
+from pacboost.bounds.search import check_rate
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
@@ -159,12 +160,11 @@ def certificate(
     """Certify a quantised vote on its own training rows.
 
     >>> print(certificate(1000, 10_000, 1260, 20, 3, 0.05).claim)
-    On new examples the quantised vote errs with probability at most 0.1598.
+    The quantised vote errs on at most 15.98 % of new examples.
     """
     value = occam_bound(mistakes, n, base_rules, rules, bits, delta)
     return Certificate(
-        claim=f"On new examples the quantised vote errs with probability at most "
-        f"{math.ceil(10_000 * value) / 10_000:.4f}.",
+        claim=f"The quantised vote errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="Occam: R ≤ BinInv(k, n, δP), prior P of a vote with whole-number weights",

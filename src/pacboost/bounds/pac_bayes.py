@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.holdout import check_rate, outward, smallest
+from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.kl import kl_lower, kl_upper
@@ -181,15 +182,14 @@ def certificate(bound: str, **inputs: float) -> Certificate:
     """Certify a vote by one of the four bounds, named as its function.
 
     >>> certificate("tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05).claim
-    'On new examples the weighted vote errs with probability at most 0.3606.'
+    'The weighted vote errs on at most 36.06 % of new examples.'
     """
     if bound not in _BOUNDS:
         raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")
     function, theorem, reference = _BOUNDS[bound]
     value = function(**inputs)
     return Certificate(
-        claim=f"On new examples the weighted vote errs with probability at most "
-        f"{math.ceil(10_000 * value) / 10_000:.4f}.",
+        claim=f"The weighted vote errs on at most {percent(value)} of new examples.",
         value=value,
         delta=inputs["delta"],
         theorem=theorem,

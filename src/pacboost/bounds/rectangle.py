@@ -17,7 +17,8 @@ from __future__ import annotations
 import math
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.holdout import outward, percent, smallest
+from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import positive_whole, probability

@@ -23,6 +23,7 @@ import math
 from collections.abc import Sequence
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import outward, percent
 from pacboost.errors import NotCertified
 from pacboost.ledgers.ledger import Ledger
 
@@ -41,7 +42,7 @@ def product_bound(ledger: Ledger) -> float:
     """
     _refuse_other_potentials(ledger)
     log_product = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
-    return _outward(math.exp(min(log_product, 700.0)) + rounding_slack(ledger))
+    return outward(math.exp(min(log_product, 700.0)) + rounding_slack(ledger))
 
 
 def rounding_slack(ledger: Ledger) -> float:
@@ -71,7 +72,7 @@ def training_error(ledger: Ledger) -> Certificate:
         inputs["measured"] = ledger.rounds[-1].training_error
     share = "weighted share" if ledger.weighted else "share"
     return Certificate(
-        claim=f"The vote errs on a {share} of at most {bound:.4g} of the rows it was trained on.",
+        claim=f"The vote errs on a {share} of at most {percent(bound)} of the rows it was trained on.",
         value=bound,
         delta=0.0,
         theorem="training error ≤ ∏ Z_t",
@@ -93,7 +94,7 @@ def margin_distribution(
     """For each θ, bound the share of training rows whose margin y·F/‖votes‖₁ is at most θ."""
     bound = product_bound(ledger)
     norm = math.fsum(abs(entry.vote) for entry in ledger.rounds)
-    return [(theta, _outward(math.exp(min(theta * norm, 700.0)) * bound)) for theta in thetas]
+    return [(theta, outward(math.exp(min(theta * norm, 700.0)) * bound)) for theta in thetas]
 
 
 def _refuse_other_potentials(ledger: Ledger) -> None:
@@ -102,7 +103,3 @@ def _refuse_other_potentials(ledger: Ledger) -> None:
             f"the product of normalisers bounds the training error of boosters whose potential is "
             f"exponential; {ledger.booster!r} has a potential that is {ledger.potential}"
         )
-
-
-def _outward(value: float) -> float:
-    return min(1.0, math.nextafter(value * (1 + 1e-12), math.inf))

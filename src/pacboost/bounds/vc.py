@@ -22,7 +22,8 @@ import math
 from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.holdout import check_rate, expected_mistakes, outward, percent, smallest
+from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.growth import (

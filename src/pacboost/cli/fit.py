@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 def run_fit(model: AdaBoostClassifier, data: Path, target: str, output: Path | None) -> None:
     """Read, boost, show, and save if asked to."""
-    if output is not None and not output.absolute().parent.is_dir():
-        raise FileError(f"{output}: its folder does not exist; make it first")  # before the work
+    if output is not None:  # looked at before the work, not after
+        if not output.absolute().parent.is_dir():
+            raise FileError(f"{output}: its folder does not exist; make it first")
+        if output.is_dir():
+            raise FileError(f"{output}: is a folder; name a file in it")
     examples = read_csv(data, target)
     try:
         model.fit(examples.table, examples.labels)

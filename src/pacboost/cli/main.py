@@ -45,8 +45,27 @@ def demo(rounds: int) -> None:
 @click.option("--learning-rate", default=1.0, show_default=True, help="Scales every vote.")
 @click.option("--max-bins", default=255, show_default=True, help="The most bins per feature.")
 @click.option("--resample", is_flag=True, help="Train each rule on a draw from the weights.")
-@click.option("--validation", default=0.0, help="Share of rows held back to stop early on.")
-@click.option("--seed", default=0, show_default=True, help="Seed for everything drawn by chance.")
+@click.option(
+    "--validation",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.0,
+    help="Share of rows held back to stop early on.",
+)
+@click.option(
+    "--certify",
+    type=click.Choice(["train-error", "holdout", "train"]),
+    default="train-error",
+    show_default=True,
+    help="What to certify: the training error, or the error on new rows, by held-out rows or by "
+    "the training rows themselves.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed for everything drawn by chance.",
+)
 @click.option("--jobs", default=-1, show_default=True, help="Threads; -1 means all cores.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write the model to this file.")
 def fit(
@@ -57,6 +76,7 @@ def fit(
     max_bins: int,
     resample: bool,
     validation: float,
+    certify: str,
     seed: int,
     jobs: int,
     output: Path | None,
@@ -75,6 +95,7 @@ def fit(
         resample=resample,
         early_stopping=validation > 0,
         validation_fraction=validation or 0.1,
+        certify=None if certify == "train-error" else certify,
         random_state=seed,
         n_jobs=jobs,
         verbose=sys.stderr.isatty(),

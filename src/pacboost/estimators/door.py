@@ -114,7 +114,7 @@ def read_labels(y: Any, rows: int) -> NDArray[Any]:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         what = "NaN" if np.isnan(labels).any() else "infinity"
         raise DataError(f"Input y contains {what}. Every row needs a label: drop the others.")
-    if labels.dtype.kind == "O" and any(v is None or v != v for v in labels):  # noqa: PLR0124
+    if labels.dtype.kind == "O" and any(_is_absent(label) for label in labels):
         raise DataError("y holds missing labels (None or NaN); drop those rows")
     try:
         check_classification_targets(labels)
@@ -129,6 +129,14 @@ def read_labels(y: Any, rows: int) -> NDArray[Any]:
             "all text or all numbers"
         ) from problem
     return labels
+
+
+def _is_absent(label: Any) -> bool:
+    """None, NaN, and pandas' NA, which answers neither yes nor no."""
+    try:
+        return label is None or bool(label != label)  # noqa: PLR0124
+    except TypeError:
+        return True
 
 
 def two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int8]]:

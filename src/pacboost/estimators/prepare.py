@@ -52,6 +52,8 @@ def read_examples(
 
 def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> Examples:
     """Read validation rows, whose labels must be among the classes."""
+    if y is None:
+        raise ParameterError("X_val was given without y_val; give both or neither")
     table = door.open_table(estimator, X, reset=False)
     labels = door.read_labels(y, table.n_rows)
     unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))

@@ -14,6 +14,7 @@ from pacboost.bounds import holdout as holdout_bound
 from pacboost.bounds import lower as lower_bound
 from pacboost.bounds import rectangle as rectangle_bound
 from pacboost.bounds import vc as vc_bound
+from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.growth import log_cover, log_sauer, log_stump_growth, vc_of_stumps
@@ -54,7 +55,7 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
     growth = vc_bound.growth_of_dimension(positive_whole("dimension", dimension))
     examples = min(
         lower_bound.blumer_upper(epsilon, delta, dimension),
-        holdout_bound.smallest(
+        smallest(
             lambda n: vc_bound.realizable(n, delta, growth) <= epsilon, dimension, "the VC bound"
         ),
     )
@@ -99,7 +100,7 @@ def stumps(*, epsilon: float, delta: float, features: int) -> Plan:
     """
     p = positive_whole("features", features)
     probability("epsilon", epsilon)
-    examples = holdout_bound.smallest(
+    examples = smallest(
         lambda n: vc_bound.pessimistic(0, n, delta, lambda m: log_stump_growth(m, p)) <= epsilon,
         2,
         "the VC bound",
@@ -273,7 +274,7 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
         growth = number * log_sauer(d, 2 * m) + log_cover(2 * m, number)
         return vc_bound.realizable(m, delta / 2, growth) <= epsilon
 
-    examples = holdout_bound.smallest(enough, max(2, d), "the vote's VC bound")
+    examples = smallest(enough, max(2, d), "the vote's VC bound")
     number = needed_rounds(examples)
     return Plan(
         question=f"Examples and rounds for error ≤ {epsilon:g} with confidence {1 - delta:g} from "
@@ -295,7 +296,7 @@ def _test_length(epsilon: float, threshold: float, delta: float) -> int:
     """Draws after which the two-threshold test has decided, whatever μ is (theory of filtering)."""
     point = confidence_bound.selection_threshold(threshold * epsilon, (1 - threshold) * epsilon)
     distance = kl(point, epsilon)
-    return holdout_bound.smallest(
+    return smallest(
         lambda n: math.log(2 * math.sqrt(n) / delta) / n <= distance, 1, "the test of μ"
     )
 

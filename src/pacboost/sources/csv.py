@@ -19,9 +19,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, FileError
+from pacboost.errors import FileError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.table import refuse_infinite, refuse_text
+from pacboost.sources.table import refuse_text
 
 MISSING = frozenset({"", "na", "nan", "null", "?"})
 ROWS_AT_ONCE = 10_000
@@ -59,43 +59,53 @@ def _read(path: Path, lines: Iterator[list[str]], target: str) -> LabelledTable:
     header = reader.header()
     if target not in header:
         raise FileError(
-            f"{path}: has no column {target!r}; its columns are {', '.join(header)}. "
-            "Name one of them as the target."
+            f"{path}: has no column {target!r}; its columns are "
+            f"{', '.join(repr(name) for name in header)}. Name one of them as the target."
         )
     where = header.index(target)
     names = tuple(name for k, name in enumerate(header) if k != where)
     labels: list[str] = []
     parts: list[NDArray[np.float64]] = []
-    text: set[str] = set()
-    for chunk in reader.chunks(len(header)):
+    text: dict[str, str] = {}
+    for numbers, chunk in reader.chunks(len(header)):
         columns = list(zip(*chunk, strict=True))
-        labels.extend(columns.pop(where))
+        labels.extend(_present(path, columns.pop(where), target, numbers))
         part = np.empty((len(chunk), len(names)))
-        for k, cells in enumerate(columns):
-            numbers = _numbers(cells)
-            if numbers is None:
-                text.add(names[k])
-            else:
-                part[:, k] = numbers
+        for name, cells, column in zip(names, columns, part.T, strict=True):
+            bad = _fill(column, cells)
+            if bad is not None:
+                text.setdefault(name, f"{name} (line {numbers[bad]}: {cells[bad]!r})")
+            _refuse_infinite(path, column, name, numbers)
         parts.append(part)
     if not parts:
         raise FileError(f"{path}: has a header but no rows; at least one is needed")
     if text:
-        problem = refuse_text([name for name in names if name in text])
-        raise FileError(f"{path}: {problem}")
-    blank = [k for k, label in enumerate(labels) if label.strip().lower() in MISSING]
-    if blank:
+        raise FileError(f"{path}: {refuse_text([text[name] for name in names if name in text])}")
+    return LabelledTable(ArrayTable(np.concatenate(parts), names), _labels(labels))
+
+
+def _present(
+    path: Path, cells: Sequence[str], target: str, numbers: Sequence[int]
+) -> Iterator[str]:
+    for cell, number in zip(cells, numbers, strict=True):
+        label = cell.strip()
+        if label.lower() in MISSING:
+            raise FileError(
+                f"{path}, line {number}: has no {target!r}. Rows without a label teach nothing: "
+                "drop them."
+            )
+        yield label
+
+
+def _refuse_infinite(
+    path: Path, column: NDArray[np.float64], name: str, numbers: Sequence[int]
+) -> None:
+    bad = np.isinf(column)
+    if bad.any():
         raise FileError(
-            f"{path}: {len(blank)} rows have no {target!r} (the first is row {blank[0] + 1} after "
-            "the header). Rows without a label teach nothing: drop them."
+            f"{path}, line {numbers[int(bad.argmax())]}: {name!r} is infinite. Clip it, or leave "
+            "the cell empty if the value is missing."
         )
-    table = ArrayTable(np.concatenate(parts), names)
-    for k, name in enumerate(names):
-        try:
-            refuse_infinite(table.block(k, k + 1)[:, 0], repr(name))
-        except DataError as problem:
-            raise FileError(f"{path}: {problem}") from problem
-    return LabelledTable(table, _labels([label.strip() for label in labels]))
 
 
 def _labels(texts: list[str]) -> NDArray[Any]:
@@ -123,7 +133,8 @@ class _Lines:
             return names
         raise FileError(f"{self._path}: is empty; a header line and at least one row are needed")
 
-    def chunks(self, width: int) -> Iterator[list[list[str]]]:
+    def chunks(self, width: int) -> Iterator[tuple[list[int], list[list[str]]]]:
+        numbers: list[int] = []
         chunk: list[list[str]] = []
         for line in self._checked():
             if len(line) != width:
@@ -131,12 +142,13 @@ class _Lines:
                     f"{self._path}, line {self._number()}: has {len(line)} cells where the header "
                     f"has {width}. Mend or remove the line."
                 )
+            numbers.append(self._number())
             chunk.append(line)
             if len(chunk) == ROWS_AT_ONCE:
-                yield chunk
-                chunk = []
+                yield numbers, chunk
+                numbers, chunk = [], []
         if chunk:
-            yield chunk
+            yield numbers, chunk
 
     def _checked(self) -> Iterator[list[str]]:
         while True:
@@ -153,12 +165,17 @@ class _Lines:
         return int(self._lines.line_num)  # type: ignore[attr-defined]
 
 
-def _numbers(cells: Sequence[str]) -> list[float] | None:
-    """Turn cells into numbers, None if one of them is text."""
-    if any("_" in cell for cell in cells):  # Python reads 1_000 as 1000: not so in a table
-        return None
-    with suppress(ValueError):
-        return [float(cell) for cell in cells]
-    with suppress(ValueError):
-        return [math.nan if cell.strip().lower() in MISSING else float(cell) for cell in cells]
+def _fill(column: NDArray[np.float64], cells: Sequence[str]) -> int | None:
+    """Write cells as numbers; give the place of the first that is text, None if none is."""
+    if not any("_" in cell for cell in cells):  # Python reads 1_000 as 1000: not so in a table
+        with suppress(ValueError):
+            column[:] = [float(cell) for cell in cells]
+            return None
+    for k, cell in enumerate(cells):
+        missing = cell.strip().lower() in MISSING
+        try:
+            column[k] = math.nan if missing else float("text" if "_" in cell else cell)
+        except ValueError:
+            column[k:] = math.nan
+            return k
     return None
