@@ -14,10 +14,13 @@ NAMES = {
     "AdaBoostClassifier",
     "Adversary",
     "Certificate",
+    "ConfidenceBoost",
     "Ledger",
     "PacboostError",
+    "RectangleClassifier",
     "SklearnLearner",
     "Stump",
+    "VersionSpaceClassifier",
     "load",
 }
 

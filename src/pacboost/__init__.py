@@ -13,6 +13,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AdaBoostClassifier": "pacboost.estimators.adaboost",
+    "ConfidenceBoost": "pacboost.estimators.confidence",
+    "RectangleClassifier": "pacboost.estimators.rectangle",
+    "VersionSpaceClassifier": "pacboost.estimators.version_space",
     "load": "pacboost.estimators.adaboost",
     "certify": "pacboost.questions.certify",
     "diagnose": "pacboost.questions.diagnose",
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from pacboost.errors import PacboostError as PacboostError
     from pacboost.estimators.adaboost import AdaBoostClassifier as AdaBoostClassifier
     from pacboost.estimators.adaboost import load as load
+    from pacboost.estimators.confidence import ConfidenceBoost as ConfidenceBoost
+    from pacboost.estimators.rectangle import RectangleClassifier as RectangleClassifier
+    from pacboost.estimators.version_space import VersionSpaceClassifier as VersionSpaceClassifier
     from pacboost.learners.adversary import Adversary as Adversary
     from pacboost.learners.sklearn import SklearnLearner as SklearnLearner
     from pacboost.learners.stump import Stump as Stump

@@ -20,11 +20,8 @@ from pacboost.learners.version_space import (
     Conjunctions,
     Listed,
     Literals,
-    _climb,
-    _count,
-    _eliminate,
-    _errors,
 )
+from pacboost.learners.version_space.literals import _climb, _count, _eliminate, _errors
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 

@@ -84,11 +84,15 @@ class AdaBoost(Booster[AdaBoostState]):
         rows, classes = shape
         own = base if classes == 1 or base.size == 1 else np.repeat(base, classes)
         mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * classes
-        log_base = np.log(np.maximum(own, mass / FRESH_TOTAL))
+        log_base = np.maximum(own, mass / FRESH_TOTAL)
+        np.log(log_base, out=log_base)
+        log_base /= VOTE_UNIT
+        np.rint(log_base, out=log_base)
+        log_base *= VOTE_UNIT
         state = AdaBoostState(
             margins=np.zeros(shape),
             weights=np.empty(shape, dtype=np.int64),
-            log_base=np.rint(log_base / VOTE_UNIT) * VOTE_UNIT,
+            log_base=log_base,
             log_scale=round_vote(math.log(FRESH_TOTAL / mass)),
         )
         return self._weigh(state, None, 0.0)

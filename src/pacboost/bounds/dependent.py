@@ -50,7 +50,8 @@ def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
     mean = math.fsum(shares) / len(shares)
     value = groups_bound(mean, len(shares), delta)
     return Certificate(
-        claim=f"The classifier errs on at most {percent(value)} of the rows of new groups.",
+        claim=f"On rows of a new group the classifier errs with probability at most "
+        f"{percent(value)}.",
         value=value,
         delta=delta,
         theorem="R ≤ kl⁺(mean share of mistakes per group, ln(1/δ)/groups)",
@@ -69,7 +70,7 @@ def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
     """Certify by rows in the order of time."""
     value = ordered_bound(k, n, delta)
     return Certificate(
-        claim=f"Over the period watched the chance of an error was {percent(value)} at most, on average.",
+        claim=f"Over the period watched the mean chance of an error was at most {percent(value)}.",
         value=value,
         delta=delta,
         theorem="mean risk ≤ k/n + √(ln(1/δ)/(2n)) for rows that may depend on the past",

@@ -124,7 +124,8 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
     function, theorem, reference = _BOUNDS[bound]
     value = function(**inputs)
     return Certificate(
-        claim=f"The classifier errs on at most {percent(value)} of new examples, whenever watching stopped.",
+        claim=f"The classifier errs on at most {percent(value)} of new examples, "
+        "whenever watching stopped.",
         value=value,
         delta=float(inputs["delta"]),
         theorem=theorem,

@@ -72,7 +72,8 @@ def training_error(ledger: Ledger) -> Certificate:
         inputs["measured"] = ledger.rounds[-1].training_error
     share = "weighted share" if ledger.weighted else "share"
     return Certificate(
-        claim=f"The vote errs on a {share} of at most {percent(bound)} of the rows it was trained on.",
+        claim=f"The vote errs on a {share} of at most {percent(bound)} of the rows "
+        "it was trained on.",
         value=bound,
         delta=0.0,
         theorem="training error ≤ ∏ Z_t",

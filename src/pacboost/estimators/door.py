@@ -174,8 +174,9 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
     if (values == values[0]).all():
         return None
     # Only ratios count; the largest becomes 1, and none that was above 0 vanishes.
-    scaled = values / values.max()
-    return np.where(values > 0, np.maximum(scaled, np.finfo(np.float64).tiny), 0.0)
+    scaled: NDArray[np.float64] = values / values.max()
+    np.maximum(scaled, np.finfo(np.float64).tiny, out=scaled, where=values > 0)
+    return scaled
 
 
 def at_least_one(name: str, value: Any) -> int:

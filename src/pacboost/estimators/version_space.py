@@ -12,7 +12,7 @@ import numpy as np
 from pacboost.bounds import finite
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.rectangle import Rows, RuleClassifier
+from pacboost.estimators.rule import Rows, RuleClassifier
 from pacboost.learners.version_space import (
     DEFAULT_GRID,
     Bands,

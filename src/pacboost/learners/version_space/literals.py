@@ -1,146 +1,25 @@
-"""Finite classes of hypotheses that are searched whole: which fit all rows, which errs least.
-
-The version space is the set of hypotheses without a mistake on the rows. A class has to be fixed
-before the rows are seen: the bounds pay for its size, and for nothing else.
-"""
+"""Conjunctions and disjunctions of literals: counted where few, else found by elimination."""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
-from pacboost.samples.sample import Sample, Signs, unlabelled
-from pacboost.sources.arrays import ArrayTable
+from pacboost.learners.version_space.finite_class import FiniteClass, Found
+from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Values
 
 MOST_COUNTED = 12
 """Up to so many Boolean features all 3^n conjunctions are counted: half a million."""
-DEFAULT_GRID = tuple(np.arange(-4, 4.125, 0.125).tolist())
 
-
-@dataclass(frozen=True)
-class Found:
-    """What a search gives; ``survivors`` is None where the version space is too large to count."""
-
-    rule: Hypothesis
-    mistakes: int
-    survivors: int | None
-
-
-class FiniteClass(ABC):
-    """Finitely many hypotheses, fixed before the data."""
-
-    @abstractmethod
-    def size(self, features: int) -> int:
-        """Count the hypotheses for rows of so many features."""
-
-    @abstractmethod
-    def search(self, X: Values, signs: Signs) -> Found:
-        """Find a hypothesis with the fewest mistakes, and count those without any."""
-
-
-@dataclass(frozen=True)
-class Band(Hypothesis):
-    """Answer ``within`` where low < feature ≤ high, else ``-within``."""
-
-    feature: int
-    low: float
-    high: float
-    within: int = 1
-
-    def answers(self, sample: Sample) -> Answers:
-        """Compare the raw values."""
-        values = sample.table.block(self.feature, self.feature + 1)[:, 0]
-        inside = (values > self.low) & (values <= self.high)
-        return np.where(inside, np.int8(self.within), np.int8(-self.within))
-
-    def negated(self) -> Band:
-        """Turn the answers round."""
-        return replace(self, within=-self.within)
-
-    def words(self, names: Names) -> str:
-        """Say it as a comparison.
-
-        >>> Band(1, 0.5, math.inf).words(Names(lambda j: f"x{j}"))
-        'x1 > 0.5 → +, else −'
-        """
-        column = names.column(self.feature)
-        yes, no = names.answer(self.within), names.answer(-self.within)
-        if self.low >= self.high:
-            return f"always {no}"
-        if math.isinf(self.low) and math.isinf(self.high):
-            return f"always {yes}"
-        if math.isinf(self.high):
-            return f"{column} > {self.low:.6g} → {yes}, else {no}"
-        lower = "" if math.isinf(self.low) else f"{self.low:.6g} < "
-        return f"{lower}{column} ≤ {self.high:.6g} → {yes}, else {no}"
-
-
-@dataclass(frozen=True)
-class Bands(FiniteClass):
-    """On each feature (or one), bands whose ends are in the grid or infinite; and "never".
-
-    Thresholds are the bands with an infinite end: values above a cut, or up to it. Each cut gives
-    two of them, and G cuts give (G + 1)(G + 2)/2 intervals, among them the whole line.
-    """
-
-    grid: tuple[float, ...] = DEFAULT_GRID
-    feature: int | None = None
-    intervals: bool = False
-
-    def size(self, features: int) -> int:
-        """Count "never" and "always" once."""
-        searched = 1 if self.feature is not None else features
-        return 2 + searched * (self._ends()[0].size - 1)
-
-    def search(self, X: Values, signs: Signs) -> Found:
-        """Go through all of them; "never" wins a tie, then the first feature does."""
-        ends = np.array([-np.inf, *self.grid, np.inf])
-        low, high = self._ends()
-        widths = high - low
-        whole = widths == ends.size - 1
-        positive = int((signs > 0).sum())
-        found, mistakes = Band(0, math.inf, math.inf), positive
-        survivors = int(positive == 0) + int((signs > 0).all())
-        for j in range(X.shape[1]) if self.feature is None else [self.feature]:
-            before = self._sums(X[:, j], signs)
-            errors = positive - (before[high] - before[low])
-            survivors += int((errors[~whole] == 0).sum())
-            if errors.min() < mistakes:
-                mistakes = int(errors.min())
-                chosen = self._choose(np.flatnonzero(errors == mistakes), widths)
-                found = Band(j, float(ends[low[chosen]]), float(ends[high[chosen]]))
-        return Found(found, mistakes, survivors)
-
-    def _ends(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Number the ends of every band; 0 is -∞, the last is ∞."""
-        last = len(self.grid) + 1
-        if self.intervals:
-            return np.triu_indices(last + 1, 1)
-        cuts = np.arange(1, last)
-        low = np.concatenate([np.zeros_like(cuts), cuts, [0]])
-        return low, np.concatenate([cuts, np.full_like(cuts, last), [last]])
-
-    def _sums(self, values: NDArray[Any], signs: Signs) -> NDArray[np.int64]:
-        """Add up the signs of the rows up to each end."""
-        codes = np.searchsorted(np.array(self.grid), values, side="left")
-        totals = np.zeros(len(self.grid) + 2, dtype=np.int64)
-        np.add.at(totals, codes + 1, signs)
-        return np.cumsum(totals)
-
-    def _choose(self, ties: NDArray[np.intp], widths: NDArray[np.intp]) -> np.intp:
-        """Take the tightest interval, or the middle threshold."""
-        chosen: np.intp = ties[widths[ties].argmin()] if self.intervals else ties[ties.size // 2]
-        return chosen
+Wanted = NDArray[np.int64]
+"""Signs that can be added up."""
+States = NDArray[np.intp]
+"""For every feature: 0 or 1 where the conjunction wants that bit, 2 where it does not ask."""
 
 
 @dataclass(frozen=True)
@@ -208,31 +87,6 @@ class Conjunctions(FiniteClass):
                 (int(j), float(values[j]), bool(states[j] == 1) == self.every) for j in asked
             )
         return Found(Literals(tests, self.every), mistakes, survivors)
-
-
-@dataclass(frozen=True)
-class Listed(FiniteClass):
-    """Functions of rows, each giving a number per row that is above 0 for +1."""
-
-    functions: Sequence[Callable[..., Any]] = field(default=())
-
-    def size(self, features: int) -> int:
-        """As many as there are, whether they differ or not."""
-        return len(self.functions)
-
-    def search(self, X: Values, signs: Signs) -> Found:
-        """Ask them all; the first wins a tie."""
-        sample = unlabelled(ArrayTable(X))
-        rules = [Function(f, _name(f, i)) for i, f in enumerate(self.functions, start=1)]
-        errors = [int((rule.answers(sample) != signs).sum()) for rule in rules]
-        least = min(errors)
-        return Found(rules[errors.index(least)], least, errors.count(0))
-
-
-Wanted = NDArray[np.int64]
-"""Signs that can be added up."""
-States = NDArray[np.intp]
-"""For every feature: 0 or 1 where the conjunction wants that bit, 2 where it does not ask."""
 
 
 def _count(bits: NDArray[np.bool_], signs: Wanted) -> tuple[States | None, int, int]:
@@ -307,8 +161,3 @@ def _say(column: str, value: float, equal: bool) -> str:
     if value == 1:
         return column if equal else f"not {column}"
     return f"{column} {'=' if equal else '≠'} {value:.6g}"
-
-
-def _name(function: Callable[..., Any], number: int) -> str:
-    name = getattr(function, "__name__", "<lambda>")
-    return f"hypothesis {number}" if name == "<lambda>" else str(name)

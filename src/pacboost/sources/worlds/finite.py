@@ -1,0 +1,120 @@
+"""Worlds of finitely many rows, where every risk is a count: Boolean concepts, no free lunch."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.sources.worlds.base import Predict, Risk, Rows, Seed, Signs, World, mistaken, signs
+
+MOST_FEATURES = 20
+"""Boolean worlds of more features are not enumerated: that would be over a million rows."""
+
+
+class Finite(World):
+    """A world whose finitely many rows are equally likely."""
+
+    @abstractmethod
+    def domain(self) -> Rows:
+        """Give every row there is."""
+
+    def _disagreement(self, predict: Predict, draws: int, seed: Seed) -> Risk:
+        return Risk(float(mistaken(self, predict, self.domain()).mean()))
+
+
+@dataclass(frozen=True)
+class BooleanConcept(Finite):
+    """Rows uniform on {0, 1}^features; +1 where ``concept(X)`` is true, row by row.
+
+    >>> parity = BooleanConcept(3, lambda X: X.sum(axis=1) % 2 == 1)
+    >>> parity.risk(lambda X: 2 * X[:, 0] - 1)
+    0.5
+    """
+
+    features: int
+    concept: Predict
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.features <= MOST_FEATURES:
+            raise ParameterError(f"features is {self.features}; it must be 1 to {MOST_FEATURES}")
+
+    def points(self, uniforms: Rows) -> Rows:
+        """Give fair bits."""
+        return (uniforms >= 0.5).astype(np.float64)
+
+    def truth(self, X: Rows) -> Signs:
+        """Ask the concept."""
+        return signs(np.asarray(self.concept(X)) > 0)
+
+    def domain(self) -> Rows:
+        """Give all 2^features rows."""
+        return _digits(np.arange(2**self.features), 2, self.features)
+
+
+@dataclass(frozen=True)
+class NoFreeLunch(Finite):
+    """One labeling of a finite domain; point i is +1 where bit i of ``labeling`` is set.
+
+    A point's features are the digits of its number, as few different ones as suffice; with 2^f
+    points and f features they are the Boolean cube.
+    """
+
+    size: int
+    labeling: int
+    features: int = 1
+
+    def __post_init__(self) -> None:
+        if self.size < 1 or self.features < 1 or not 0 <= self.labeling < 2**self.size:
+            raise ParameterError(
+                f"size is {self.size}, labeling {self.labeling}, features {self.features}; give "
+                "at least one point and feature, and a labeling from 0 to 2^size - 1"
+            )
+
+    @classmethod
+    def drawn(cls, size: int, seed: Seed, features: int = 1) -> NoFreeLunch:
+        """Draw one of the 2^size labelings, all equally likely."""
+        bits = np.random.default_rng(seed).random(size) < 0.5
+        return cls(size, sum(1 << int(i) for i in np.flatnonzero(bits)), features)
+
+    @classmethod
+    def every(cls, size: int, features: int = 1) -> Iterator[NoFreeLunch]:
+        """Give all 2^size labelings in turn."""
+        return (cls(size, labeling, features) for labeling in range(2**size))
+
+    def points(self, uniforms: Rows) -> Rows:
+        """Choose points, all equally likely."""
+        return self._rows(np.floor(uniforms[:, 0] * self.size).astype(np.int64))
+
+    def truth(self, X: Rows) -> Signs:
+        """Look the labels up."""
+        bits = np.array([self.labeling >> i & 1 for i in range(self.size)], dtype=np.bool_)
+        return signs(bits[self._numbers(X)])
+
+    def domain(self) -> Rows:
+        """Give every point."""
+        return self._rows(np.arange(self.size))
+
+    def unseen(self, X: Rows) -> Rows:
+        """Give the points that are not among these rows."""
+        return self._rows(np.setdiff1d(np.arange(self.size), self._numbers(X)))
+
+    @property
+    def _base(self) -> int:
+        return next(b for b in range(1, self.size + 1) if b**self.features >= self.size)
+
+    def _rows(self, numbers: NDArray[np.int64]) -> Rows:
+        return _digits(numbers, self._base, self.features)
+
+    def _numbers(self, X: Rows) -> NDArray[np.int64]:
+        places = self._base ** np.arange(self.features)
+        return np.asarray(X, dtype=np.int64) @ places
+
+
+def _digits(numbers: NDArray[np.int64], base: int, places: int) -> Rows:
+    digits: Rows = (numbers[:, None] // base ** np.arange(places) % base).astype(np.float64)
+    return digits
