@@ -1,0 +1,184 @@
+"""Bounds for rows that depend on each other: vectors, shape, coverage, and rows taken for granted."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pacboost.bounds import dependent
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.dependent import (
+    groups_bound,
+    groups_certificate,
+    ordered_bound,
+    ordered_certificate,
+)
+from pacboost.bounds.holdout import chernoff_kl, clopper_pearson, hoeffding
+from pacboost.errors import ParameterError
+from tests.bounds.coverage import check_coverage, check_rejected
+
+
+def test_vectors() -> None:
+    assert groups_bound(0.1, 1000, 0.05) == pytest.approx(0.124808, abs=5e-7)
+    assert ordered_bound(100, 1000, 0.05) == pytest.approx(0.138702, abs=5e-7)
+
+
+@given(st.integers(1, 400), st.floats(0, 1), st.floats(1e-9, 0.9))
+def test_groups_of_one_row_give_chernoff_and_hoeffding(n: int, share: float, delta: float) -> None:
+    k = int(share * n)
+    assert groups_bound(k / n, n, delta) == pytest.approx(chernoff_kl(k, n, delta), rel=1e-9)
+    assert ordered_bound(k, n, delta) == pytest.approx(hoeffding(k, n, delta), rel=1e-11)
+
+
+@given(st.integers(1, 400), st.floats(0, 0.99), st.floats(1e-9, 0.9))
+def test_shape(groups: int, mean: float, delta: float) -> None:
+    value = groups_bound(mean, groups, delta)
+    assert mean <= value <= 1
+    assert groups_bound(mean, groups + 1, delta) <= value
+    assert groups_bound(mean, groups, delta / 2) >= value
+    assert groups_bound(min(1.0, mean + 0.01), groups, delta) >= value
+    k = int(mean * groups)
+    value = ordered_bound(k, groups, delta)
+    assert k / groups <= value <= 1
+    assert ordered_bound(k, groups + 1, delta) <= value
+    assert ordered_bound(k, groups, delta / 2) >= value
+    assert ordered_bound(min(groups, k + 1), groups, delta) >= value
+
+
+def test_rounded_outward() -> None:
+    for n in (1, 7, 50, 1000):
+        exact = 1 - 0.05 ** (1 / n)
+        assert groups_bound(0.0, n, 0.05) >= exact
+        assert groups_bound(0.0, n, 0.05) == pytest.approx(exact, rel=1e-9)
+        assert ordered_bound(0, n, 0.05) >= min(1.0, math.sqrt(math.log(20) / (2 * n)))
+
+
+def test_tiny_delta_says_nothing_rather_than_failing() -> None:
+    assert groups_bound(0.0, 10, 1e-320) == 1.0
+    assert ordered_bound(0, 10, 1e-320) == 1.0
+
+
+def shares_of_groups(generator: np.random.Generator, runs: int, groups: int) -> NDArray[np.float64]:
+    """Each group errs on all of its rows or on none, mean risk 0.2."""
+    return np.asarray(generator.random((runs, groups)) < 0.2, dtype=np.float64)
+
+
+def test_groups_cover_where_rows_move_together() -> None:
+    runs, groups, rows, delta = 4000, 60, 10, 0.05
+    shares = shares_of_groups(np.random.default_rng(1), runs, groups)
+    means, times = np.unique(shares.mean(axis=1), return_counts=True)
+    bounds = np.array([groups_bound(float(m), groups, delta) for m in means])
+    check_coverage("dependent.groups, rows move together", times[bounds < 0.2].sum(), runs, delta)
+    naive = np.array(
+        [clopper_pearson(round(m * groups) * rows, groups * rows, delta) for m in means]
+    )
+    wrong = times[naive < 0.2].sum()
+    check_rejected("twin: grouped rows counted as independent", wrong, runs, delta)
+
+
+def test_groups_cover_where_groups_differ() -> None:
+    """Every group has a risk of its own, Beta(1, 4), and few rows."""
+    generator = np.random.default_rng(2)
+    runs, groups, delta = 4000, 80, 0.05
+    risks = generator.beta(1, 4, size=(runs, groups))
+    shares = generator.binomial(5, risks) / 5
+    broken = sum(groups_bound(float(m), groups, delta) < 0.2 for m in shares.mean(axis=1))
+    check_coverage("dependent.groups, groups differ in risk", broken, runs, delta)
+
+
+def test_unequal_groups_are_counted_once_each() -> None:
+    """Large groups err more: the mean over rows speaks of other people than the mean over groups.
+
+    Half of the groups have one row and risk 0.1, half have nine and risk 0.5. A row of a new group
+    is wrong with probability 0.3.
+    """
+    generator = np.random.default_rng(3)
+    runs, groups, delta = 2000, 100, 0.05
+    large = generator.random((runs, groups)) < 0.5
+    wrong = np.where(large, generator.binomial(9, 0.5, large.shape) / 9, 0.0)
+    wrong = np.where(large, wrong, generator.random(large.shape) < 0.1)
+    broken = sum(groups_bound(float(m), groups, delta) < 0.3 for m in wrong.mean(axis=1))
+    check_coverage("dependent.groups, unequal groups", broken, runs, delta)
+
+
+def drifting(runs: int, n: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Rows whose risk follows the past: high after a mistake, low after none."""
+    generator = np.random.default_rng(seed)
+    total, risks = np.zeros(runs), np.zeros(runs)
+    wrong = np.zeros(runs, dtype=np.bool_)
+    for _ in range(n):
+        now = np.where(wrong, 0.9, 0.05)
+        wrong = generator.random(runs) < now
+        risks += now / n
+        total += wrong
+    return total.astype(np.int64), risks
+
+
+def test_ordered_rows_cover_the_period_watched() -> None:
+    runs, n, delta = 4000, 200, 0.05
+    k, risks = drifting(runs, n, 4)
+    bounds = {m: ordered_bound(int(m), n, delta) for m in np.unique(k)}
+    broken = sum(bounds[m] < risk for m, risk in zip(k, risks, strict=True))
+    check_coverage("dependent.ordered, risk follows the past", broken, runs, delta)
+
+
+def test_twin_ordered_rows_say_nothing_of_the_future() -> None:
+    """The long-run risk is 1/3 here; taken for independent, the period watched misleads."""
+    runs, n, delta = 4000, 200, 0.05
+    k, _ = drifting(runs, n, 5)
+    exact = {m: clopper_pearson(int(m), n, delta) for m in np.unique(k)}
+    broken = sum(exact[m] < 1 / 3 for m in k)
+    check_rejected("twin: ordered rows counted as independent", broken, runs, delta)
+
+
+def test_twin_delta_dropped() -> None:
+    k, risks = drifting(2000, 200, 6)
+    check_rejected("twin: ordered, delta dropped", (k / 200 < risks).sum(), 2000, 0.05)
+
+
+@pytest.mark.parametrize(
+    "made", [groups_certificate([0.0, 0.5, 1.0, 0.0], 0.05), ordered_certificate(3, 40, 0.05)]
+)
+def test_certificates_can_be_computed_again(made: Certificate) -> None:
+    assert Certificate.from_json(made.to_json()) == made
+    module, function = made.bound.split(".")
+    assert module == "dependent"
+    assert getattr(dependent, function)(**made.inputs) == made.value
+    assert made.delta == made.inputs["delta"] == 0.05
+    assert not made.valid_after_looking
+
+
+def test_groups_not_rows_are_the_size() -> None:
+    made = groups_certificate([0.25] * 12, 0.1)
+    assert made.size == made.inputs["groups"] == 12
+    assert "group" in made.claim
+
+
+def test_an_ordered_claim_is_about_the_period() -> None:
+    assert "period" in ordered_certificate(0, 10, 0.05).claim
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, float("nan"), "0.05"])
+def test_refuses_delta(delta: float) -> None:
+    with pytest.raises(ParameterError, match="delta"):
+        groups_bound(0.1, 10, delta)
+    with pytest.raises(ParameterError, match="delta"):
+        ordered_bound(1, 10, delta)
+
+
+def test_refuses_other_input() -> None:
+    for mean in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ParameterError, match="between 0 and 1"):
+            groups_bound(mean, 10, 0.05)
+    with pytest.raises(ParameterError, match="groups"):
+        groups_bound(0.1, 0, 0.05)
+    with pytest.raises(ParameterError, match="groups"):
+        groups_certificate([], 0.05)
+    for k, n in ((-1, 10), (11, 10), (0, 0)):
+        with pytest.raises(ParameterError, match=r"must be|are a whole"):
+            ordered_bound(k, n, 0.05)
