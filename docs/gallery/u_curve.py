@@ -9,8 +9,8 @@ many ways votes of T stumps can label points, so it grows with T whatever the ru
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ DELTA = 0.05
 FEATURES = 10
 
 
-@dataclass(frozen=True)
-class Curves:
+class Curves(NamedTuple):
     """What is drawn, for each number of rounds."""
 
     rounds: Sequence[int]

@@ -182,3 +182,17 @@ def test_refuses_other_input() -> None:
     for k, n in ((-1, 10), (11, 10), (0, 0)):
         with pytest.raises(ParameterError, match=r"must be|are a whole"):
             ordered_bound(k, n, 0.05)
+
+
+@pytest.mark.parametrize("n", [37, 113, 400, 1000])
+def test_claims_round_up(n: int) -> None:
+    """A claim never says less than the bound gives."""
+    for made in (groups_certificate([0.1] * n, 0.05), ordered_certificate(n // 10, n, 0.05)):
+        words = made.claim.rstrip(".").replace("%", " ").split()
+        number = float(next(word for word in reversed(words) if word[0].isdigit()))
+        claimed = number / 100 if "%" in made.claim else number
+        assert claimed >= made.value
+
+
+def test_groups_are_printed_as_groups() -> None:
+    assert "12 rows" not in str(groups_certificate([0.25] * 12, 0.05))

@@ -1,0 +1,291 @@
+"""certify: any classifier, on rows it has not seen, and a refusal on those it has."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import pacboost
+from pacboost import AdaBoostClassifier, certify
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.dependent import groups_bound, ordered_bound
+from pacboost.bounds.holdout import clopper_pearson
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.confidence import ConfidenceBoost
+from pacboost.estimators.rectangle import RectangleClassifier
+from pacboost.estimators.version_space import VersionSpaceClassifier
+from pacboost.questions.verify import recompute
+from pacboost.sources.worlds import Boxes, LabelNoise
+from tests.bounds.coverage import check_coverage, check_rejected
+from tests.worlds import noisy
+
+X, Y = noisy(600, 4, seed=1)
+FRESH, LABELS = noisy(500, 4, seed=2)
+
+
+@pytest.fixture(scope="module")
+def model() -> AdaBoostClassifier:
+    return AdaBoostClassifier(n_estimators=20).fit(X, Y)
+
+
+def test_counts_mistakes_on_fresh_rows(model: AdaBoostClassifier) -> None:
+    certificate = certify(model, FRESH, LABELS, delta=0.02)
+    k = int((model.predict(FRESH) != LABELS).sum())
+    assert certificate.inputs["k"] == k
+    assert certificate.size == certificate.inputs["n"] == 500
+    assert certificate.value == clopper_pearson(k, 500, 0.02)
+    assert certificate.delta == 0.02
+    assert pacboost.certify is certify
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        LogisticRegression(),
+        RandomForestClassifier(5, random_state=0),
+        make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)),
+        make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=3)),
+        DummyClassifier(),
+    ],
+)
+def test_any_classifier(other: Any) -> None:
+    other.fit(X, Y)
+    certificate = certify(other, FRESH, LABELS)
+    assert certificate.inputs["k"] == (other.predict(FRESH) != LABELS).sum()
+
+
+def test_several_classes_with_names() -> None:
+    data = load_iris()
+    names = data.target_names[data.target]
+    forest = RandomForestClassifier(10, random_state=0).fit(data.data[::2], names[::2])
+    certificate = certify(forest, data.data[1::2], names[1::2])
+    k = int((forest.predict(data.data[1::2]) != names[1::2]).sum())
+    assert certificate.inputs["k"] == k
+    assert certificate.value == clopper_pearson(k, 75, 0.05)
+
+
+def test_labels_and_rows_may_come_as_lists_and_frames(model: AdaBoostClassifier) -> None:
+    expected = certify(model, FRESH, LABELS)
+    assert certify(model, FRESH.tolist(), LABELS.tolist()) == expected
+    assert certify(model, FRESH, pd.Series(LABELS)) == expected
+    tree = DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    assert certify(tree, FRESH.tolist(), LABELS.tolist()) == certify(tree, FRESH, LABELS)
+
+
+def test_ties_count_as_mistakes() -> None:
+    """Two rules of equal votes that disagree on half of the rows."""
+    rows = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 30)
+    labels = np.where(rows.sum(axis=1) > 1, 1, 0)
+    model = AdaBoostClassifier(n_estimators=5).fit(rows, labels)
+    wrong = model.mistakes(rows, labels)
+    scores = model.decision_function(rows)
+    np.testing.assert_array_equal(wrong, (scores == 0) | (model.predict(rows) != labels))
+
+
+def test_groups_are_counted_instead_of_rows(model: AdaBoostClassifier) -> None:
+    groups = np.repeat(np.arange(100), 5)
+    certificate = certify(model, FRESH, LABELS, groups=groups)
+    shares = (model.predict(FRESH) != LABELS).reshape(100, 5).mean(axis=1)
+    assert certificate.inputs["groups"] == 100
+    assert certificate.inputs["mean"] == pytest.approx(shares.mean(), rel=1e-12)
+    assert certificate.value == pytest.approx(groups_bound(shares.mean(), 100, 0.05), rel=1e-9)
+    named = certify(model, FRESH, LABELS, groups=[f"patient {g}" for g in groups])
+    assert named == certificate
+    order = np.random.default_rng(0).permutation(500)
+    mixed = certify(model, FRESH[order], LABELS[order], groups=groups[order])
+    assert mixed.value == pytest.approx(certificate.value, rel=1e-9)
+
+
+def test_ordered_rows(model: AdaBoostClassifier) -> None:
+    certificate = certify(model, FRESH, LABELS, ordered=True)
+    k = int((model.predict(FRESH) != LABELS).sum())
+    assert certificate.value == ordered_bound(k, 500, 0.05)
+    assert certificate.value > certify(model, FRESH, LABELS).value
+
+
+def test_not_groups_and_order_at_once(model: AdaBoostClassifier) -> None:
+    with pytest.raises(ParameterError, match="groups and ordered"):
+        certify(model, FRESH, LABELS, groups=np.arange(500), ordered=True)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, 1.5, float("nan"), "0.05", None])
+def test_refuses_delta(model: AdaBoostClassifier, delta: Any) -> None:
+    with pytest.raises(ParameterError, match="delta"):
+        certify(model, FRESH, LABELS, delta=delta)
+
+
+@pytest.fixture(params=[AdaBoostClassifier(n_estimators=3), DecisionTreeClassifier(max_depth=2)])
+def fitted(request: pytest.FixtureRequest) -> Any:
+    return clone(request.param).fit(X, Y)
+
+
+def test_refuses_an_empty_hold_out(fitted: Any) -> None:
+    with pytest.raises(ValueError, match=r"at least one|minimum of 1|no rows"):
+        certify(fitted, FRESH[:0], LABELS[:0])
+
+
+def test_refuses_wrong_lengths(fitted: Any) -> None:
+    with pytest.raises(DataError):
+        certify(fitted, FRESH, LABELS[:-1])
+    with pytest.raises(DataError):
+        certify(fitted, FRESH[:-1], LABELS)
+    with pytest.raises(DataError, match="groups"):
+        certify(fitted, FRESH, LABELS, groups=np.arange(499))
+    with pytest.raises(ValueError, match="features"):
+        certify(fitted, FRESH[:, :2], LABELS)
+
+
+@pytest.mark.parametrize("unfitted", [AdaBoostClassifier(), DecisionTreeClassifier()])
+def test_refuses_an_unfitted_model(unfitted: Any) -> None:
+    with pytest.raises(NotFittedError):
+        certify(unfitted, FRESH, LABELS)
+
+
+def test_refuses_a_table_of_answers() -> None:
+    class Strange:
+        def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.zeros((len(X), 2))
+
+    with pytest.raises(DataError, match="shape"):
+        certify(Strange(), FRESH, LABELS)
+    with pytest.raises(DataError, match="shape"):
+        certify(DecisionTreeClassifier().fit(X, Y), FRESH, np.c_[LABELS, LABELS])
+
+
+def test_a_foreign_attribute_of_the_same_name_is_no_method_of_ours() -> None:
+    class Foreign:
+        mistakes = 3
+        overlap = 0.5
+
+        def predict(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
+            return np.ones(len(X), dtype=np.int64)
+
+    assert certify(Foreign(), FRESH, LABELS).inputs["k"] == (LABELS != 1).sum()
+
+
+def test_refuses_training_rows(model: AdaBoostClassifier) -> None:
+    order = np.random.default_rng(0).permutation(600)
+    with pytest.raises(NotCertified, match="600 of 600"):
+        certify(model, X, Y)
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(model, X[order[:300]], Y[order[:300]])
+    with pytest.raises(NotCertified, match="hold some back"):
+        certify(model, X.astype(np.float32), Y)
+    mixed = np.concatenate([X[:100], FRESH[:100]])
+    with pytest.raises(NotCertified, match="100 of 200"):
+        certify(model, mixed, np.concatenate([Y[:100], LABELS[:100]]))
+    with pytest.raises(NotCertified):
+        certify(model, X, Y, groups=np.arange(600) // 3)
+    with pytest.raises(NotCertified):
+        certify(model, X, Y, ordered=True)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_refuses_training_rows_of_a_frame(frame: Any) -> None:
+    names = ["a", "b", "c", "d"]
+    columns = {name: X[:, j] for j, name in enumerate(names)}
+    model = AdaBoostClassifier(n_estimators=3).fit(frame(columns), Y)
+    with pytest.raises(NotCertified, match="600 of 600"):
+        certify(model, frame(columns), Y)
+    fresh = {name: FRESH[:, j] for j, name in enumerate(names)}
+    certify(model, frame(fresh), LABELS)
+
+
+def test_rows_held_back_by_fit_itself_are_refused_too() -> None:
+    model = AdaBoostClassifier(n_estimators=5, early_stopping=True, random_state=0).fit(X, Y)
+    with pytest.raises(NotCertified, match="600 of 600"):
+        certify(model, X, Y)
+
+
+def test_validation_rows_that_stopped_the_run_are_refused() -> None:
+    """They chose the number of rounds, so they are no hold-out."""
+    model = AdaBoostClassifier(n_estimators=50).fit(X, Y, X_val=FRESH, y_val=LABELS)
+    with pytest.raises(NotCertified):
+        certify(model, FRESH, LABELS)
+
+
+@pytest.mark.parametrize(
+    "learner", [RectangleClassifier(), VersionSpaceClassifier(), ConfidenceBoost(gap=0.4)]
+)
+def test_every_model_of_ours_refuses_its_training_rows(learner: Any) -> None:
+    world = Boxes((0.2, 0.3), (0.7, 0.9))
+    rows, labels = world.draw(3000, 1)
+    learner.fit(rows, labels)
+    certify(learner, *world.draw(500, 2))
+    with pytest.raises(NotCertified):
+        certify(learner, rows, labels)
+
+
+def test_fresh_draws_that_repeat_training_rows_are_welcome() -> None:
+    for seed in range(40):
+        generator = np.random.default_rng(seed)
+        rows = generator.integers(3, size=(700, 4)).astype(np.float64)
+        labels = np.where(rows[:, 0] + generator.normal(size=700) > 1, 1, 0)
+        model = AdaBoostClassifier(n_estimators=3).fit(rows[:400], labels[:400])
+        assert model.overlap(rows[400:]) is not None
+        certificate = certify(model, rows[400:], labels[400:])
+        assert certificate.inputs["n"] == 300  # none is dropped in silence
+
+
+def test_the_sketch_stays_in_memory(model: AdaBoostClassifier, tmp_path: Path) -> None:
+    assert model.overlap(X) is not None
+    salt = model._sketch.salt
+    content = pickle.dumps(model)
+    assert b"_sketch" not in content
+    assert salt.to_bytes(8, "little") not in content
+    assert pickle.loads(content).overlap(X) is None
+    path = tmp_path / "model.json"
+    model.save(path)
+    text = path.read_text()
+    assert "sketch" not in text
+    assert str(salt) not in text
+    assert pacboost.load(path).overlap(X) is None
+    assert certify(pacboost.load(path), FRESH, LABELS) == certify(model, FRESH, LABELS)
+
+
+def test_a_failed_fit_keeps_the_earlier_sketch() -> None:
+    model = AdaBoostClassifier(n_estimators=3).fit(X, Y)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(FRESH, np.where(LABELS > 0, np.nan, 0.0))
+    with pytest.raises(NotCertified):
+        certify(model, X, Y)
+
+
+@pytest.mark.parametrize("more", [{}, {"ordered": True}, {"groups": np.arange(500) // 2}])
+def test_can_be_computed_again(model: AdaBoostClassifier, more: dict[str, Any]) -> None:
+    certificate = certify(model, FRESH, LABELS, **more)
+    assert Certificate.from_json(certificate.to_json()) == certificate
+    assert recompute(certificate, model.ledger_) == certificate.value
+
+
+def test_coverage_and_the_twin_on_training_rows() -> None:
+    """Labels of a box with noise; the risk of every vote of stumps is known exactly."""
+    world = LabelNoise(Boxes((0.3,), (0.8,)), 0.25)
+    runs, delta = 600, 0.05
+    honest = cheated = 0
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        model = DecisionTreeClassifier(max_leaf_nodes=12).fit(*(train := world.draw(80, generator)))
+        cuts = model.tree_.threshold[model.tree_.children_left >= 0]
+        clean = Boxes((0.3,), (0.8,)).piecewise_risk(model.predict, [cuts])
+        risk = world.noisy_risk(clean)
+        honest += certify(model, *world.draw(100, generator), delta=delta).value < risk
+        cheated += certify(model, *train, delta=delta).value < risk
+    check_coverage("certify, trees on fresh rows", honest, runs, delta)
+    check_rejected("twin: certify on the training rows", cheated, runs, delta)
