@@ -46,7 +46,8 @@ def test_print_starts_with_the_claim_and_says_everything() -> None:
         "0.05",
         ONE.theorem,
         ONE.reference,
-        "held-out rows, 12,345 rows",
+        "held-out rows",
+        "12,345",
         ONE.independent_of,
         "rows are independent; nothing drifts",
         "no longer valid",
@@ -64,6 +65,11 @@ def test_what_holds_always_says_so() -> None:
     assert "0 (holds always)" in text
     assert "still valid" in text
     assert "nothing" in text
+
+
+def test_without_a_ledger_there_is_no_digest() -> None:
+    assert "ledger" in str(ONE)
+    assert "ledger" not in str(replace(ONE, ledger_digest=""))
 
 
 @pytest.mark.parametrize(("value", "vacuous"), [(0.999, False), (1.0, True), (1.2, True)])

@@ -54,7 +54,10 @@ def test_runs_are_the_fewest_that_suffice(failure: float, delta: float) -> None:
     assert runs_needed(failure / 2, delta) <= k
 
 
-@pytest.mark.parametrize(("failure", "delta"), [(0.5, 2**-9), (0.25, 2**-11), (0.1, 0.02)])
+@pytest.mark.parametrize(
+    ("failure", "delta"),
+    [(0.5, 2**-9), (0.25, 2**-11), (0.1, 0.02), (0.4, 3.4359738368000034e-07)],
+)
 def test_runs_at_exact_powers(failure: float, delta: float) -> None:
     k = runs_needed(failure, delta)
     assert failure**k <= delta / 2 * (1 + 1e-12)

@@ -1,4 +1,4 @@
-"""Bounds for rows that depend on each other: vectors, shape, coverage, and rows taken for granted."""
+"""Rows that depend on each other: vectors, shape, coverage, and rows taken as independent."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def test_certificate_says_everything_and_survives_json() -> None:
     assert Certificate.from_json(certificate.to_json()) == certificate
     text = str(certificate)
     assert text.startswith("The vote errs on a share of at most")
-    for part in ("holds always", "Freund and Schapire", "10 rows", ledger.digest()[:16]):
+    for part in ("holds always", "Freund and Schapire", "size            10", ledger.digest()[:16]):
         assert part in text
     assert "&lt;" not in certificate._repr_html_()
     assert certificate.claim in certificate._repr_html_()

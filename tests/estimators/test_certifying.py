@@ -28,11 +28,9 @@ from tests.worlds import noisy
 X, Y = noisy(1000, 4, seed=3)
 
 
-def parts(
-    rows: int, share: float, random_state: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def parts(rows: int, share: float, random_state: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The rows that were learned from, and those set apart, for a whole number as seed."""
-    seed = int(np.random.RandomState(random_state).randint(2**31)) + 1  # noqa: NPY002
+    seed = int(np.random.RandomState(random_state).randint(2**31)) + 1
     order = np.random.default_rng(seed).permutation(rows)
     held = round(rows * share)
     return np.sort(order[held:]), np.sort(order[:held])
@@ -304,7 +302,7 @@ def violations(way: str, runs: int, rows: int, rounds: int) -> int:
 
 @pytest.mark.parametrize("way", ["holdout", "train"])
 def test_coverage_on_a_noisy_box(way: str) -> None:
-    check_coverage(f"certify={way!r}, noisy box", violations(way, 200, 300, 10), 200, 0.05)
+    check_coverage(f"certify={way!r}, noisy box", violations(way, 120, 300, 10), 120, 0.05)
 
 
 @pytest.mark.slow
@@ -321,7 +319,7 @@ def coins(seed: int, rows: int, features: int) -> tuple[NDArray[np.float64], NDA
 
 
 def test_coverage_on_coin_flips_and_the_twins() -> None:
-    runs, delta = 300, 0.05
+    runs, delta = 150, 0.05
     count = dict.fromkeys(("holdout", "train", "training rows", "no prior", "best of 50"), 0)
     for seed in range(runs):
         rows, labels = coins(seed, 200, 3)
@@ -349,6 +347,7 @@ def test_coverage_on_coin_flips_and_the_twins() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
 @pytest.mark.parametrize("way", ["holdout", "train"])
 def test_coverage_on_coin_flips_in_full(way: str) -> None:
     """Few bins and one round: where the bound of 'train' is as tight as it gets."""

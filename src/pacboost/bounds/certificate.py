@@ -56,7 +56,8 @@ class Certificate:
             ("may fail with", chance),
             ("theorem", self.theorem),
             ("reference", self.reference),
-            ("sample", f"{self.sample}, {self.size:,} rows"),
+            ("sample", self.sample),
+            ("size", f"{self.size:,}"),
             ("independent of", self.independent_of),
             ("assumes", "; ".join(self.assumptions) or "nothing"),
             ("after looking", "still valid" if self.valid_after_looking else "no longer valid"),
@@ -65,7 +66,7 @@ class Certificate:
             (name, f"{value:.6g}" if isinstance(value, float) else str(value))
             for name, value in self.inputs.items()
         ]
-        return [*facts, ("ledger", self.ledger_digest[:16])]
+        return [*facts, ("ledger", self.ledger_digest[:16])] if self.ledger_digest else facts
 
     def to_json(self) -> str:
         """Everything as JSON text."""

@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import positive_whole, probability
 
 
 def certify(
-    model: Any, X: Any, y: Any, *, delta: float = 0.05, groups: Any = None, ordered: bool = False
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    models: int = 1,
+    groups: Any = None,
+    ordered: bool = False,
 ) -> Certificate:
     """Bound the error on new examples by the mistakes on rows not used in fitting.
 
@@ -25,6 +32,8 @@ def certify(
     X, y : rows and labels that had no part in fitting or choosing the model
     delta : float, default=0.05
         The probability with which the claim may fail.
+    models : int, default=1
+        How many models are scored on these rows and may be kept: each pays its share of delta.
     groups : array of group labels, default=None
         Give it when rows of one group (a patient, a customer) depend on each other: then groups,
         not rows, are counted.
@@ -42,16 +51,16 @@ def certify(
     >>> certificate.inputs["k"], round(certificate.value, 4)
     (1, 0.0235)
     """
-    probability("delta", delta)
+    share = probability("delta", delta) / positive_whole("models", models)
     wrong = _mistakes(model, X, y)
     _refuse_training_rows(model, X)
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
     if groups is not None:
-        return dependent.groups_certificate(_shares(wrong, groups), delta)
+        return dependent.groups_certificate(_shares(wrong, groups), share)
     if ordered:
-        return dependent.ordered_certificate(int(wrong.sum()), wrong.size, delta)
-    return holdout.certificate(int(wrong.sum()), wrong.size, delta)
+        return dependent.ordered_certificate(int(wrong.sum()), wrong.size, share)
+    return holdout.certificate(int(wrong.sum()), wrong.size, delta, models)
 
 
 def _mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:

@@ -19,10 +19,14 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
     name = next((key for key, value in given.items() if isinstance(value, float)), None)
     if name is None:
         raise PacboostError("this question has no fractional parameter to draw a curve over")
-    values = np.geomspace(given[name] / 4, min(given[name] * 4, 0.49), 25)
+    asked = given[name]
+    values = np.append(np.geomspace(asked / 4, min(asked * 4, (1 + asked) / 2), 24), asked)
     curves: dict[str, list[tuple[float, int]]] = {}
-    for value in values:
-        answer = ask(**{**given, name: float(value)})
+    for value in np.sort(values):
+        try:
+            answer = ask(**{**given, name: float(value)})
+        except PacboostError:  # nothing can be promised there: the curve has a gap
+            continue
         for count in COUNTS:
             number = getattr(answer, count)
             if number is not None:
@@ -30,7 +34,7 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
     for count, points in curves.items():
         label = "no method with fewer" if count == "lower" else f"{count} that suffice"
         axes.loglog(*zip(*points, strict=True), label=label, ls="--" if count == "lower" else "-")
-    axes.axvline(given[name], color="grey", lw=0.8)
+    axes.axvline(asked, color="grey", lw=0.8)
     axes.set(xlabel=name, ylabel="number needed")
     axes.legend()
     try:

@@ -1,0 +1,268 @@
+"""verify: an intact file holds; whatever was edited by hand is found and said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pacboost
+from pacboost import AdaBoostClassifier
+from pacboost.bounds import compression, dependent, finite, occam, rectangle
+from pacboost.errors import FileError, PacboostError
+from pacboost.ledgers.ledger import Ledger
+from pacboost.questions.verify import Check, recompute, verify
+from tests.worlds import noisy
+
+X, Y = noisy(300, 3, seed=5)
+WAYS = (None, "holdout", "train")
+Edit = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture(params=WAYS)
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return saved(tmp_path, certify=request.param)
+
+
+def saved(folder: Path, **parameters: Any) -> Path:
+    path = folder / "model.json"
+    AdaBoostClassifier(n_estimators=6, random_state=0, **parameters).fit(X, Y).save(path)
+    return path
+
+
+def edited(path: Path, edit: Edit) -> list[Check]:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    edit(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return verify(path)
+
+
+def refused(path: Path, edit: Edit, name: str) -> bool:
+    """Whether a check fails, or verify refuses in words; any other exception is a mishap."""
+    try:
+        return name in failing(edited(path, edit))
+    except PacboostError as problem:
+        return str(problem) != ""
+
+
+def failing(checks: list[Check]) -> set[str]:
+    assert all(check.words for check in checks)
+    return {check.name for check in checks if not check.holds}
+
+
+def test_an_intact_file_holds(path: Path) -> None:
+    checks = verify(path)
+    assert {check.name for check in checks} == {"ledger", "rounds", "bound"}
+    assert failing(checks) == set()
+    assert verify(str(path)) == checks
+    assert pacboost.verify is verify
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"learning_rate": 0.3},
+        {"max_vote": 0.2},
+        {"resample": True},
+        {"early_stopping": True},
+        {"certify": "train", "delta": 1e-9},
+    ],
+)
+def test_other_runs_hold_too(tmp_path: Path, parameters: dict[str, Any]) -> None:
+    assert failing(verify(saved(tmp_path, **parameters))) == set()
+
+
+def test_weights_and_separable_data_hold(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    weights = np.random.default_rng(0).random(300)
+    AdaBoostClassifier(n_estimators=9).fit(X, Y, sample_weight=weights).save(path)
+    assert failing(verify(path)) == set()
+    AdaBoostClassifier(n_estimators=9).fit(X, X[:, 0] > 0).save(path)
+    assert failing(verify(path)) == set()
+
+
+def test_every_choice_holds(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    model = AdaBoostClassifier(n_estimators=6, random_state=0, certify="train").fit(X, Y)
+    for number in range(0, len(model.choices_), 7):
+        model.choose(number).save(path)
+        assert failing(verify(path)) == set()
+
+
+NUMBERS = ["error", "edge", "vote", "normaliser", "training_error", "effective_size", "weight"]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_an_edited_ledger_is_found(path: Path, name: str) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        entry = content["model"]["ledger"]["rounds"][2]
+        entry[name] = entry[name] * 0.99 if name != "weight" else entry[name] - 1
+
+    checks = edited(path, edit)
+    assert "ledger" in failing(checks)
+    words = next(check.words for check in checks if check.name == "ledger")
+    assert "certificate was made for ledger" in words
+
+
+@pytest.mark.parametrize("name", ["error", "edge", "vote", "normaliser"])
+def test_rounds_that_contradict_themselves_are_named(path: Path, name: str) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["model"]["ledger"]["rounds"][2][name] *= 0.99
+
+    rounds = next(check for check in edited(path, edit) if check.name == "rounds")
+    assert not rounds.holds
+    assert "round 3" in rounds.words
+
+
+def test_a_training_error_above_the_theorem_is_found(path: Path) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["model"]["ledger"]["rounds"][4]["training_error"] = 0.99
+
+    assert {"ledger", "rounds"} <= failing(edited(path, edit))
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", [0, -1, 10_000, 1e308])
+def test_absurd_numbers_are_found_and_not_stumbled_over(
+    tmp_path: Path, name: str, value: float
+) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["model"]["ledger"]["rounds"][2][name] = value
+
+    assert refused(saved(tmp_path), edit, "ledger")
+
+
+def test_a_dropped_round_is_found(path: Path) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["model"]["ledger"]["rounds"].pop()
+        content["about"]["rounds"].pop()
+
+    assert "ledger" in failing(edited(path, edit))
+
+
+def test_an_edited_value_is_found(path: Path) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["certificate"]["value"] *= 0.999
+
+    checks = edited(path, edit)
+    assert failing(checks) == {"bound"}
+    assert "the certificate says" in next(c.words for c in checks if c.name == "bound")
+
+
+def test_another_ledger_is_found(path: Path) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["certificate"]["ledger_digest"] = "0" * 64
+
+    assert failing(edited(path, edit)) == {"ledger"}
+
+
+@pytest.mark.parametrize("way", ["holdout", "train"])
+@pytest.mark.parametrize("factor", [0, 2])
+def test_edited_counts_are_found(tmp_path: Path, way: str, factor: int) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        name = "k" if way == "holdout" else "mistakes"
+        content["certificate"]["inputs"][name] *= factor
+
+    assert refused(saved(tmp_path, certify=way), edit, "bound")
+
+
+def test_edited_grounds_of_the_training_error_are_found(tmp_path: Path) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["certificate"]["inputs"]["product of Z"] = 0.0001
+
+    assert failing(edited(saved(tmp_path), edit))
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"k": 1000, "n": 60, "delta": 0.05, "models": 1},
+        {"k": 1, "n": 60, "delta": 7, "models": 1},
+        {"k": 1, "n": 60, "delta": 0.05, "models": 1, "more": 1},
+        {"k": 1, "n": 60},
+        {"k": "one", "n": 60, "delta": 0.05, "models": 1},
+        {},
+    ],
+)
+def test_impossible_inputs_fail_in_words(tmp_path: Path, inputs: dict[str, Any]) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["certificate"]["inputs"] = inputs
+
+    assert refused(saved(tmp_path, certify="holdout"), edit, "bound")
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "",
+        "nonsense",
+        "holdout.nonsense",
+        "nonsense.bound",
+        "holdout.clopper_pearson.x",
+        "..errors.x",
+        "holdout._log_inverse",
+        "holdout.math",
+        "holdout.certificate",
+        "holdout.MOST_ROWS",
+    ],
+)
+def test_unknown_bounds_fail_in_words(tmp_path: Path, bound: str) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["certificate"]["bound"] = bound
+
+    assert refused(saved(tmp_path, certify="holdout"), edit, "bound")
+
+
+@pytest.mark.parametrize("way", ["holdout", "train"])
+def test_an_edited_delta_is_found(tmp_path: Path, way: str) -> None:
+    """What the page prints must be what was computed with."""
+
+    def edit(content: dict[str, Any]) -> None:
+        content["certificate"]["delta"] = 1e-9
+
+    assert failing(edited(saved(tmp_path, certify=way), edit))
+
+
+def test_an_edited_claim_is_found(path: Path) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["certificate"]["claim"] = "The classifier errs on at most 0.01 % of new examples."
+
+    assert failing(edited(path, edit))
+
+
+def test_an_edited_size_is_found(path: Path) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["certificate"]["size"] = 10**9
+
+    assert failing(edited(path, edit))
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be read"):
+        verify(tmp_path / "absent.json")
+    (tmp_path / "bad.json").write_text("[1, 2")
+    with pytest.raises(FileError, match="is not a"):
+        verify(tmp_path / "bad.json")
+    path = saved(tmp_path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    del content["certificate"]["value"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(FileError, match="damaged"):
+        verify(path)
+
+
+def test_certificates_of_other_bounds_can_be_recomputed() -> None:
+    ledger = Ledger("adaboost", "exponential", "stump", 10, 1, False, True)
+    for certificate in (
+        dependent.groups_certificate([0.0, 0.25], 0.05),
+        dependent.ordered_certificate(1, 20, 0.05),
+        finite.certificate(3, 100, 0.05, 3.0),
+        occam.certificate(10, 1000, 100, 5, 2, 0.05),
+        rectangle.certificate(100, 0.05, 2, 0),
+        compression.certificate(2, 100, 0.05, 5),
+    ):
+        assert recompute(certificate, ledger) == certificate.value
