@@ -245,9 +245,9 @@ def test_fresh_draws_that_repeat_training_rows_are_welcome() -> None:
 
 def test_the_sketch_stays_in_memory(model: AdaBoostClassifier, tmp_path: Path) -> None:
     assert model.overlap(X) is not None
-    salt = model._sketch.salt
+    salt = model._sketches[0].salt
     content = pickle.dumps(model)
-    assert b"_sketch" not in content
+    assert b"_sketches" not in content
     assert salt.to_bytes(8, "little") not in content
     assert pickle.loads(content).overlap(X) is None
     path = tmp_path / "model.json"

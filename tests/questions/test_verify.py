@@ -150,7 +150,7 @@ def test_an_edited_value_is_found(path: Path) -> None:
 
     checks = edited(path, edit)
     assert failing(checks) == {"bound"}
-    assert "the certificate says" in next(c.words for c in checks if c.name == "bound")
+    assert "value says" in next(c.words for c in checks if c.name == "bound")
 
 
 def test_another_ledger_is_found(path: Path) -> None:

@@ -46,13 +46,10 @@ class Questions(click.Group):
 def _option(parameter: inspect.Parameter) -> click.Option:
     kind = int if "int" in str(parameter.annotation) else float
     required = parameter.default is inspect.Parameter.empty
-    return click.Option(
-        [f"--{parameter.name.replace('_', '-')}"],
-        type=kind,
-        required=required,
-        default=None if required else parameter.default,
-        show_default=not required,
-    )
+    name = f"--{parameter.name.replace('_', '-')}"
+    if required:
+        return click.Option([name], type=kind, required=True)
+    return click.Option([name], type=kind, default=parameter.default, show_default=True)
 
 
 def _first_line(ask: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -19,21 +19,18 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, OneClassWarning, ParameterError
 from pacboost.estimators import door, prepare
-from pacboost.estimators.certifying import QuantisedVotes, by_holdout, check_way
+from pacboost.estimators.certifying import CertifyingMixin
 from pacboost.estimators.vote import VoteClassifier
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner
-from pacboost.learners.stump import count_rules
 from pacboost.ledgers.ledger import Round
 from pacboost.models import format as model_file
 from pacboost.models.model import Model
-from pacboost.numerics.checks import probability
 from pacboost.numerics.exact import MOST_VOTE
 from pacboost.samples.sample import Sample
-from pacboost.samples.sketch import Sketch
 from pacboost.training.loop import Run
 from pacboost.training.metrics import metric
 from pacboost.training.watch import Watch
@@ -51,7 +48,7 @@ class Work:
     apart: prepare.Examples | None
 
 
-class AdaBoostClassifier(VoteClassifier):
+class AdaBoostClassifier(CertifyingMixin, VoteClassifier):
     """AdaBoost for two classes, with the proof of its training error.
 
     Without an estimator it boosts decision stumps on binned features: fast, exact in its sums, the
@@ -200,16 +197,6 @@ class AdaBoostClassifier(VoteClassifier):
         self._warn(work.run)
         return self
 
-    def choose(self, number: int) -> Self:
-        """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
-        quantised: QuantisedVotes | None = getattr(self, "_quantised", None)
-        if quantised is None:
-            raise ParameterError("choose is there after a fit with certify='train'")
-        vote, certificate = quantised.deploy(number)
-        certificate = replace(certificate, ledger_digest=self.ledger_.digest())
-        self.model_ = replace(self.model_, vote=vote, certificate=certificate)
-        return self
-
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Work:
         """Check everything, and set up the run."""
         rounds = door.at_least_one("n_estimators", self.n_estimators)
@@ -218,9 +205,10 @@ class AdaBoostClassifier(VoteClassifier):
         booster = AdaBoost(door.number("learning_rate", self.learning_rate), cap)
         seed = int(check_random_state(self.random_state).randint(2**31))
         examples, self.classes_ = prepare.read_examples(self, X, y, sample_weight)
-        self._sketch = Sketch.of(examples.table)
+        everything = examples.table
         examples, apart = self._set_apart(examples, seed)
         examples, held = self._hold_back(examples, X_val, y_val, seed)
+        self._remember(everything, *([] if held is None else [held.table]))
         examples = examples.counting()
         sample = prepare.training_sample(
             examples,
@@ -242,23 +230,6 @@ class AdaBoostClassifier(VoteClassifier):
         if self.warm_start and hasattr(self, "model_"):
             self._resume(run, rounds)
         return Work(run, rounds, examples, apart)
-
-    def _set_apart(
-        self, examples: prepare.Examples, seed: int
-    ) -> tuple[prepare.Examples, prepare.Examples | None]:
-        """Set rows apart for the certificate."""
-        check_way(self.certify)
-        probability("delta", self.delta)
-        if self.certify is None:
-            return examples, None
-        if examples.weights is not None:
-            raise ParameterError(
-                f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
-                "so give none, or set certify=None"
-            )
-        if self.certify == "train" and self.warm_start:
-            raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
-        return prepare.split(examples, "holdout", door.number("holdout", self.holdout), seed + 1)
 
     def _hold_back(
         self, examples: prepare.Examples, X_val: Any, y_val: Any, seed: int
@@ -309,6 +280,12 @@ class AdaBoostClassifier(VoteClassifier):
                 "warm_start goes on with the same data, but features or classes have changed; "
                 "set warm_start=False to start afresh"
             )
+        cast = [entry.vote for entry in earlier.ledger.rounds]
+        if earlier.vote.votes.tolist() != cast:
+            raise ParameterError(
+                "the votes of the last fit were rounded (certify='train'), so there is no going on "
+                "from them; set warm_start=False to start afresh"
+            )
         if rounds < len(earlier.ledger):
             raise ParameterError(
                 f"n_estimators is {rounds}, but the last fit has {len(earlier.ledger)} rounds "
@@ -350,26 +327,17 @@ class AdaBoostClassifier(VoteClassifier):
     def _keep(self, work: Work) -> None:
         """Turn the finished rounds into a model with its certificate."""
         run, table = work.run, work.run.sample.table
-        vote, ledger = run.vote(), run.ledger()
-        certificate = training_error(ledger)
-        if work.apart is not None and self.certify == "holdout":
-            certificate = by_holdout(vote, work.apart, self.delta)
+        ledger = run.ledger()
         self.model_ = Model(
             self.classes_,
             table.n_columns,
             table.names,
             run.sample.bins,
-            vote,
+            run.vote(),
             ledger,
-            replace(certificate, ledger_digest=ledger.digest()),
+            training_error(ledger),
         )
-        self.__dict__.pop("_quantised", None)
-        self.__dict__.pop("choices_", None)
-        if work.apart is not None and self.certify == "train" and run.done:
-            base_rules = 0 if run.sample.bins is None else count_rules(run.sample.bins)
-            self._quantised = QuantisedVotes(vote, work.trained, work.apart, base_rules, self.delta)
-            self.choices_ = self._quantised.choices
-            self.choose(0)
+        self._certify_new_examples(work.trained, work.apart)
 
     def _warn(self, run: Run) -> None:
         if self.classes_.size == 1:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,13 @@ from numpy.typing import NDArray
 from pacboost.bounds import holdout, occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.prepare import Examples
+from pacboost.estimators import door
+from pacboost.estimators.prepare import Examples, split
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
+from pacboost.learners.stump import count_rules
+from pacboost.models.model import Model
+from pacboost.numerics.checks import probability
 
 WAYS = (None, "holdout", "train")
 
@@ -30,21 +35,9 @@ class Choice:
     """Error on the rows that gave the bins, whose labels nothing has looked at: an estimate."""
 
 
-def check_way(way: str | None) -> str | None:
-    """Check the parameter ``certify``."""
-    if way not in WAYS:
-        raise ParameterError(f"certify is {way!r}; it may be 'holdout', 'train' or None")
-    return way
-
-
 def wrong_rows(vote: Vote, examples: Examples) -> int:
     """Count mistakes, ties included."""
     return int(np.count_nonzero(vote.scores(examples.table) * examples.signs <= 0))
-
-
-def by_holdout(vote: Vote, held: Examples, delta: float) -> Certificate:
-    """Certify the vote on rows held back before anything was learned."""
-    return holdout.certificate(wrong_rows(vote, held), held.signs.size, delta)
 
 
 class QuantisedVotes:
@@ -101,3 +94,65 @@ def merged(vote: Vote) -> tuple[list[StumpRule], NDArray[np.float64]]:
         sums[unsigned] = sums.get(unsigned, 0.0) + sign * float(weight)
     kept = {rule: weight for rule, weight in sums.items() if weight != 0}
     return list(kept), np.array(list(kept.values()))
+
+
+class CertifyingMixin:
+    """What ``certify``, ``holdout`` and ``delta`` ask of an estimator that boosts."""
+
+    certify: str | None
+    holdout: float
+    delta: float
+    warm_start: bool
+    model_: Model
+    choices_: list[Choice]
+    _quantised: QuantisedVotes
+
+    def choose(self, number: int) -> Self:
+        """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
+        if not hasattr(self, "_quantised"):
+            raise ParameterError("choose is there after a fit with certify='train'")
+        if not 0 <= door.whole("number", number) < len(self.choices_):
+            raise ParameterError(
+                f"number is {number}; choices_ has the numbers 0 to {len(self.choices_) - 1}"
+            )
+        vote, certificate = self._quantised.deploy(number)
+        self._deploy(vote, certificate)
+        return self
+
+    def _set_apart(self, examples: Examples, seed: int) -> tuple[Examples, Examples | None]:
+        """Set rows apart for the certificate."""
+        if self.certify not in WAYS:
+            raise ParameterError(
+                f"certify is {self.certify!r}; it may be 'holdout', 'train' or None"
+            )
+        probability("delta", self.delta)
+        if self.certify is None:
+            return examples, None
+        if examples.weights is not None:
+            raise ParameterError(
+                f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
+                "so give none, or set certify=None"
+            )
+        if self.certify == "train" and self.warm_start:
+            raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
+        return split(examples, "holdout", door.number("holdout", self.holdout), seed + 1)
+
+    def _certify_new_examples(self, trained: Examples, apart: Examples | None) -> None:
+        """Put a certificate about new examples in the place of the one about training rows."""
+        for name in ("_quantised", "choices_"):
+            self.__dict__.pop(name, None)
+        model = self.model_
+        if apart is None:
+            return
+        if self.certify == "holdout":
+            mistakes = wrong_rows(model.vote, apart)
+            self._deploy(model.vote, holdout.certificate(mistakes, apart.signs.size, self.delta))
+        elif len(model.ledger):  # an empty vote has nothing to be rounded
+            base_rules = 0 if model.bins is None else count_rules(model.bins)
+            self._quantised = QuantisedVotes(model.vote, trained, apart, base_rules, self.delta)
+            self.choices_ = self._quantised.choices
+            self.choose(0)
+
+    def _deploy(self, vote: Vote, certificate: Certificate) -> None:
+        certificate = replace(certificate, ledger_digest=self.model_.ledger.digest())
+        self.model_ = replace(self.model_, vote=vote, certificate=certificate)

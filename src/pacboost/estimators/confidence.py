@@ -17,9 +17,11 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.confidence import runs_needed, selection_size
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.adaboost import AdaBoostClassifier
+from pacboost.estimators.sketching import SketchMixin
+from pacboost.sources.arrays import ArrayTable
 
 
-class ConfidenceBoost(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Run a learner that often fails several times, and keep the best run.
 
     The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
@@ -77,6 +79,7 @@ class ConfidenceBoost(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self, X, y, ensure_all_finite="allow-nan" if self._takes_nan() else True
         )
         check_classification_targets(y)
+        self._remember(ArrayTable(X))
         self.classes_ = np.unique(y)
         if self.classes_.size > 2 and not get_tags(self._learner()).classifier_tags.multi_class:
             raise DataError(

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, OneClassWarning
 from pacboost.estimators import door
+from pacboost.estimators.sketching import SketchMixin
 from pacboost.hypotheses.hypothesis import Hypothesis, Names
 from pacboost.models.model import answer_names
 from pacboost.numerics.checks import probability
@@ -24,7 +25,7 @@ from pacboost.sources.arrays import ArrayTable
 Rows = NDArray[np.float64]
 
 
-class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of two classes whose fit leaves one rule, ``rule_``, and ``classes_``."""
 
     delta: float
@@ -41,6 +42,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = self._read(X, reset=True)
             self.classes_, signs = door.two_classes(door.read_labels(y, len(rows)))
             self.n_rows_ = len(rows)
+            self._remember(ArrayTable(rows))
             self._find(rows, signs)
         except BaseException:
             self.__dict__ = before

@@ -14,16 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.estimators import door
+from pacboost.estimators.sketching import SketchMixin
 from pacboost.hypotheses.function import Function
 from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models import format as model_file
 from pacboost.models.model import Model
-from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
 
-class VoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class VoteClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose fit leaves a ``model_`` and ``classes_``."""
 
     model_: Model
@@ -80,17 +80,6 @@ class VoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scores = self.model_.vote.scores(table)
         wrong: NDArray[np.bool_] = (self._decide(scores) != labels) | (scores == 0)
         return wrong
-
-    def overlap(self, X: Any) -> Overlap | None:
-        """Compare rows with the training rows; None if the sketch of those is gone."""
-        table = self._open(X)
-        sketch: Sketch | None = getattr(self, "_sketch", None)
-        return None if sketch is None else sketch.overlap(table)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = {**super().__getstate__()}
-        state.pop("_sketch", None)  # nothing of the training rows goes into a file
-        return state
 
     def rules(self) -> list[str]:
         """Give every rule in words, with its vote, in the order of rounds."""

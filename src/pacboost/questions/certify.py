@@ -65,9 +65,8 @@ def certify(
 
 def _mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     """Which rows the model gets wrong; for a vote of ours, ties count as wrong."""
-    own = getattr(model, "mistakes", None)
-    if own is not None:
-        wrong: NDArray[np.bool_] = own(X, y)
+    if hasattr(model, "ledger_"):  # a vote of ours
+        wrong: NDArray[np.bool_] = model.mistakes(X, y)
         return wrong
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.size == 0:
@@ -79,8 +78,7 @@ def _mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
 
 
 def _refuse_training_rows(model: Any, X: Any) -> None:
-    look = getattr(model, "overlap", None)
-    seen = None if look is None else look(X)
+    seen = model.overlap(X) if hasattr(model, "_sketches") else None
     if seen is not None and seen.suspicious:
         raise NotCertified(
             f"{seen.shared} of {seen.compared} rows compared are rows the model was trained on, "

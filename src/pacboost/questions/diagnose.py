@@ -28,7 +28,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable, is_frame
-from pacboost.sources.table import SomeRows, Table
+from pacboost.sources.table import SomeRows, Table, refuse_infinite
 from pacboost.training.loop import Run
 
 STAGES = (0, 1, 5, 20)
@@ -96,7 +96,7 @@ def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0
     """
     probability("delta", delta)
     weak = as_learner(learner)
-    table = FrameTable(X) if is_frame(X) else ArrayTable(np.asarray(X, dtype=np.float64))
+    table = _table(X)
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if classes.size != 2 or codes.size != table.n_rows:
         raise DataError(
@@ -112,10 +112,21 @@ def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0
     stages = []
     for rounds in STAGES:
         list(islice(run, max(0, rounds - len(run.done))))
-        if len(run.done) < rounds:
-            break  # the run ended before: there is no such distribution
+        if len(run.done) < rounds or run.stopped:
+            break  # the run has ended: there is no such distribution
         stages.append(_stage(run.vote(), train, test, weak, delta / len(STAGES), seed))
     return Diagnosis(tuple(stages), delta)
+
+
+def _table(X: Any) -> Table:
+    if is_frame(X):
+        return FrameTable(X)
+    values = np.asarray(X, dtype=np.float64)
+    if values.ndim != 2 or 0 in values.shape:
+        raise DataError(f"X has shape {values.shape}; rows and columns are needed, some of each")
+    for column in range(values.shape[1]):
+        refuse_infinite(values[:, column], str(column))
+    return ArrayTable(values)
 
 
 def _sample(

@@ -1,8 +1,9 @@
 """How many examples a learner really needs, found by simulation on a world of its class.
 
-A bound promises for every distribution; these worlds are single ones, chosen to be hard in a plain
-way, so the numbers lie between the lower bound that no method can beat and the bound that holds for
-all. Each search draws fresh runs at every size it tries, from a fixed seed.
+A bound promises for every distribution, and a lower bound speaks of the worst one; these worlds
+are single ones, chosen to be hard in a plain way. Their numbers lie below the bound, and above the
+lower bound unless the class is very small. Each search draws fresh runs at every size it tries,
+from a fixed seed.
 """
 
 from __future__ import annotations

@@ -40,8 +40,10 @@ def finite(
         f"learner, ln(hypotheses) = {nats:.4g}",
         theorem="R ≤ 1 - (δ/|H|)^(1/m)",
         examples=examples,
-        lower=_least(epsilon, delta, 1),
-        simulated=needs.thresholds_on_a_grid(epsilon, delta, nats, 4 * examples),
+        lower=_least(epsilon, delta, 1) if nats > 0 else None,
+        simulated=needs.thresholds_on_a_grid(epsilon, delta, nats, 4 * examples)
+        if nats > 0
+        else None,
         details={"world": "evenly spaced thresholds on a line, uniform points, worst fit"},
     )
 
@@ -77,6 +79,7 @@ def rectangle(*, epsilon: float, delta: float, dimensions: int) -> Plan:
     >>> plan.examples, plan.details["by strips"]
     (76, 176)
     """
+    positive_whole("dimensions", dimensions)
     examples = rectangle_bound.examples_for_sharp(epsilon, delta, dimensions)
     return Plan(
         question=f"Examples for error ≤ {epsilon:g} with confidence {1 - delta:g}, tightest box in "
@@ -201,8 +204,8 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
     """
     gamma = probability("edge", edge) / 2
     number = positive_whole("rounds", rounds)
-    if not log_size >= 0:
-        raise ParameterError(f"log_size is {log_size}; the logarithm of a count is 0 or more")
+    if not 0 <= log_size < math.inf:
+        raise ParameterError(f"log_size is {log_size}; it must be finite, and 0 or more")
     nats = math.log(2 * number / probability("delta", delta)) + log_size
     return Plan(
         question=f"Rows to draw each round so that the best of exp({log_size:g}) rules keeps half "

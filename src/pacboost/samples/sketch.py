@@ -55,6 +55,9 @@ class Sketch:
     columns: NDArray[np.intp]
     """The columns by which rows are selected before the whole row is hashed."""
     kept: Hashes
+    """The hashes selected, each once."""
+    copies: NDArray[np.int64]
+    """How many training rows have each."""
 
     @classmethod
     def of(cls, table: Table) -> Sketch:
@@ -63,20 +66,23 @@ class Sketch:
         share = min(1.0, MOST_KEPT / table.n_rows)
         some = np.linspace(0, table.n_columns - 1, COLUMNS_TO_CHOOSE_BY).astype(np.intp)
         columns = np.arange(0) if share == 1 else np.unique(some)
-        kept = _selected(table, salt, share, columns)
-        if kept.size < MOST_KEPT // 16:  # these columns hardly tell rows apart: take them all
-            columns = np.arange(table.n_columns)
-            kept = _selected(table, salt, share, columns)
-        return cls(salt, share, columns, kept)
+        hashes = _selected(table, salt, share, columns)
+        if not MOST_KEPT // 16 <= hashes.size <= 2 * MOST_KEPT and share < 1:
+            columns = np.arange(table.n_columns)  # the few columns hardly told rows apart
+            hashes = _selected(table, salt, share, columns)
+        kept, copies = np.unique(hashes, return_counts=True)
+        return cls(salt, share, columns, kept, copies)
 
     def overlap(self, table: Table) -> Overlap:
         """Compare other rows with the training rows."""
         hashes = _selected(table, self.salt, self.share, self.columns)
         shared = int(np.isin(hashes, self.kept).sum())
-        _, place, count = np.unique(self.kept, return_inverse=True, return_counts=True)
-        twins = int((count[place] > 1).sum())
-        n = self.kept.size
-        expected = 1.0 if n == 0 else binomial_upper(twins, n, LOG_FALSE_ALARM)
+        # Twins come in pairs at least, so pairs are what is counted, among half as many places.
+        pairs = -(-int(self.copies[self.copies > 1].sum()) // 2)
+        places = int(self.copies.sum()) // 2
+        expected = 1.0
+        if pairs < places:
+            expected = binomial_upper(pairs, places, 2 * LOG_FALSE_ALARM)
         return Overlap(hashes.size, shared, expected)
 
 
