@@ -13,8 +13,14 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
+
+from pacboost.bounds.holdout import clopper_pearson
+from pacboost.bounds.lower import no_free_lunch_risk
 
 RUNS = 4000
+MOST_FEATURES = 50
+MOST_ROUNDS = 20_000
 
 
 def smallest(enough: Callable[[int], bool], most: int) -> int | None:
@@ -87,4 +93,78 @@ def adversarial_rounds(edge: float, rows: int, error: float) -> int | None:
     for done in Run(sample, Adversary(edge), AdaBoost(), seed=0):
         if done.entry.training_error <= error:
             return done.entry.number
+    return None
+
+
+def noisy_stumps(epsilon: float, delta: float, features: int, most: int) -> int | None:
+    """Examples until no stump fits coin-flip labels better than 1/2 - epsilon, on these features.
+
+    The features are independent and continuous, so each puts the labels in an order of its own.
+    None for many features, where the simulation would take long.
+    """
+    if features > MOST_FEATURES:
+        return None
+    generator = np.random.default_rng(0)
+    runs = 400
+
+    def enough(m: int) -> bool:
+        labels = np.where(generator.random((runs, m)) < 0.5, 1, -1)
+        best: NDArray[np.int64] = np.abs(labels.sum(axis=1))
+        for _ in range(features):
+            below = np.cumsum(generator.permuted(labels, axis=1), axis=1)
+            best = np.maximum(best, np.abs(below[:, -1:] - 2 * below).max(axis=1))
+        return bool(np.mean(best / (2 * m) > epsilon) <= delta)
+
+    return smallest(enough, most)
+
+
+def certified_half_the_time(epsilon: float, delta: float, error: float, most: int) -> int | None:
+    """Held-out rows until half of all draws certify epsilon, for a classifier of this error."""
+    generator = np.random.default_rng(0)
+
+    def enough(n: int) -> bool:
+        mistakes = np.median(generator.binomial(n, error, size=RUNS))
+        return clopper_pearson(int(mistakes), n, delta) <= epsilon
+
+    return smallest(enough, most)
+
+
+def labelling_learned(domain: int) -> int | None:
+    """Examples until the best learner's mean risk is 1/8, over all labellings of a domain."""
+    return smallest(lambda n: no_free_lunch_risk(n, domain) <= 1 / 8, 4 * domain)
+
+
+def good_rule_found(
+    edge: float, delta: float, rounds: int, log_size: float, most: int
+) -> int | None:
+    """Rows to draw until the one rule with this edge wins on the draw, in all rounds.
+
+    All other rules, exp(log_size) - 1 of them, guess: the best of their scores on n rows is a
+    maximum of binomials, which is computed, not drawn.
+    """
+    others = math.expm1(min(log_size, 700.0))
+
+    def enough(n: int) -> bool:
+        score = np.arange(n + 1)
+        below = np.exp(others * binom.logcdf(score - 1, n, 0.5))
+        fails = float(binom.pmf(score, n, (1 + edge) / 2) @ (1 - below))
+        return rounds * fails <= delta
+
+    return smallest(enough, most)
+
+
+def measure_rounds(epsilon: float, edge: float, threshold: float, most: int) -> int | None:
+    """Rounds of the clipped linear measure until its mean is below epsilon, against an adversary.
+
+    The adversary gives the edge under the measure and no more, on points it chooses at random.
+    """
+    generator = np.random.default_rng(0)
+    ahead = np.zeros(RUNS)  # right answers less wrong ones, for each point
+    for number in range(1, min(most, MOST_ROUNDS) + 1):
+        measure = np.clip(1 - threshold * epsilon * edge * ahead, 0, 1)
+        if measure.mean() <= epsilon:
+            return number - 1
+        order = generator.permutation(RUNS)
+        wrong = np.cumsum(measure[order]) <= (1 - edge) / 2 * measure.sum()
+        ahead[order] += np.where(wrong, -1, 1)
     return None

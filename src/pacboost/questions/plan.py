@@ -113,7 +113,8 @@ def stumps(*, epsilon: float, delta: float, features: int) -> Plan:
         f"than on its sample, with confidence {1 - delta:g}",
         theorem="R ≤ R̂ + 1/m + √((ln Π(2m) + ln(4/δ))/m)",
         examples=examples,
-        details={"VC dimension": vc_of_stumps(p)},
+        simulated=needs.noisy_stumps(epsilon, delta, p, examples),
+        details={"VC dimension": vc_of_stumps(p), "world": "labels by the toss of a coin"},
     )
 
 
@@ -162,7 +163,9 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
         theorem="rounds ≤ 1/(c·ε·edge)²; tests by the kl confidence sequence",
         rounds=number,
         draws=number * test,
+        simulated=needs.measure_rounds(epsilon, edge, threshold, number),
         details={
+            "world": "rounds against an adversary with this edge",
             "draws a test": test,
             "lecture's rounds": math.ceil(2 / (epsilon * edge) ** 2),
             "note": "add the draws of the weak learner: its sample divided by c·ε, every round",
@@ -213,6 +216,10 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
         theorem="n' ≥ 2 ln(2|H|T/δ)/γ², γ = edge/2",
         examples=math.ceil(2 * nats / gamma**2),
         draws=number * math.ceil(2 * nats / gamma**2),
+        simulated=needs.good_rule_found(
+            edge, delta, number, log_size, math.ceil(2 * nats / gamma**2)
+        ),
+        details={"world": "one rule with this edge among rules that guess"},
     )
 
 
@@ -228,7 +235,9 @@ def holdout(*, epsilon: float, delta: float, error: float = 0.0) -> Plan:
         theorem="R ≤ BinInv(k, n, δ)",
         examples=holdout_bound.examples_for_clopper_pearson(epsilon, delta, error),
         lower=_least(epsilon, delta, 1),
+        simulated=needs.certified_half_the_time(epsilon, delta, error, 2**40),
         details={
+            "world": "half of all draws certify it",
             "by Chernoff": holdout_bound.examples_for_chernoff_kl(epsilon, delta, error),
             "by Hoeffding": holdout_bound.examples_for_hoeffding(epsilon, delta, error),
         },
@@ -247,6 +256,7 @@ def no_free_lunch(*, domain: int) -> Plan:
         theorem="with fewer than half the points seen, some labelling gives risk ≥ 1/8 with "
         "probability ≥ 1/7",
         lower=needed,
+        simulated=needs.labelling_learned(domain),
         details={
             "mean risk at that size": lower_bound.no_free_lunch_risk(needed, domain),
             "world": "uniform over all labellings",

@@ -1,0 +1,56 @@
+"""Simulated needs against closed forms, bounds and plain draws."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pacboost import plan
+from pacboost.questions import needs
+
+
+def test_half_of_the_draws_of_a_perfect_classifier_are_all_of_them() -> None:
+    found = needs.certified_half_the_time(0.01, 0.05, 0.0, 10_000)
+    assert found == plan.holdout(epsilon=0.01, delta=0.05).examples == 299
+
+
+def test_learning_any_labelling_takes_ln_four_times_the_domain() -> None:
+    for domain in (16, 1024):
+        wanted = math.log(4) / -math.log1p(-1 / domain)
+        assert needs.labelling_learned(domain) == pytest.approx(wanted, abs=1)
+
+
+@pytest.mark.parametrize(("epsilon", "edge"), [(0.1, 0.2), (0.05, 0.3), (0.2, 0.5)])
+def test_measure_rounds_stay_within_the_theorem(epsilon: float, edge: float) -> None:
+    most = math.ceil(1 / (0.75 * epsilon * edge) ** 2)
+    found = needs.measure_rounds(epsilon, edge, 0.75, most)
+    assert found is not None
+    assert 1 / edge < found <= most
+
+
+def test_an_adversary_without_an_edge_is_never_done() -> None:
+    assert needs.measure_rounds(0.1, 0.0, 0.75, 300) is None
+
+
+def test_the_good_rule_wins_as_often_as_in_plain_draws() -> None:
+    edge, rules, delta = 0.3, 20, 0.1
+    found = needs.good_rule_found(edge, delta, 1, math.log(rules), 10_000)
+    assert found is not None
+    generator = np.random.default_rng(3)
+    good = generator.binomial(found, (1 + edge) / 2, size=20_000)
+    others = generator.binomial(found, 0.5, size=(20_000, rules - 1)).max(axis=1)
+    assert np.mean(good <= others) == pytest.approx(delta, abs=0.02)
+    answer = plan.resample(edge=edge, delta=delta, rounds=1, log_size=math.log(rules))
+    assert answer.examples is not None
+    assert found < answer.examples
+
+
+def test_one_noisy_feature_needs_less_than_many() -> None:
+    one = needs.noisy_stumps(0.1, 0.1, 1, 10_000)
+    ten = needs.noisy_stumps(0.1, 0.1, 10, 10_000)
+    assert one is not None
+    assert ten is not None
+    assert one < ten < (plan.stumps(epsilon=0.1, delta=0.1, features=10).examples or 0)
+    assert needs.noisy_stumps(0.1, 0.1, needs.MOST_FEATURES + 1, 10_000) is None
