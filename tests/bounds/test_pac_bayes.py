@@ -238,6 +238,10 @@ def test_broken_twins_are_rejected() -> None:
         "first order without the 2": lambda r: pac_bayes_kl_bound(r / 2, 500, 0.0, DELTA),
         "tandem with 2 for 4": lambda r: tandem_bound(r / 4, 500, 0.0, DELTA) / 2,
         "C-bound of the measured losses": lambda r: 1 - (1 - r) ** 2 / (1 - r),
+        "Chebyshev-Cantelli of the measured losses": lambda r: (
+            (r / 4 - cantelli_mu(r / 2, r / 4) * r + cantelli_mu(r / 2, r / 4) ** 2)
+            / (0.5 - cantelli_mu(r / 2, r / 4)) ** 2
+        ),
     }
     for name, form in twins.items():
         values = {k: form(int(k) / 500) for k in np.unique(mistakes)}

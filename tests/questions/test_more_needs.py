@@ -54,3 +54,11 @@ def test_one_noisy_feature_needs_less_than_many() -> None:
     assert ten is not None
     assert one < ten < (plan.stumps(epsilon=0.1, delta=0.1, features=10).examples or 0)
     assert needs.noisy_stumps(0.1, 0.1, needs.MOST_FEATURES + 1, 10_000) is None
+
+
+def test_boosting_a_majority_needs_far_less_than_the_theorem() -> None:
+    answer = plan.strong(epsilon=0.1, delta=0.05, edge=0.3, dimension=4)
+    assert answer.simulated is not None
+    assert answer.examples is not None
+    assert 10 < answer.simulated < answer.examples / 100
+    assert needs.boosted_majority(0.1, 0.05, 0.01, 1000) is None

@@ -10,17 +10,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.lower import no_free_lunch_risk
+from pacboost.learners.adversary import Adversary
+from pacboost.learners.stump import Stump
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.training.loop import Run
 
 RUNS = 4000
 MOST_FEATURES = 50
 MOST_ROUNDS = 20_000
+MOST_MAJORITY = 11
 
 
 def smallest(enough: Callable[[int], bool], most: int) -> int | None:
@@ -82,12 +91,6 @@ def adversarial_rounds(edge: float, rows: int, error: float) -> int | None:
 
     The adversary gives the promised edge and nothing more, on rows it chooses at random.
     """
-    from pacboost.boosters.adaboost import AdaBoost
-    from pacboost.learners.adversary import Adversary
-    from pacboost.samples.sample import Sample
-    from pacboost.sources.arrays import ArrayTable
-    from pacboost.training.loop import Run
-
     signs = np.where(np.arange(rows) % 2 == 0, np.int8(1), np.int8(-1))
     sample = Sample(ArrayTable(np.zeros((rows, 1))), signs[:, None])
     for done in Run(sample, Adversary(edge), AdaBoost(), seed=0):
@@ -168,3 +171,30 @@ def measure_rounds(epsilon: float, edge: float, threshold: float, most: int) -> 
         wrong = np.cumsum(measure[order]) <= (1 - edge) / 2 * measure.sum()
         ahead[order] += np.where(wrong, -1, 1)
     return None
+
+
+def boosted_majority(epsilon: float, delta: float, edge: float, most: int) -> int | None:
+    """Examples until boosted stumps have learned a majority of K features, K odd and K ≤ 1/edge.
+
+    Under every distribution one of the K stumps has edge ≥ 1/K: a weak learner as promised. Forty
+    runs a size; None for edges so small that this would take long.
+    """
+    features = max(1, math.floor(1 / edge) - (math.floor(1 / edge) + 1) % 2)
+    if features > MOST_MAJORITY:
+        return None
+    generator = np.random.default_rng(0)
+
+    def draw(n: int) -> tuple[ArrayTable, NDArray[np.int8]]:
+        X = generator.random((n, features))
+        majority = (X > 0.5).sum(axis=1) > features / 2
+        return ArrayTable(X), np.where(majority, np.int8(1), np.int8(-1))
+
+    def fails(m: int) -> bool:
+        table, signs = draw(m)
+        sample = Sample(table, signs[:, None], bins=fit_bins(table))
+        run = Run(sample, Stump(), AdaBoost())
+        list(islice(run, 100))
+        fresh, labels = draw(2000)
+        return bool(np.mean(run.vote().scores(fresh) * labels <= 0) > epsilon)
+
+    return smallest(lambda m: sum(fails(m) for _ in range(40)) <= 40 * delta, most)

@@ -296,7 +296,11 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
         examples=examples,
         rounds=number,
         lower=_least(epsilon, delta, d),
-        details={"failure left to each weak call": delta / (2 * number)},
+        simulated=needs.boosted_majority(epsilon, delta, edge, examples),
+        details={
+            "failure left to each weak call": delta / (2 * number),
+            "world": "a majority of 1/edge features, boosted stumps",
+        },
     )
 
 
