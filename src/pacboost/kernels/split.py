@@ -7,6 +7,29 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.jit import kernel
 
+NEVER = np.int64(2**62)  # no edge reaches this
+
+
+@kernel
+def scan(own: NDArray[np.int64], missing: int, wanted: np.int64) -> tuple[np.int64, int, np.int64]:
+    """Go through a feature's cuts to one with the wanted edge; give edge, place and difference.
+
+    If none has it, give the largest edge there is, and -1 for the place.
+    """
+    values = np.int64(0)
+    for b in range(missing):
+        values += own[b]
+    largest = np.int64(-1)
+    below = np.int64(0)
+    for b in range(missing):
+        below += own[b]
+        difference = values - 2 * below
+        edge = abs(difference) + abs(own[missing])
+        if edge >= wanted:
+            return edge, b, difference
+        largest = max(largest, edge)
+    return largest, -1, np.int64(0)
+
 
 @kernel
 def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, np.int64]:
@@ -16,23 +39,9 @@ def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[in
     """
     largest = np.int64(-1)
     for j in range(histogram.shape[0]):
-        own = histogram[j]
-        values = np.int64(0)
-        for b in range(missing):
-            values += own[b]
-        below = np.int64(0)
-        for b in range(missing):
-            below += own[b]
-            largest = max(largest, abs(values - 2 * below) + abs(own[missing]))
-    for j in range(histogram.shape[0]):
-        own = histogram[j]
-        values = np.int64(0)
-        for b in range(missing):
-            values += own[b]
-        below = np.int64(0)
-        for b in range(missing):
-            below += own[b]
-            difference = values - 2 * below
-            if abs(difference) + abs(own[missing]) >= largest - slack:
-                return j, b, difference
-    return 0, missing - 1, np.int64(0)  # not reached: the largest is within slack of itself
+        largest = max(largest, scan(histogram[j], missing, NEVER)[0])
+    feature, place, difference = 0, -1, np.int64(0)
+    while place < 0:  # some feature has it: the largest is within slack of itself
+        _, place, difference = scan(histogram[feature], missing, largest - slack)
+        feature += 1
+    return feature - 1, place, difference
