@@ -13,6 +13,7 @@ from pacboost.bounds.training import margin_distribution
 from pacboost.ledgers.ledger import Ledger
 
 MOST_ROWS = 20
+WIDTHS = {"round": 5, "training\nerror": 8}
 
 
 def rounds_table(ledger: Ledger, title: str = "") -> Table:
@@ -20,10 +21,10 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
     validated = any(entry.validation is not None for entry in ledger.rounds)
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in ("round", "error", "edge", "vote", "Z", "bound", "training\nerror"):
-        table.add_column(name, justify="right", no_wrap=True, min_width=5 if name == "round" else 6)
+        table.add_column(name, justify="right", no_wrap=True, min_width=WIDTHS.get(name, 6))
     if validated:
         table.add_column("valid.", justify="right", no_wrap=True, min_width=6)
-    table.add_column("rule", no_wrap=True, overflow="ellipsis")
+    table.add_column("rule", overflow="fold")
     bounds = ledger.columns()["bound"]
     n = len(ledger)
     shown = range(n) if n <= MOST_ROWS else [*range(MOST_ROWS // 2), *range(n - MOST_ROWS // 2, n)]
