@@ -12,9 +12,9 @@ from pacboost.sources.csv import LabelledTable, read_csv
 HOME = Path(os.environ.get("PACBOOST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
-def real_data(name: str, target: str) -> LabelledTable:
+def real_data(name: str, target: str, *, categories: bool = False) -> LabelledTable:
     """Read a set, or skip the test and say why."""
     path = HOME / name / "data.csv.gz"
     if not path.exists():
         pytest.skip(f"needs the data set {name}; set PACBOOST_DATA to the folder that has it")
-    return read_csv(path, target)
+    return read_csv(path, target, categories=categories)

@@ -13,6 +13,8 @@ import pacboost
 NAMES = {
     "AdaBoostClassifier",
     "Adversary",
+    "BoostClassifier",
+    "BoostRegressor",
     "Certificate",
     "ConfidenceBoost",
     "Ledger",

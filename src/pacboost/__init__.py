@@ -13,14 +13,21 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AdaBoostClassifier": "pacboost.estimators.adaboost",
+    "BoostClassifier": "pacboost.estimators.boost",
+    "BoostRegressor": "pacboost.estimators.regressor",
     "ConfidenceBoost": "pacboost.estimators.confidence",
     "RectangleClassifier": "pacboost.estimators.rectangle",
     "VersionSpaceClassifier": "pacboost.estimators.version_space",
-    "load": "pacboost.estimators.adaboost",
+    "load": "pacboost.estimators.load",
     "certify": "pacboost.questions.certify",
     "diagnose": "pacboost.questions.diagnose",
     "verify": "pacboost.questions.verify",
     "Stump": "pacboost.learners.stump",
+    "Tree": "pacboost.learners.tree",
+    "AdaBoost": "pacboost.boosters.adaboost",
+    "Gentle": "pacboost.boosters.gentle",
+    "Logit": "pacboost.boosters.logit",
+    "Mada": "pacboost.boosters.mada",
     "SklearnLearner": "pacboost.learners.sklearn",
     "Adversary": "pacboost.learners.adversary",
     "Certificate": "pacboost.bounds.certificate",
@@ -31,16 +38,23 @@ _HOMES = {
 __all__ = [*sorted(_HOMES), "__version__", "plan"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
+    from pacboost.boosters.adaboost import AdaBoost as AdaBoost
+    from pacboost.boosters.gentle import Gentle as Gentle
+    from pacboost.boosters.logit import Logit as Logit
+    from pacboost.boosters.mada import Mada as Mada
     from pacboost.bounds.certificate import Certificate as Certificate
     from pacboost.errors import PacboostError as PacboostError
     from pacboost.estimators.adaboost import AdaBoostClassifier as AdaBoostClassifier
-    from pacboost.estimators.adaboost import load as load
+    from pacboost.estimators.boost import BoostClassifier as BoostClassifier
     from pacboost.estimators.confidence import ConfidenceBoost as ConfidenceBoost
+    from pacboost.estimators.load import load as load
     from pacboost.estimators.rectangle import RectangleClassifier as RectangleClassifier
+    from pacboost.estimators.regressor import BoostRegressor as BoostRegressor
     from pacboost.estimators.version_space import VersionSpaceClassifier as VersionSpaceClassifier
     from pacboost.learners.adversary import Adversary as Adversary
     from pacboost.learners.sklearn import SklearnLearner as SklearnLearner
     from pacboost.learners.stump import Stump as Stump
+    from pacboost.learners.tree import Tree as Tree
     from pacboost.ledgers.ledger import Ledger as Ledger
     from pacboost.questions import plan as plan
     from pacboost.questions.certify import certify as certify

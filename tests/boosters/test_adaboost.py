@@ -15,6 +15,11 @@ from pacboost.errors import ParameterError
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT
 
 
+def ones(rows: int, outputs: int) -> np.ndarray:
+    """Signs, which the steps of rules never look at."""
+    return np.ones((rows, outputs), dtype=np.int8)
+
+
 def agreement(seed: int, rows: int, wrong: float) -> np.ndarray:
     """Random agreement with at least one wrong and one right row."""
     agree = np.where(np.random.default_rng(seed).random(rows) < wrong, -1, 1).astype(np.int8)
@@ -44,12 +49,15 @@ def test_weights_follow_the_margins_and_stay_in_range(
     rules = AdaBoost(rate)
     exponents = np.random.default_rng(rows).uniform(-spread, 0, size=rows)
     base = np.maximum(10.0**exponents, 1e-307) if spread else np.ones(1)
-    state = rules.init((rows, 1), base)
+    state = rules.init(ones(rows, 1), base)
     logs = np.broadcast_to(state.log_base, (rows,))[:, None]
     for seed, share in rounds:
-        weights, targets = rules.request(state)
-        assert targets is None
+        request = rules.request(state)
+        assert request.signed
+        assert request.pulls is state.signs
+        weights = request.weights
         total = int(weights.sum())
+        assert total == request.weight == request.pull
         assert FRESH_TOTAL / 2 < total <= MOST_TOTAL
         assert weights.min() >= 1
         agree = agreement(seed, rows, share)
@@ -63,7 +71,7 @@ def test_weights_follow_the_margins_and_stay_in_range(
 
 def test_votes_are_exact_multiples_so_that_margins_add_up_in_any_order() -> None:
     rules = AdaBoost(learning_rate=0.1)
-    state = rules.init((50, 1), np.ones(1))
+    state = rules.init(ones(50, 1), np.ones(1))
     agrees = [agreement(seed, 50, 0.3) for seed in range(20)]
     for agree in agrees:
         state = rules.step(state, agree, Measured(1000, 350))
@@ -76,7 +84,7 @@ def test_votes_are_exact_multiples_so_that_margins_add_up_in_any_order() -> None
 def test_about_half_of_the_weights_change_in_a_round() -> None:
     """What the incremental histograms live on: one side keeps its whole-number weights."""
     rules = AdaBoost()
-    state = rules.init((1000, 1), np.ones(1))
+    state = rules.init(ones(1000, 1), np.ones(1))
     kept = []
     for seed in range(40):
         before = state.weights.copy()
@@ -90,12 +98,12 @@ def test_about_half_of_the_weights_change_in_a_round() -> None:
 def test_resume_reaches_the_same_state() -> None:
     rules = AdaBoost()
     base = np.linspace(1, 3, 100)
-    state = rules.init((100, 1), base)
+    state = rules.init(ones(100, 1), base)
     for seed in range(25):
         agree = agreement(seed, 100, 0.4)
         agree, found = measured(state.weights, agree)
         state = rules.step(state, agree, found)
-    again = rules.init((100, 1), base)
+    again = rules.init(ones(100, 1), base)
     memory = rules.memory(state)
     again = rules.resume(again, state.margins, rules.votes(state).tolist(), memory)
     assert (again.weights == state.weights).all()
@@ -108,8 +116,8 @@ def test_resume_reaches_the_same_state() -> None:
 
 def test_several_columns_are_weighed_alike() -> None:
     rules = AdaBoost()
-    one = rules.init((6, 1), np.ones(1))
-    two = rules.init((3, 2), np.ones(1))
+    one = rules.init(ones(6, 1), np.ones(1))
+    two = rules.init(ones(3, 2), np.ones(1))
     agree = agreement(1, 6, 0.4)
     one = rules.step(one, agree, Measured(10, 4))
     two = rules.step(two, agree.reshape(3, 2), Measured(10, 4))

@@ -18,6 +18,7 @@ from pacboost.bounds.training import (
     training_error,
 )
 from pacboost.errors import NotCertified
+from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger, Round
@@ -69,6 +70,7 @@ def test_slack_covers_what_rounding_does() -> None:
         run = Run(sample, learner, AdaBoost(), seed=1)
         scores = np.zeros(2000)
         for done in islice(run, 100):
+            assert isinstance(done.hypothesis, Rule)
             scores += done.entry.vote * done.hypothesis.answers(sample)
         loss = float(np.mean(np.exp(-signs * scores)))
         product = math.exp(list(run.ledger().log_products())[-1])
@@ -82,6 +84,7 @@ def test_margin_distribution_holds_on_real_runs() -> None:
     run = Run(sample, Stump(), AdaBoost())
     scores = np.zeros(400)
     for done in islice(run, 60):
+        assert isinstance(done.hypothesis, Rule)
         scores += done.entry.vote * done.hypothesis.answers(sample)
         norm = sum(d.entry.vote for d in run.done)
         for theta, share in margin_distribution(run.ledger(), np.linspace(-0.5, 0.9, 29).tolist()):
@@ -101,9 +104,12 @@ def test_a_bound_without_the_normalisers_is_caught() -> None:
 
 
 def test_refuses_other_potentials() -> None:
-    ledger = replace(ledger_of([0.3]), potential="logistic", booster="logit")
-    with pytest.raises(NotCertified, match="logistic"):
+    ledger = replace(ledger_of([0.3]), potential="square", booster="square")
+    with pytest.raises(NotCertified, match="'square' is regression"):
         training_error(ledger)
+    logistic = replace(ledger_of([0.3]), potential="logistic", booster="logit")
+    with pytest.raises(NotCertified, match="logistic"):
+        margin_distribution(logistic)
 
 
 def test_textbook_forms_are_withheld_for_scaled_votes() -> None:

@@ -643,11 +643,22 @@ def test_one_class_is_warned_of_and_predicted(estimator: Any) -> None:
     assert model.certificate_.value < 1
 
 
-def test_two_classes_of_which_one_has_weight_predict_that_one() -> None:
+def test_two_classes_of_which_one_is_held_back_predict_the_other() -> None:
     X, y = noisy()
-    model = AdaBoostClassifier().fit(X, y, sample_weight=(y == 0).astype(float))
-    assert (model.predict(X) == 0).all()
-    assert model.predict_proba(X).shape == (300, 2)
+    weights = (y == 0).astype(float)
+    with pytest.raises(DataError, match="class 1 weigh 0"):
+        AdaBoostClassifier().fit(X, y, sample_weight=weights)
+    constant = 0
+    for row in np.flatnonzero(y == 1)[:30]:
+        weights[y == 1] = 0
+        weights[row] = 1  # class 1 has but this row, which may be held back
+        model = AdaBoostClassifier(early_stopping=True, validation_fraction=0.5, random_state=0)
+        model.fit(X, y, sample_weight=weights)
+        assert model.predict_proba(X).shape == (300, 2)
+        if len(model.ledger_) == 1 and model.ledger_.learner == "FunctionLearner":
+            assert (model.predict(X) == 0).all()
+            constant += 1
+    assert constant > 0
 
 
 def test_exclusive_or_has_no_edge_and_still_predicts() -> None:

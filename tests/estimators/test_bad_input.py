@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import AdaBoostClassifier, Adversary
+from pacboost import AdaBoostClassifier, Adversary, BoostClassifier
 from pacboost.errors import DataError, DenseWarning, ParameterError
 from pacboost.sources.arrays import ArrayTable
 
@@ -103,9 +103,12 @@ def test_numbers_instead_of_labels() -> None:
         fit(y=examples()[0][:, 0])
 
 
-def test_three_classes() -> None:
-    with pytest.raises(DataError, match=r"Only binary classification .* y holds 3 classes"):
-        fit(y=np.arange(40) % 3)
+def test_three_classes_are_taken() -> None:
+    X = examples()[0]
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = fit(X, y, n_estimators=30)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.score(X, y) == 1
 
 
 def test_infinite_value_in_an_array() -> None:
@@ -191,14 +194,25 @@ def test_weights_at_the_ends_of_floats_work_or_are_refused_in_words(
 
 def test_weights_that_the_validation_split_leaves_all_zero() -> None:
     X, y = examples()
-    for chosen in range(40):  # one of the rows that count is held back for validation
+    refused = 0
+    for chosen in range(40):  # some of the rows that count are held back for validation
         weights = np.zeros(40)
-        weights[chosen] = 1.0
+        weights[[chosen, np.flatnonzero(y != y[chosen])[chosen // 3]]] = 1.0
         model = AdaBoostClassifier(early_stopping=True, random_state=0, validation_fraction=0.5)
         try:
             model.fit(X, y, sample_weight=weights)
         except DataError as problem:
-            assert "sample_weight" in str(problem)  # noqa: PT017
+            assert "sample_weight is not zero are held back" in str(problem)  # noqa: PT017
+            refused += 1
+    assert refused > 0
+
+
+def test_weights_that_leave_a_class_out() -> None:
+    y = examples()[1]
+    with pytest.raises(DataError, match=r"rows of class 1 weigh 0 by sample_weight .* Give"):
+        fit(weights=(y == 0).astype(float))
+    with pytest.raises(DataError, match=r"rows of class 0 weigh 0 .* class_weight.* Give"):
+        BoostClassifier(class_weight={0: 0, 1: 1}).fit(*examples())
 
 
 def test_constant_features_only() -> None:
@@ -216,7 +230,14 @@ def test_text_columns_in_a_frame(make: Make) -> None:
     X = examples()[0]
     frame = make({"size": X[:, 0], "colour": ["red"] * 40, "shape": ["round"] * 40})
     with pytest.raises(DataError, match=r"hold text, not numbers: colour, shape. Encode"):
-        fit(frame)
+        fit(frame, categorical_features=None)
+
+
+@FRAMES
+def test_text_columns_in_a_frame_are_categories(make: Make) -> None:
+    X, y = examples()
+    model = fit(make({"size": X[:, 0], "colour": np.where(y > 0, "red", "blue")}))
+    assert model.score(make({"size": X[:, 0], "colour": np.where(y > 0, "red", "blue")}), y) == 1
 
 
 def test_text_in_an_object_array() -> None:
@@ -230,6 +251,8 @@ def test_text_in_an_object_array_is_advised_on() -> None:
     X = examples()[0].astype(object)
     X[3, 1] = "red"
     with pytest.raises(ValueError, match=r"(?i)encode"):
+        fit(X, categorical_features=None)
+    with pytest.raises(ValueError, match="make its categories all text or all numbers"):
         fit(X)
 
 
@@ -319,12 +342,18 @@ def test_unknown_eval_metric(value: Any) -> None:
         fit(eval_metric=value, early_stopping=True)
 
 
-@pytest.mark.parametrize("value", [0, 1, 1.5, -0.1, 0.001, float("nan")])
+@pytest.mark.parametrize("value", [0, 1, 1.5, -0.1, float("nan")])
 def test_validation_fraction(value: float) -> None:
     with pytest.raises(
         ParameterError, match=f"validation_fraction is {value} .*40 rows; .*both sides"
     ):
         fit(validation_fraction=value, early_stopping=True)
+
+
+def test_validation_fraction_of_less_than_a_row_takes_one_of_each_class() -> None:
+    assert fit(validation_fraction=0.001, early_stopping=True).ledger_.rows == 38
+    with pytest.raises(ParameterError, match=r"validation_fraction is 0.001 .*both sides"):
+        fit(examples()[0][:2], [0, 1], validation_fraction=0.001, early_stopping=True)
 
 
 @pytest.mark.parametrize("value", [0, 2.5])
@@ -369,7 +398,7 @@ def test_n_jobs() -> None:
         fit(n_jobs=0)
 
 
-@pytest.mark.parametrize("value", [DecisionTreeClassifier, Adversary, "stump", 3])
+@pytest.mark.parametrize("value", [DecisionTreeClassifier, Adversary, "stumps", 3])
 def test_estimator_that_is_none(value: Any) -> None:
     with pytest.raises(ParameterError, match=r"estimator is .*an object, not a class"):
         fit(estimator=value)

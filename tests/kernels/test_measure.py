@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -72,3 +74,88 @@ def test_a_tie_is_a_mistake_and_minus_zero_is_a_tie() -> None:
 def test_no_rows_make_no_mistakes() -> None:
     assert measure.mistakes(np.empty(0), np.array([7])) == 0
     assert measure.mistakes(np.empty(0), np.empty(0, dtype=np.int64)) == 0
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+@pytest.mark.parametrize("signed", [True, False])
+def test_cell_sums_equal_the_twins(outputs: int, dtype: Any, signed: bool) -> None:
+    generator = np.random.default_rng(outputs)
+    rows, size, count = 3_001, 500, 9
+    cells = generator.integers(count, size=rows).astype(dtype)
+    weights = generator.integers(0, 2**40, (rows, outputs))
+    signs = generator.choice(np.array([-1, 1], dtype=np.int8), (rows, outputs))
+    pulls = signs * generator.integers(0, 2**20, (rows, outputs))
+    sums, squares = np.zeros((2, count, outputs), dtype=np.int64), np.full(7, np.nan)
+    given = signs if signed else pulls
+    measure.cell_sums(cells, weights, given, signed, size, sums, squares)
+    own = signs * weights if signed else pulls
+    np.testing.assert_array_equal(sums, naive.cell_sums(cells, weights, own, count))
+    spans = np.add.reduceat((own.astype(float) ** 2).sum(axis=1), np.arange(0, rows, size))
+    np.testing.assert_allclose(squares, spans, rtol=1e-12)
+
+
+KINDS = {"logistic": measure.LOGISTIC, "softmax": measure.SOFTMAX, "clipped": measure.CLIPPED}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("outputs", [1, 4])
+@pytest.mark.parametrize("one", [True, False])
+@pytest.mark.parametrize("reach", [0.0, 3.0, 30.0, 3000.0])
+def test_potentials_equal_the_twins(kind: str, outputs: int, one: bool, reach: float) -> None:
+    if kind == "softmax" and outputs == 1:
+        pytest.skip("softmax has an output for each class")
+    generator = np.random.default_rng(outputs)
+    rows, size = 2_100, 500
+    labels = generator.integers(outputs, size=rows)
+    signs = np.where(np.eye(outputs)[labels] > 0, np.int8(1), np.int8(-1))
+    margins = generator.uniform(-reach, reach, (rows, outputs))
+    base = generator.uniform(0.1, 5.0, 1 if one else rows)
+    sums = np.full(5, np.nan)
+    measure.potential(KINDS[kind], margins, signs, base, size, sums)
+    cost = naive.costs(kind, margins, signs) * base
+    np.testing.assert_allclose(sums, np.add.reduceat(cost, np.arange(0, rows, size)), rtol=1e-12)
+    if kind == "logistic" and outputs == 1 and one:
+        measure.log_costs(margins[:, 0], size, sums)
+        expected = np.add.reduceat(cost / base, np.arange(0, rows, size))
+        np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tiny_costs_are_off_by_no_more_than_rounding(kind: str) -> None:
+    """1 + exp(-2·margin) is rounded, and so are exponents of the size of the scores."""
+    outputs = 3 if kind == "softmax" else 1
+    signs = np.full((40, outputs), -1, dtype=np.int8)
+    signs[:, 0] = 1
+    margins = np.repeat(np.linspace(10, 400, 40)[:, None], outputs, axis=1)
+    cost = naive.costs(kind, margins, signs)
+    sums = np.empty(40)
+    measure.potential(KINDS[kind], margins, signs, np.ones(1), 1, sums)
+    assert (np.abs(sums - cost) <= 1e-12 * cost + 4 * (40 + margins[:, 0]) * 2**-53).all()
+    if kind == "logistic":
+        measure.log_costs(margins[:, 0], 1, sums)
+        np.testing.assert_allclose(sums, cost, rtol=1e-12, atol=2**-52)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(1, 60),
+    outputs=st.integers(2, 5),
+    one=st.booleans(),
+)
+def test_wrong_classes_equal_the_twins(seed: int, rows: int, outputs: int, one: bool) -> None:
+    generator = np.random.default_rng(seed)
+    labels = generator.integers(outputs, size=rows)
+    signs = np.where(np.eye(outputs)[labels] > 0, np.int8(1), np.int8(-1))
+    margins = generator.integers(-2, 3, (rows, outputs)) / 2.0
+    first = generator.integers(1, 2**40, 1 if one else rows)
+    ours = measure.wrong_classes(margins, signs, first)
+    assert ours == naive.wrong_classes(margins, signs, first)
+
+
+def test_a_tie_between_classes_is_a_mistake() -> None:
+    signs = np.array([[1, -1, -1]], dtype=np.int8)
+    scores = np.array([[0.5, 0.5, -1.0], [0.5, 0.25, -1.0], [0.0, 0.0, -1.0]])
+    wrong = [measure.wrong_classes(row[None] * signs, signs, np.array([1])) for row in scores]
+    assert wrong == [1, 0, 1]

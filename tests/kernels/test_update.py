@@ -140,3 +140,128 @@ def test_no_row_is_forgotten() -> None:
     one = np.array([1], dtype=np.int8)
     update.exponential(one, 1.0, 1.0, np.zeros(1), 0.0, margins, weights)
     assert weights.tolist() == [1]
+
+
+# -- cells that get values
+
+
+def some_cells(
+    generator: np.random.Generator, rows: int, outputs: int
+) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int8], NDArray[np.float64]]:
+    """Cells, their values, signs and margins."""
+    cells = generator.integers(5, size=rows).astype(np.uint8)
+    values = np.rint(generator.normal(size=(5, outputs)) / VOTE_UNIT) * VOTE_UNIT
+    signs = generator.choice(np.array([-1, 1], dtype=np.int8), (rows, outputs))
+    margins = generator.integers(-(2**43), 2**43, (rows, outputs)).astype(np.float64) * VOTE_UNIT
+    return cells, values, signs, margins
+
+
+SHAPES = pytest.mark.parametrize("rows", [1, 7, 1_023, 1_024, 1_025, 3_000])
+
+
+@SHAPES
+@pytest.mark.parametrize("outputs", [1, 2, 3, 7])
+@pytest.mark.parametrize("one", [True, False])
+def test_cells_of_exponential_weights_equal_the_twins(rows: int, outputs: int, one: bool) -> None:
+    generator = np.random.default_rng(rows + outputs)
+    cells, values, signs, margins = some_cells(generator, rows, outputs)
+    base = np.log(generator.uniform(0.1, 10.0, 1 if one else rows * outputs))
+    expected, twins = naive.exponential_cells(cells, values, signs, base, 20.0, margins)
+    weights = np.empty((rows, outputs), dtype=np.int64)
+    total = update.exponential_cells(cells, values, signs, base, 20.0, margins, weights)
+    np.testing.assert_array_equal(margins, expected)
+    assert np.all(np.abs(weights - twins) <= 1 + twins * 2.0**-48)
+    assert total == weights.sum()
+
+
+def test_one_vote_and_the_same_value_in_two_cells_give_the_same_weights() -> None:
+    generator = np.random.default_rng(3)
+    agree = generator.choice(np.array([-1, 1], dtype=np.int8), 500)
+    start = some_margins(generator, 500)
+    both, weights = (start.copy(), start.copy()[:, None]), np.empty((2, 500), dtype=np.int64)
+    update.exponential(agree, 0.5, 0.0, np.zeros(1), 20.0, both[0], weights[0])
+    signs = np.ones((500, 1), dtype=np.int8)
+    values, cells = np.array([[-0.5], [0.5]]), (agree > 0).view(np.uint8)
+    own = weights[1][:, None]
+    update.exponential_cells(cells, values, signs, np.zeros(1), 20.0, both[1], own)
+    np.testing.assert_array_equal(both[0], both[1][:, 0])
+    np.testing.assert_array_equal(weights[0], own[:, 0])
+
+
+def newton_kernel(
+    cells: NDArray[np.uint8],
+    values: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    base: NDArray[np.float64],
+    most: float,
+    margins: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int, int]:
+    weights, pulls = np.full((2, *signs.shape), -1, dtype=np.int64)
+    if signs.shape[1] == 1:
+        flat = (values[:, 0], signs[:, 0], margins[:, 0], weights[:, 0], pulls[:, 0])
+        own, side, margin, weight, pull = flat
+        sums = update.logistic(cells, own, side, base, most, margin, weight, pull)
+    else:
+        sums = update.softmax(cells, values, signs, base, most, margins, weights, pulls)
+    return weights, pulls, int(sums[0]), int(sums[1])
+
+
+def one_class_signs(generator: np.random.Generator, rows: int, outputs: int) -> NDArray[np.int8]:
+    if outputs == 1:
+        return generator.choice(np.array([-1, 1], dtype=np.int8), (rows, 1))
+    labels = generator.integers(outputs, size=rows)
+    return np.where(np.eye(outputs)[labels] > 0, np.int8(1), np.int8(-1))
+
+
+@SHAPES
+@pytest.mark.parametrize("outputs", [1, 3, 7])
+@pytest.mark.parametrize("most", [1.5, 4.0, math.inf])
+@pytest.mark.parametrize("one", [True, False])
+def test_newton_weights_and_pulls_equal_the_twins(
+    rows: int, outputs: int, most: float, one: bool
+) -> None:
+    generator = np.random.default_rng(rows + outputs)
+    cells, values, _, margins = some_cells(generator, rows, outputs)
+    signs = one_class_signs(generator, rows, outputs)
+    base = np.rint(generator.uniform(2.0**39, 2.0**40, 1 if one else rows))
+    after = margins + values[cells] * signs
+    twins = naive.newton(after, signs, base, most)
+    weights, pulls, weight_sum, pull_sum = newton_kernel(cells, values, signs, base, most, margins)
+    np.testing.assert_array_equal(margins, after)
+    for ours, theirs in zip((weights, pulls), twins, strict=True):
+        assert np.all(np.abs(ours - theirs) <= 1 + np.abs(theirs) * 2.0**-45)
+    assert weight_sum == weights.sum()
+    assert pull_sum == np.abs(pulls).sum()
+
+
+@pytest.mark.parametrize("outputs", [1, 3, 40])
+@pytest.mark.parametrize("most", [4.0, math.inf])
+@pytest.mark.parametrize("far", [18.0, 40.0, 800.0, 8000.0])
+def test_far_margins_leave_whole_numbers(outputs: int, most: float, far: float) -> None:
+    """No probability is so near to 0 or 1 that a weight or a pull is anything but in [0, base]."""
+    signs = np.full((2 * outputs, outputs), -1, dtype=np.int8)
+    signs[np.arange(2 * outputs), np.arange(2 * outputs) % outputs] = 1
+    margins = np.full(signs.shape, far)
+    margins[outputs:] *= -1
+    zeros, base = np.zeros(2 * outputs, dtype=np.uint8), np.array([2.0**40])
+    weights, pulls, *_ = newton_kernel(zeros, np.zeros((1, outputs)), signs, base, most, margins)
+    assert (weights >= 0).all()
+    assert (weights <= 2**38).all()
+    assert (pulls * signs >= 0).all()
+    assert (np.abs(pulls) <= 2**40).all()
+    assert np.abs(pulls[:outputs]).max() <= 1 or far < 20
+    if most == math.inf and outputs < 3:
+        assert (np.abs(pulls[outputs:]) >= 2**39).all()
+
+
+@SHAPES
+@pytest.mark.parametrize("one", [True, False])
+def test_clipped_weights_equal_the_twins(rows: int, one: bool) -> None:
+    generator = np.random.default_rng(rows)
+    margins = some_margins(generator, rows)
+    base = np.log(generator.uniform(1.0, 2.0**30, 1 if one else rows))
+    weights = np.empty(rows, dtype=np.int64)
+    total = update.clipped(margins, base, weights)
+    twins = naive.clipped(margins, base)
+    assert np.all(np.abs(weights - twins) <= 1 + twins * 2.0**-48)
+    assert total == weights.sum()

@@ -10,9 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.hypotheses.stump import StumpRule
+from pacboost.learners.learner import Search
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample
 from tests.worlds import make_sample, small_samples
+
+
+def best(search: Search, weights: np.ndarray, signs: np.ndarray) -> StumpRule:
+    """What the search finds, which has to be a stump."""
+    found = search.find(weights, signs, 0)
+    assert isinstance(found, StumpRule)
+    return found
 
 
 def every_stump(sample: Sample) -> list[StumpRule]:
@@ -32,7 +40,7 @@ def every_stump(sample: Sample) -> list[StumpRule]:
 def test_least_error_of_all(sample: Sample, seed: int) -> None:
     signs = sample.signs[:, 0]
     weights = np.random.default_rng(seed).integers(1, 30, size=sample.n_rows)
-    found = Stump().on(sample).find(weights, signs, 0)
+    found = best(Stump().on(sample), weights, signs)
 
     def error(stump: StumpRule) -> int:
         return int(weights[stump.answers(sample) != signs].sum())
@@ -45,7 +53,7 @@ def test_least_error_of_all(sample: Sample, seed: int) -> None:
 def test_ties_go_to_the_lowest_feature_then_threshold(sample: Sample, seed: int) -> None:
     signs = sample.signs[:, 0]
     weights = np.random.default_rng(seed).integers(1, 4, size=sample.n_rows)
-    found = Stump().on(sample).find(weights, signs, 0)
+    found = best(Stump().on(sample), weights, signs)
     errors = {
         (s.feature, s.threshold, s.above, s.missing): int(weights[s.answers(sample) != signs].sum())
         for s in every_stump(sample)
@@ -62,15 +70,15 @@ def test_a_search_that_remembers_equals_a_fresh_one(sample: Sample, seeds: list[
     search = Stump().on(sample)
     for seed in seeds:
         weights = np.random.default_rng(seed).integers(0, 5, size=sample.n_rows) + 1
-        again = Stump().on(sample).find(weights, signs, 0)
-        assert search.find(weights, signs, 0) == again
+        again = best(Stump().on(sample), weights, signs)
+        assert best(search, weights, signs) == again
 
 
 def test_missing_values_go_where_it_is_best() -> None:
     X = np.array([[1.0], [2], [3], [np.nan], [np.nan], [4]])
     signs = np.array([-1, -1, 1, -1, -1, 1], dtype=np.int8)
     sample = make_sample(X, signs)
-    found = Stump().on(sample).find(np.ones(6, dtype=np.int64), signs, 0)
+    found = best(Stump().on(sample), np.ones(6, dtype=np.int64), signs)
     assert (found.threshold, found.above, found.missing) == (2.5, 1, -1)
 
 
@@ -79,13 +87,13 @@ def test_missing_values_never_seen_are_treated_like_the_median() -> None:
     for cut, wanted in ((2, 1), (7, -1)):
         signs = np.where(X[:, 0] > cut, 1, -1).astype(np.int8)
         sample = make_sample(X, signs)
-        assert Stump().on(sample).find(np.ones(10, dtype=np.int64), signs, 0).missing == wanted
+        assert best(Stump().on(sample), np.ones(10, dtype=np.int64), signs).missing == wanted
 
 
 def test_missingness_itself_can_be_the_rule() -> None:
     X = np.array([[1.0], [1], [np.nan], [np.nan]])
     signs = np.array([1, 1, -1, -1], dtype=np.int8)
-    found = Stump().on(make_sample(X, signs)).find(np.ones(4, dtype=np.int64), signs, 0)
+    found = best(Stump().on(make_sample(X, signs)), np.ones(4, dtype=np.int64), signs)
     assert math.isinf(found.threshold)
     assert (found.above, found.missing) == (-1, -1)
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.samples.bins import LARGEST, MOST_BINS, Bins, fit_bins, upper_cuts
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.levels import Levels
+from pacboost.sources.table import SomeRows
 
 Floats = NDArray[np.floating]
 FLOAT32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -340,3 +342,50 @@ def test_the_width_of_blocks_does_not_matter(width: int) -> None:
     bins = fit_bins(whole, 20)
     assert same(bins, fit_bins(cut, 20))
     np.testing.assert_array_equal(bins.encode(whole), bins.encode(cut))
+
+
+@pytest.mark.parametrize("max_bins", [2, 255, 1000])
+@pytest.mark.parametrize("count", [1, 2, 3, 254])
+def test_the_codes_of_a_categorical_feature_are_its_levels(count: int, max_bins: int) -> None:
+    """Whatever max_bins says, and also where only some of the levels are seen."""
+    numbers = np.arange(count, dtype=np.float64)
+    values = np.column_stack([np.append(numbers, np.nan), np.append(numbers, 0.5)])
+    table = ArrayTable(values, levels=Levels({0: tuple(range(count))}))
+    bins = fit_bins(SomeRows(table, np.array([count - 1, count])), max_bins)
+    assert bins.levels.tolist() == [count, 0]
+    assert bins.thresholds[0].tolist() == [k + 0.5 for k in range(count - 1)]
+    assert bins.encode(table)[0].tolist() == [*range(count), bins.missing]
+    assert bins.middle[0] == count - 1
+
+
+def test_levels_given_apart_are_as_good_as_those_of_the_table() -> None:
+    values = np.array([[0.0, 0.0], [2.0, 2.0]])
+    levels = np.array([0, 4])
+    bins = fit_bins(ArrayTable(values), levels=levels)
+    assert bins.thresholds[0].tolist() == [1.0]
+    assert bins.thresholds[1].tolist() == [0.5, 1.5, 2.5]
+    assert not bins.differ(fit_bins(ArrayTable(values, levels=Levels({1: (5, 6, 7, 8)}))))
+
+
+def test_a_categorical_feature_without_values_is_never_cut() -> None:
+    missing = np.full((2, 1), np.nan)
+    bins = fit_bins(ArrayTable(missing, levels=Levels({0: ()})))
+    assert bins.thresholds[0].size == 0
+    assert fit_bins(ArrayTable(missing), levels=np.array([3])).thresholds[0].tolist() == [0.5, 1.5]
+
+
+def test_the_middle_of_a_categorical_feature_follows_the_weights() -> None:
+    table = ArrayTable(np.array([[0.0], [1.0], [2.0]]), levels=Levels({0: ("a", "b", "c")}))
+    assert fit_bins(table).middle.tolist() == [1]
+    assert fit_bins(table, weights=np.array([1.0, 1.0, 5.0])).middle.tolist() == [2]
+
+
+def test_bins_differ_by_thresholds_levels_and_the_number_of_features() -> None:
+    cuts = (np.array([0.5], dtype=np.float32),)
+    middle = np.zeros(1, dtype=np.int64)
+    plain = Bins(cuts, middle)
+    assert plain.levels.tolist() == [0]
+    assert not plain.differ(Bins(cuts, middle, np.array([0])))
+    assert plain.differ(Bins(cuts, middle, np.array([2])))
+    assert plain.differ(Bins((cuts[0] + 1,), middle))
+    assert plain.differ(Bins(cuts * 2, np.zeros(2, dtype=np.int64)))

@@ -12,6 +12,7 @@ import pytest
 from pacboost.errors import FileError
 from pacboost.sources import csv
 from pacboost.sources.csv import read_csv
+from pacboost.sources.levels import Levels
 
 PLAIN = "a,b,label\n1,2.5,yes\n-3,1e2,no\n"
 
@@ -173,6 +174,24 @@ def test_text_columns_are_refused_by_name(path: Path) -> None:
         FileError, match=r"text, not numbers: town \(line 2: 'Ulm'\), colour \(line 2: 'red'\)\."
     ):
         read_csv(path, "label")
+
+
+def test_text_columns_may_become_categories(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv, "ROWS_AT_ONCE", 2)  # numbers first: what was read has to be text too
+    path.write_text("code,label,x,town\n7,0,1,Ulm\n 8,1,2,\nA7,0,?,Hof\n7,1,3, Ulm\n?,1,4,Aue\n")
+    read = read_csv(path, "label", categories=True)
+    assert read.table.levels == Levels({0: ("7", "8", "A7"), 2: ("Aue", "Hof", "Ulm")})
+    np.testing.assert_array_equal(
+        read.table.rows(), [[0, 1, 2], [1, 2, np.nan], [2, np.nan, 1], [0, 3, 2], [np.nan, 4, 0]]
+    )
+    assert read.table.cells(2).tolist() == ["Ulm", None, "Hof", "Ulm", "Aue"]
+    assert read.labels.tolist() == [0, 1, 0, 1, 1]
+
+
+def test_a_file_of_numbers_has_no_categories(path: Path) -> None:
+    path.write_text(PLAIN)
+    assert not read_csv(path, "label", categories=True).table.levels
+    assert not read_csv(path, "label").table.levels
 
 
 def test_infinite_values_are_refused_by_column(path: Path) -> None:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.adaboost import AdaBoost, AdaBoostState
+from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Measured
+from pacboost.boosters.exponential import ExponentialState
 from pacboost.bounds.training import product_bound, rounding_slack
+from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
@@ -45,6 +47,7 @@ def check_every_prefix(sample: Sample, learner: Learner, booster: AdaBoost, roun
         count += 1
         rounding = 1e-9 + count * sample.n_rows / 2**51
         before = distribution(sample, signs * scores)
+        assert isinstance(done.hypothesis, Rule)
         answers = done.hypothesis.answers(sample)
         assert set(np.unique(answers)) <= {-1, 1}
         error = before[answers != signs].sum()
@@ -99,7 +102,9 @@ def test_a_broken_update_is_caught() -> None:
     """The twin that forgets to weigh anew must fail the same check."""
 
     class Forgetful(AdaBoost):
-        def step(self, state: AdaBoostState, agree: np.ndarray, found: Measured) -> AdaBoostState:
+        def step(
+            self, state: ExponentialState, agree: np.ndarray, found: Measured
+        ) -> ExponentialState:
             weights = state.weights.copy()
             after = super().step(state, agree, found)
             after.weights[:] = weights
@@ -127,6 +132,7 @@ def test_stagewise_exponential_loss_gives_the_same_votes() -> None:
     run = Run(sample, Stump(), AdaBoost())
     weights, loss = np.ones(400), 400.0
     for done in islice(run, 40):
+        assert isinstance(done.hypothesis, Rule)
         answers = done.hypothesis.answers(sample)
         wrong = weights[answers != signs].sum()
         alpha = 0.5 * math.log(weights.sum() / wrong - 1)
@@ -144,6 +150,7 @@ def test_margins_keep_growing_after_training_error_is_zero() -> None:
     scores, norm = np.zeros(150), 0.0
     first_perfect = None
     for done in islice(run, 600):
+        assert isinstance(done.hypothesis, Rule)
         scores += done.entry.vote * done.hypothesis.answers(sample)
         norm += done.entry.vote
         least[done.entry.number] = float((signs * scores).min() / norm)

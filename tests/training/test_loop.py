@@ -9,6 +9,7 @@ import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.hypotheses.function import Recorded
+from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.learners.stump import Stump
@@ -73,6 +74,7 @@ def test_an_error_above_a_half_turns_the_rule_round() -> None:
     done = next(iter(run))
     assert done.entry.error == pytest.approx(0.25, abs=1e-12)
     assert done.entry.vote > 0
+    assert isinstance(done.hypothesis, Rule)
     assert (done.hypothesis.answers(sample) * signs).tolist() == [1, 1, 1, -1]
 
 
@@ -137,7 +139,7 @@ def test_resume_goes_on_as_the_long_run_would() -> None:
     first = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
     list(islice(first, 12))
     second = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
-    second.resume(first.vote().hypotheses, first.ledger())
+    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
     list(islice(second, 18))
     assert [d.entry.vote for d in second.done] == wanted
 

@@ -7,7 +7,9 @@ import pytest
 from sklearn import metrics as reference
 
 from pacboost.errors import ParameterError
-from pacboost.training.metrics import METRICS, auc, metric
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.training.metrics import METRICS, metric
 
 
 def some_scores() -> tuple[np.ndarray, np.ndarray]:
@@ -16,25 +18,31 @@ def some_scores() -> tuple[np.ndarray, np.ndarray]:
     return signs, np.round(signs + generator.normal(size=400), 1)
 
 
+def measured(name: str, signs: np.ndarray, scores: np.ndarray) -> float:
+    """Measure scores of two classes."""
+    sample = Sample(ArrayTable(np.zeros((signs.size, 1))), signs[:, None])
+    return METRICS[name](sample, scores[:, None])
+
+
 def test_auc() -> None:
     signs, scores = some_scores()
-    assert auc(signs, scores) == pytest.approx(reference.roc_auc_score(signs, scores))
+    assert measured("auc", signs, scores) == pytest.approx(reference.roc_auc_score(signs, scores))
 
 
 def test_log_loss() -> None:
     signs, scores = some_scores()
     wanted = reference.log_loss(signs, 1 / (1 + np.exp(-2 * scores)))
-    assert METRICS["log_loss"].measure(signs, scores) == pytest.approx(wanted)
+    assert measured("log_loss", signs, scores) == pytest.approx(wanted)
 
 
 def test_error_counts_ties() -> None:
     signs = np.array([1, -1, 1, -1], dtype=np.int8)
-    assert METRICS["error"].measure(signs, np.array([1.0, -1, 0, 0])) == 0.5
+    assert measured("error", signs, np.array([1.0, -1, 0, 0])) == 0.5
 
 
 def test_exponential_loss() -> None:
     signs = np.array([1, -1], dtype=np.int8)
-    assert METRICS["exponential_loss"].measure(signs, np.array([1.0, 1.0])) == pytest.approx(
+    assert measured("exponential_loss", signs, np.array([1.0, 1.0])) == pytest.approx(
         (np.exp(-1) + np.exp(1)) / 2
     )
 
@@ -46,4 +54,4 @@ def test_unknown_names_are_refused_with_the_list() -> None:
 
 def test_auc_of_one_class_is_refused() -> None:
     with pytest.raises(ParameterError, match="one class"):
-        auc(np.ones(3, dtype=np.int8), np.arange(3.0))
+        measured("auc", np.ones(3, dtype=np.int8), np.arange(3.0))

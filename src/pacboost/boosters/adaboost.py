@@ -1,189 +1,106 @@
-"""AdaBoost (Freund and Schapire 1997), in the log domain and in whole numbers.
+"""AdaBoost (Freund and Schapire 1997; Schapire and Singer 1999).
 
-Potential exp(-margin), so D_t(i) ∝ base(i)·exp(-margin_i). A rule of edge r gets the vote
+A rule of edge r gets the vote
 
     ½ ln((1 + r)/(1 - r)) = ½ ln((1 - error)/error)
 
-which minimises Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), and then Z_t = √(1 - r²). A learning rate or a
-cap changes the vote; training error ≤ ∏ Z_t holds for any vote, with the Z_t it really had.
+which minimises Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), and then Z_t = √(1 - r²). Confidence-rated,
+each cell of the rule gets a vote of its own, ½ ln((W₊ + s)/(W₋ + s)) for the weights of the two
+signs in it, and Z_t = 2 Σ √(W₊W₋) but for the smoothing s. A learning rate or a cap changes the
+votes; training error ≤ ∏ Z_t holds for any votes, with the Z_t they really had.
+
+More than two classes, by ``multiclass``:
+
+* "mh": every pair of row and class is a binary problem. Hamming loss ≤ ∏ Z_t, and the error of the
+  class with the largest score is at most (K/2) ∏ Z_t.
+* "m1": a rule names a class and is right or wrong; error ≤ ∏ Z_t, but it needs errors below 1/2.
+* "samme" (Zhu et al. 2009): as "m1" with ½ ln(K - 1) more vote, so that errors below 1 - 1/K do.
+  Its product bounds no training error for K ≥ 3.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import logsumexp
 
-from pacboost.boosters.booster import Agreement, Booster, Measured
+from pacboost.boosters.booster import Measured, check_rate, whole_values
+from pacboost.boosters.exponential import Exponential, ExponentialState
 from pacboost.errors import ParameterError
-from pacboost.kernels import update
-from pacboost.kernels.threads import each_rows
-from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT, round_vote
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.samples.request import Sums
 
-LEAST_TOTAL = FRESH_TOTAL * 2**-0.5
-
-
-@dataclass(frozen=True, eq=False)
-class AdaBoostState:
-    """Margins and weights of every row, the votes, and the scale that makes weights whole."""
-
-    margins: NDArray[np.float64]
-    weights: NDArray[np.int64]
-    log_base: NDArray[np.float64]
-    log_scale: float
-    """Like margins and base weights a multiple of the vote unit, so that their sums are exact."""
-    total: int = 0
-    """The exact sum of the weights, between 2**51.5 and 2**53."""
-    total_vote: float = 0.0
-    cast: list[float] = field(default_factory=list)
+WAYS = ("mh", "m1", "samme")
 
 
 @dataclass(frozen=True)
-class AdaBoost(Booster[AdaBoostState]):
+class AdaBoost(Exponential):
     """The rules of AdaBoost; ``learning_rate`` scales votes, ``max_vote`` caps them.
 
     >>> rules = AdaBoost()
-    >>> state = rules.init((4, 1), np.ones(1))
+    >>> state = rules.init(np.ones((4, 1), dtype=np.int8), np.ones(1))
     >>> agree = np.array([[1], [1], [1], [-1]], dtype=np.int8)    # error 1/4, edge 1/2
     >>> state = rules.step(state, agree, Measured(total=4, wrong=1))
     >>> round(float(rules.votes(state)[0]), 4)                    # ½ ln 3
     0.5493
-    >>> weights, _ = rules.request(state)
+    >>> weights = rules.request(state).weights
     >>> (weights[:, 0] / weights.sum()).round(4).tolist()         # the wrong row now weighs half
     [0.1667, 0.1667, 0.1667, 0.5]
     """
 
     name: ClassVar[str] = "adaboost"
-    potential: ClassVar[str] = "exponential"
 
     learning_rate: float = 1.0
     max_vote: float = MOST_VOTE
+    confidence_rated: bool = False
+    multiclass: str = "mh"
+    smoothing: float = 0.5
+    """The s of confidence-rated votes, in rows of mean weight."""
+    classes: int = 2
+    """How many classes there are; "samme" has to know."""
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise ParameterError(f"learning_rate is {self.learning_rate}; it must be above 0")
+        check_rate("learning_rate", self.learning_rate)
         if not self.max_vote > 0:
             raise ParameterError(f"max_vote is {self.max_vote}; it must be above 0")
+        if self.multiclass not in WAYS:
+            raise ParameterError(
+                f"multiclass is {self.multiclass!r}; it may be {', '.join(map(repr, WAYS))}"
+            )
+        if not (math.isfinite(self.smoothing) and self.smoothing >= 0):
+            raise ParameterError(f"smoothing is {self.smoothing}; it must be 0 or more")
+
+    @property
+    def plain(self) -> bool:  # type: ignore[override]
+        """They are, unless each cell has its own."""
+        return not self.confidence_rated
 
     @property
     def plain_votes(self) -> bool:
-        """They are, unless scaled or capped."""
-        return self.learning_rate == 1 and self.max_vote >= MOST_VOTE
-
-    def init(self, shape: tuple[int, int], base: NDArray[np.float64]) -> AdaBoostState:
-        """Start with D_1 proportional to the base weights.
-
-        A base weight below one unit, 2**-52 of all, counts as one: D_1 is then one and the same
-        distribution for the weights, for the bound and for the training error.
-        """
-        rows, classes = shape
-        own = base if classes == 1 or base.size == 1 else np.repeat(base, classes)
-        mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * classes
-        log_base = np.maximum(own, mass / FRESH_TOTAL)
-        np.log(log_base, out=log_base)
-        log_base /= VOTE_UNIT
-        np.rint(log_base, out=log_base)
-        log_base *= VOTE_UNIT
-        state = AdaBoostState(
-            margins=np.zeros(shape),
-            weights=np.empty(shape, dtype=np.int64),
-            log_base=log_base,
-            log_scale=round_vote(math.log(FRESH_TOTAL / mass)),
-        )
-        return self._weigh(state, None, 0.0)
-
-    def request(self, state: AdaBoostState) -> tuple[NDArray[np.int64], None]:
-        """Ask for a rule under D_t."""
-        return state.weights, None
-
-    def step(self, state: AdaBoostState, agree: Agreement, found: Measured) -> AdaBoostState:
-        """Cast the vote and weigh anew.
-
-        Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
-        or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
-        range changes about half of the rows a round, which is what learners pay for.
-        """
-        vote = self.vote(found)
-        state.cast.append(vote)
-        grown = state.total * (1 + found.error * math.expm1(2 * vote))
-        shift = 0.0 if grown <= 0.99 * MOST_TOTAL else -2 * vote
-        return self._weigh(
-            replace(state, total_vote=state.total_vote + vote, log_scale=state.log_scale + shift),
-            agree,
-            vote,
-        )
-
-    def memory(self, state: AdaBoostState) -> list[float]:
-        """The scale: it depends on all totals before."""
-        return [state.log_scale]
-
-    def resume(
-        self,
-        state: AdaBoostState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
-    ) -> AdaBoostState:
-        """Cast the old votes again, then weigh all rows by their margins."""
-        state.margins[:] = margins
-        state.cast.extend(votes)
-        (log_scale,) = memory
-        return self._weigh(
-            replace(state, total_vote=math.fsum(votes), log_scale=log_scale), None, 0.0
-        )
-
-    def votes(self, state: AdaBoostState) -> NDArray[np.float64]:
-        """Give the votes; AdaBoost never revises one."""
-        return np.array(state.cast)
-
-    def last_vote(self, state: AdaBoostState) -> float:
-        """Give the newest vote."""
-        return state.cast[-1]
+        """They are, unless scaled, capped, rated or raised by SAMME."""
+        more = self.multiclass == "samme" and self.classes > 2
+        return self.plain and self.learning_rate == 1 and self.max_vote >= MOST_VOTE and not more
 
     def vote(self, found: Measured) -> float:
         """Give the vote of a rule."""
-        return round_vote(min(self.learning_rate * found.best_vote, self.max_vote, MOST_VOTE))
+        more = 0.5 * math.log(self.classes - 1) if self.multiclass == "samme" else 0.0
+        best = self.learning_rate * (found.best_vote + more)
+        return round_vote(min(best, self.max_vote, MOST_VOTE))
 
-    def _weigh(self, state: AdaBoostState, agree: Agreement | None, vote: float) -> AdaBoostState:
-        """Weigh all rows; if their total is out of range, choose the scale anew and weigh again.
-
-        The range is left when votes are large (a learning rate above 1), or when most of the
-        weight sits on rows of a few units, whose rounding a prediction cannot see.
-        """
-        total = self._weigh_once(state, agree, vote)
-        if not LEAST_TOTAL <= total <= MOST_TOTAL:
-            state = replace(state, log_scale=_fresh_scale(state))
-            total = self._weigh_once(state, None, 0.0)
-        return replace(state, total=total)
-
-    def _weigh_once(self, state: AdaBoostState, agree: Agreement | None, vote: float) -> int:
-        margins, weights = state.margins.reshape(-1), state.weights.reshape(-1)
-        flat = np.zeros(weights.size, dtype=np.int8) if agree is None else agree.reshape(-1)
-        base = state.log_base
-        sums: list[int] = []
-
-        def task(start: int, stop: int) -> None:
-            total = update.exponential(
-                flat[start:stop],
-                vote,
-                state.total_vote,
-                base if base.size == 1 else base[start:stop],
-                state.log_scale,
-                margins[start:stop],
-                weights[start:stop],
-            )
-            sums.append(int(total))
-
-        each_rows(task, weights.size)
-        return sum(sums)
-
-
-def _fresh_scale(state: AdaBoostState) -> float:
-    """Give the scale at which the weights sum to ``FRESH_TOTAL``, before rounding."""
-    logs = state.total_vote - state.margins.reshape(-1) + state.log_base
-    return round_vote(math.log(FRESH_TOTAL) - float(logsumexp(logs)))
+    def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell its own vote, or the sign that most of its weight asks for."""
+        if self.plain:
+            agreed = int(np.abs(sums.pulls).sum())
+            found = Measured(sums.weight, (sums.weight - agreed) // 2)
+            return np.sign(sums.pulls) * self.vote(found)
+        smooth = self.smoothing * sums.weight / (sums.rows * sums.pulls.shape[1])
+        plus = (sums.weights + sums.pulls) / 2 + smooth
+        minus = (sums.weights - sums.pulls) / 2 + smooth
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = 0.5 * np.log(plus / minus)
+        votes = np.nan_to_num(logs, nan=0.0, posinf=MOST_VOTE, neginf=-MOST_VOTE)
+        cap = min(self.max_vote, MOST_VOTE)
+        return whole_values(np.clip(self.learning_rate * votes, -cap, cap))

@@ -2,13 +2,15 @@
 
 The one loop (training/loop.py) asks them in this order, every round:
 
-    weights, targets = booster.request(state)     what to learn now
-    state = booster.step(state, agree, found)     what the learner's rule did
+    request = booster.request(state)              what to learn now
+    values = booster.values(state, sums, cells)   what each cell of the learner's rule shall say
+    state = booster.move(state, moved)            the cells have spoken
     reason = booster.stop(state)                  whether to go on
 
-Arrays are (rows, classes); two classes need one column. ``agree`` holds y·h(x), ``found`` is what
-the loop measured of it, as whole numbers: an error of one unit in 2^52 keeps all its digits. A
-state belongs to one run: ``step`` may reuse its arrays, so the state that went in is spent.
+A rule that answers -1 or +1 needs no values: it gets one vote, and ``step`` stands for ``values``
+and ``move``. Arrays are (rows, outputs); two classes need one output. All that is summed over rows
+is whole, so an error of one unit in 2^52 keeps all its digits. A state belongs to one run: ``step``
+and ``move`` may reuse its arrays, so the state that went in is spent.
 """
 
 from __future__ import annotations
@@ -21,6 +23,12 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.numerics.exact import VOTE_UNIT
+from pacboost.samples.request import Request, Sums
+from pacboost.samples.sample import Signs
 
 Agreement = NDArray[np.int8]
 
@@ -54,12 +62,22 @@ class Measured:
         return 0.5 * math.log((self.total - self.wrong) / self.wrong)
 
 
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """What a round added to the scores: its value in each cell, and the cell of each row."""
+
+    cells: Cells
+    values: CellValues
+    normaliser: float
+    """By how much the mean potential is multiplied, where the sums tell; else 1."""
+
+
 class State(Protocol):
     """What every state shows to the loop."""
 
     @property
     def margins(self) -> NDArray[np.float64]:
-        """y·F(x) of every row under the votes so far, (rows, classes)."""
+        """y·F(x) of every row under the votes so far, (rows, outputs); F(x) in regression."""
 
 
 S = TypeVar("S", bound=State)
@@ -71,6 +89,13 @@ class Booster(ABC, Generic[S]):
     name: ClassVar[str]
     potential: ClassVar[str]
     """Which function of the margin the weights are the slope of; bounds go by it."""
+    plain: bool = False
+    """Whether a rule gets one vote, the same in all its cells but for the sign."""
+    prior: bool = False
+    """Whether the first round is a constant: what is known before any feature is looked at."""
+    multiclass: str = "pairs"
+    """How more than two classes are met: "pairs" of row and class, each a problem of its own;
+    "rows", whose rule names a class and is right or wrong; or "softmax", all classes at once."""
 
     @property
     def plain_votes(self) -> bool:
@@ -78,16 +103,33 @@ class Booster(ABC, Generic[S]):
         return False
 
     @abstractmethod
-    def init(self, shape: tuple[int, int], base: NDArray[np.float64]) -> S:
-        """Start on (rows, classes) with base weights: one per row, or a single one for all."""
+    def init(
+        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
+    ) -> S:
+        """Start on signs (rows, outputs) with base weights: one per row, or one for all.
+
+        ``targets`` are the numbers to predict, in regression.
+        """
+
+    def unit(self, state: S) -> float:
+        """Give what all values are multiples of, so that scores add up exactly."""
+        return VOTE_UNIT
 
     @abstractmethod
-    def request(self, state: S) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-        """Give whole-number weights, and targets where they are not the signs themselves."""
+    def request(self, state: S) -> Request:
+        """Give whole-number weights, and pulls where they are not the signs themselves."""
 
     @abstractmethod
+    def values(self, state: S, sums: Sums, cells: Cells) -> CellValues:
+        """Say what each cell shall add to the scores, (cells, outputs)."""
+
+    @abstractmethod
+    def move(self, state: S, moved: Moved) -> S:
+        """Take in what the cells added."""
+
     def step(self, state: S, agree: Agreement, found: Measured) -> S:
-        """Take in the rule just found."""
+        """Take in a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
+        raise ParameterError(f"{self.name} gives values to cells, not votes to rules")
 
     @abstractmethod
     def memory(self, state: S) -> list[float]:
@@ -113,3 +155,15 @@ class Booster(ABC, Generic[S]):
     def stop(self, state: S) -> str | None:
         """Give a reason to stop, or None to go on."""
         return None
+
+
+def whole_values(values: NDArray[np.float64], unit: float = VOTE_UNIT) -> CellValues:
+    """Round values to multiples of a unit, so that scores add up exactly."""
+    rounded: CellValues = np.rint(values / unit) * unit
+    return rounded
+
+
+def check_rate(name: str, value: float) -> None:
+    """Raise unless a number is finite and above 0."""
+    if not (math.isfinite(value) and value > 0):
+        raise ParameterError(f"{name} is {value}; it must be above 0")

@@ -1,4 +1,4 @@
-"""The training-error theorem of AdaBoost, and the distribution of margins that follows from it.
+"""The training-error theorem, for every potential, and the margins that follow from it.
 
 For any votes and rules, 1[yF ≤ 0] ≤ exp(-yF), and the mean of exp(-yF) under D_1 is ∏ Z_t with the
 normalisers the run really had. So
@@ -6,8 +6,21 @@ normalisers the run really had. So
     P_S[yF ≤ 0] ≤ ∏ Z_t            (= ∏ 2√(ε_t(1-ε_t)) ≤ exp(-½ Σ edge_t²) for plain votes)
     P_S[y F/‖a‖₁ ≤ θ] ≤ exp(θ‖a‖₁) ∏ Z_t        for every θ
 
-(Freund and Schapire 1997, theorem 6; Schapire et al. 1998, theorem 5.) Both speak of the sample
-only, hold without any assumption, and never fail.
+(Freund and Schapire 1997, theorem 6; Schapire et al. 1998, theorem 5.) Where cells have votes of
+their own, ‖a‖₁ is the sum of each round's largest. All speak of the sample only, hold without any
+assumption, and never fail. The same with other potentials φ(yF) ≥ 1[yF ≤ 0] whose mean the loop
+measures after every round, and whose ratios it records as Z_t: log₂(1 + exp(-2yF)) for LogitBoost,
+and for MadaBoost exp(-yF), or 1 - yF where that is negative.
+
+More than two classes, with ``factor`` · ∏ Z_t in the place of ∏ Z_t:
+
+* pairs of row and class (AdaBoost.MH): the Hamming loss is at most ∏ Z_t. If the class with the
+  largest score is wrong, F(x,y) ≤ F(x,l) for some other l, so for convex falling φ with φ(0) = 1,
+  φ(F(x,y)) + φ(-F(x,l)) ≥ 2φ(0) = 2: the error is at most K/2 times the mean of φ over all pairs.
+* softmax: a wrong class means p(y|x) ≤ 1/2, so the error is at most the mean of -log₂ p(y|x), which
+  starts at log₂ K.
+* AdaBoost.M1: right or wrong is the sign; factor 1. SAMME's votes are larger, its product bounds
+  P[F_y ≤ 0] only, and F_y > 0 can hold on a row that is wrong: refused.
 
 Weights are whole numbers here, each off by at most one unit, so the recorded Z_t differ a little
 from those of real weights: ``rounding_slack`` bounds by how much, and the certificate includes it.
@@ -40,14 +53,21 @@ def product_bound(ledger: Ledger) -> float:
     >>> round(product_bound(ledger), 4)
     0.84
     """
-    _refuse_other_potentials(ledger)
+    _refuse(ledger)
     log_product = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
-    return outward(math.exp(min(log_product, 700.0)) + rounding_slack(ledger))
+    product = math.exp(min(log_product, 700.0))
+    return outward(ledger.factor * (product + rounding_slack(ledger)))
 
 
 def rounding_slack(ledger: Ledger) -> float:
-    """How far ∏ Z_t may be off because weights are whole numbers."""
+    """How far ∏ Z_t may be off because weights are whole numbers, or sums were made of floats."""
     slack, product = 0.0, 1.0
+    if ledger.potential != "exponential":
+        # Measured from the margins themselves, in floats whose error is absolute where costs are
+        # tiny; and the training error is counted in whole units of D_1, each off by less than one.
+        units = ledger.rows * ledger.classes**2 / 2**50
+        log_product = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
+        return units + 1e-9 * math.exp(min(log_product, 700.0))
     for entry in ledger.rounds:
         eta = 2 * ledger.rows * ledger.classes / entry.weight + 1e-13  # exp errs by less than that
         shift = eta * math.exp(abs(entry.vote))
@@ -71,13 +91,14 @@ def training_error(ledger: Ledger) -> Certificate:
     if ledger.rounds:
         inputs["measured"] = ledger.rounds[-1].training_error
     share = "weighted share" if ledger.weighted else "share"
+    of = "labels of the rows" if ledger.several_labels else "rows"
     return Certificate(
-        claim=f"The vote errs on a {share} of at most {percent(bound)} of the rows "
+        claim=f"The vote errs on a {share} of at most {percent(bound)} of the {of} "
         "it was trained on.",
         value=bound,
         delta=0.0,
-        theorem="training error ≤ ∏ Z_t",
-        reference="Freund and Schapire 1997, theorem 6",
+        theorem=_THEOREMS[ledger.potential] + _FACTORS.get(ledger.multiclass, ""),
+        reference=_REFERENCES[ledger.potential],
         sample="the training rows, ties counted as errors",
         size=ledger.rows,
         independent_of="nothing: it speaks of these rows only, not of new ones",
@@ -89,18 +110,43 @@ def training_error(ledger: Ledger) -> Certificate:
     )
 
 
+_THEOREMS = {
+    "exponential": "training error ≤ ∏ Z_t",
+    "logistic": "training error ≤ mean of -log₂ p(y|x)",
+    "clipped": "training error ≤ mean clipped exponential",
+}
+_FACTORS = {"mh": ", times K/2 for the class that is named", "pairs": ", times K/2 for the class"}
+_REFERENCES = {
+    "exponential": "Freund and Schapire 1997, theorem 6; Schapire and Singer 1999",
+    "logistic": "Friedman, Hastie and Tibshirani 2000",
+    "clipped": "Domingo and Watanabe 2000",
+}
+
+
 def margin_distribution(
     ledger: Ledger, thetas: Sequence[float] = THETAS
 ) -> list[tuple[float, float]]:
     """For each θ, bound the share of training rows whose margin y·F/‖votes‖₁ is at most θ."""
+    if ledger.potential != "exponential" or ledger.classes > 1:
+        raise NotCertified(
+            "margins are bounded by the product of normalisers for two classes and an exponential "
+            f"potential; {ledger.booster!r} met {max(2, ledger.classes)} classes with a potential "
+            f"that is {ledger.potential}"
+        )
     bound = product_bound(ledger)
     norm = math.fsum(abs(entry.vote) for entry in ledger.rounds)
     return [(theta, outward(math.exp(min(theta * norm, 700.0)) * bound)) for theta in thetas]
 
 
-def _refuse_other_potentials(ledger: Ledger) -> None:
-    if ledger.potential != "exponential":
+def _refuse(ledger: Ledger) -> None:
+    if ledger.potential not in _THEOREMS:
         raise NotCertified(
-            f"the product of normalisers bounds the training error of boosters whose potential is "
-            f"exponential; {ledger.booster!r} has a potential that is {ledger.potential}"
+            f"{ledger.booster!r} is regression: its record holds losses, and no theorem bounds an "
+            "error by them"
+        )
+    if ledger.multiclass == "samme":
+        raise NotCertified(
+            "SAMME has no training-error bound for more than two classes: its product bounds how "
+            "often the own class scores 0 or less, but a row can be wrong while it scores more. "
+            "Set multiclass='mh' or 'm1' for a certificate, or certify='holdout'"
         )

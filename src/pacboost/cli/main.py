@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -41,8 +42,26 @@ def demo(rounds: int) -> None:
 @main.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", required=True, help="The column that holds the labels.")
+@click.option(
+    "--booster",
+    type=click.Choice(["adaboost", "logit", "gentle", "mada"]),
+    default="adaboost",
+    show_default=True,
+    help="How rounds are weighed.",
+)
+@click.option(
+    "--learner",
+    type=click.Choice(["stump", "tree"]),
+    default="stump",
+    show_default=True,
+    help="What is boosted.",
+)
+@click.option("--leaves", type=int, help="The most leaves of a tree.  [default: 31]")
+@click.option("--categories", is_flag=True, help="Take columns of text as categories.")
 @click.option("--rounds", default=50, show_default=True, help="The most rounds to run.")
-@click.option("--learning-rate", default=1.0, show_default=True, help="Scales every vote.")
+@click.option(
+    "--learning-rate", type=float, help="Scales every vote.  [default: 0.1 for trees, else 1]"
+)
 @click.option("--max-bins", default=255, show_default=True, help="The most bins per feature.")
 @click.option("--resample", is_flag=True, help="Train each rule on a draw from the weights.")
 @click.option(
@@ -71,8 +90,12 @@ def demo(rounds: int) -> None:
 def fit(
     data: Path,
     target: str,
+    booster: str,
+    learner: str,
+    leaves: int | None,
+    categories: bool,
     rounds: int,
-    learning_rate: float,
+    learning_rate: float | None,
     max_bins: int,
     resample: bool,
     validation: float,
@@ -81,26 +104,35 @@ def fit(
     jobs: int,
     output: Path | None,
 ) -> None:
-    """Boost stumps on a CSV file (plain or .gz) with a header.
+    """Boost stumps or trees on a CSV file (plain or .gz) with a header.
 
     Prints the rounds and the certificate. Nothing is written without --output.
     """
     from pacboost.cli.fit import run_fit
     from pacboost.estimators.adaboost import AdaBoostClassifier
+    from pacboost.estimators.boost import BoostClassifier
 
-    model = AdaBoostClassifier(
-        n_estimators=rounds,
-        learning_rate=learning_rate,
-        max_bins=max_bins,
-        resample=resample,
-        early_stopping=validation > 0,
-        validation_fraction=validation or 0.1,
-        certify=None if certify == "train-error" else certify,
-        random_state=seed,
-        n_jobs=jobs,
-        verbose=sys.stderr.isatty(),
-    )
-    run_fit(model, data, target, output)
+    common: dict[str, Any] = {
+        "n_estimators": rounds,
+        "max_bins": max_bins,
+        "early_stopping": validation > 0,
+        "validation_fraction": validation or 0.1,
+        "certify": None if certify == "train-error" else certify,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "verbose": sys.stderr.isatty(),
+    }
+    model: AdaBoostClassifier | BoostClassifier
+    if (booster, learner) == ("adaboost", "stump") and leaves is None:
+        rate = 1.0 if learning_rate is None else learning_rate
+        model = AdaBoostClassifier(learning_rate=rate, resample=resample, **common)
+    elif resample:
+        raise click.UsageError("--resample goes with --booster adaboost --learner stump")
+    else:
+        model = BoostClassifier(
+            booster, learner, learning_rate=learning_rate, max_leaves=leaves, **common
+        )
+    run_fit(model, data, target, output, categories=categories)
 
 
 @main.command()

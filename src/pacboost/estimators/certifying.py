@@ -14,7 +14,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators import door
 from pacboost.estimators.prepare import Examples, split
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.learners.stump import count_rules
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
@@ -37,7 +37,17 @@ class Choice:
 
 def wrong_rows(vote: Vote, examples: Examples) -> int:
     """Count mistakes, ties included."""
-    return int(np.count_nonzero(vote.scores(examples.table) * examples.signs <= 0))
+    return int(np.count_nonzero(mistaken(vote.scores(examples.table), examples)))
+
+
+def mistaken(scores: Scores, examples: Examples) -> NDArray[np.bool_]:
+    """Tell which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
+    rows = examples.n_rows
+    scores = scores.reshape(rows, -1)
+    if examples.labels is None:
+        return np.asarray((scores * examples.signs <= 0).any(axis=1))
+    own = scores[np.arange(rows), examples.labels]
+    return np.asarray((scores >= own[:, None]).sum(axis=1) > 1)
 
 
 class QuantisedVotes:
@@ -49,7 +59,7 @@ class QuantisedVotes:
         self._rules, self._merged = merged(vote)
         if not self._rules:
             raise NotCertified("the vote is empty: there is nothing to certify")
-        self._rows = trained.signs.size
+        self._rows = trained.n_rows
         self._base_rules = base_rules
         self._delta = delta
         pairs = occam.search(
@@ -60,7 +70,7 @@ class QuantisedVotes:
             delta,
         )
         self.choices = [
-            Choice(*pair, wrong_rows(self._of(pair.bits, pair.scale), apart) / apart.signs.size)
+            Choice(*pair, wrong_rows(self._of(pair.bits, pair.scale), apart) / apart.n_rows)
             for pair in pairs
         ]
 
@@ -87,7 +97,7 @@ def merged(vote: Vote) -> tuple[list[StumpRule], NDArray[np.float64]]:
     sums: dict[StumpRule, float] = {}
     for rule, weight in zip(vote.hypotheses, vote.votes, strict=True):
         if not isinstance(rule, StumpRule):
-            raise NotCertified("certify='train' counts stumps; this vote holds black boxes")
+            raise NotCertified("certify='train' counts stumps; this vote holds other rules")
         unsigned, sign = (rule, 1.0) if rule.above > 0 else (rule.negated(), -1.0)
         if unsigned.is_constant:  # the same rule whichever feature it was found on
             unsigned = StumpRule.constant(-1)
@@ -146,7 +156,7 @@ class CertifyingMixin:
             return
         if self.certify == "holdout":
             mistakes = wrong_rows(model.vote, apart)
-            self._deploy(model.vote, holdout.certificate(mistakes, apart.signs.size, self.delta))
+            self._deploy(model.vote, holdout.certificate(mistakes, apart.n_rows, self.delta))
         elif len(model.ledger):  # an empty vote has nothing to be rounded
             base_rules = 0 if model.bins is None else count_rules(model.bins)
             self._quantised = QuantisedVotes(model.vote, trained, apart, base_rules, self.delta)

@@ -10,25 +10,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import (
+    check_classification_targets,
+    is_multilabel,
+    type_of_target,
+)
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from pacboost.errors import DataError, DenseWarning, ParameterError
-from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.arrays import ArrayTable, CategorisedArray, SparseTable
+from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import FrameTable, is_frame
-from pacboost.sources.table import Table, refuse_infinite
+from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.table import RecodedTable, Table, refuse_infinite
+
+MOST_TARGET = 1e100
 
 
 def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
-    """Take X as it comes; ``reset`` is true in fit, where its width and names are learned."""
+    """Take X as it comes; ``reset`` is true in fit, where its width, names and levels are learned.
+
+    An estimator that has ``categorical_features`` keeps the levels found as ``levels_``.
+    """
     if isinstance(X, Table):
         _check_own(estimator, X, reset=reset)
-        return X
+        return _with_levels(estimator, X, reset=reset)
     if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        table: Table = FrameTable(X)
+        table: Table = FrameTable(X, _levels(estimator, X, reset=reset))
         _refuse_empty(table)
         return table
+    if not sparse.issparse(X) and hasattr(estimator, "categorical_features"):
+        raw = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)  # 1 is not "1"
+        levels = _levels(estimator, raw, reset=reset) if raw.ndim == 2 and raw.size else NO_LEVELS
+        if levels:
+            raw = validate_data(estimator, raw, reset=reset, dtype=None, ensure_all_finite=False)
+            return CategorisedArray(raw, levels)
     array = _checked_array(estimator, X, reset=reset)
     if not sparse.issparse(array):
         return ArrayTable(array)
@@ -36,11 +53,26 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if reset:
         warnings.warn(
             f"the sparse {rows} x {columns} matrix is held dense: one byte a cell "
-            "for stumps (two above 255 bins), eight for other learners",
+            "for stumps and trees (two above 255 bins), eight for other learners",
             DenseWarning,
             stacklevel=5,  # the preparation, and fit, stand between
         )
-    return SparseTable(array)
+    return _with_levels(estimator, SparseTable(array), reset=reset)
+
+
+def _levels(estimator: Any, data: Any, *, reset: bool) -> Levels:
+    """Find the levels of categorical columns in fit, and give the same ones after it."""
+    if not hasattr(estimator, "categorical_features"):
+        return NO_LEVELS
+    if reset:
+        estimator.levels_ = find_levels(data, estimator.categorical_features)
+    levels: Levels = estimator.levels_
+    return levels
+
+
+def _with_levels(estimator: Any, table: Table, *, reset: bool) -> Table:
+    levels = _levels(estimator, table, reset=reset)
+    return table if levels == table.levels else RecodedTable(table, levels)
 
 
 def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -104,11 +136,20 @@ def _refuse_empty(table: Table) -> None:
         raise DataError(f"{what} has no rows; at least one is needed")
 
 
-def read_labels(y: Any, rows: int) -> NDArray[Any]:
-    """Check labels: one per row, none missing."""
+def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
+    """Check labels: one per row, none missing.
+
+    Where a row may have ``several``, y may also hold a column of 0 and 1 for each of them.
+    """
     if y is None:
         raise DataError("this classifier requires y to be passed, but the target y is None")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    with np.errstate(invalid="ignore"):  # labels that are missing are looked for below
+        matrix = several and is_multilabel(y)
+    if matrix:
+        dense: Any = y.toarray() if hasattr(y, "toarray") else y
+        labels: NDArray[Any] = np.asarray(dense)
+    else:
+        labels = column_or_1d(y, warn=True)
     if labels.shape[0] != rows:
         raise DataError(f"X has {rows} rows but y has {labels.shape[0]}; they must be as many")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
@@ -129,6 +170,40 @@ def read_labels(y: Any, rows: int) -> NDArray[Any]:
             "all text or all numbers"
         ) from problem
     return labels
+
+
+def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
+    """Check the numbers to predict: one per row, all finite."""
+    if y is None:
+        raise DataError("this regressor requires y to be passed, but the target y is None")
+    try:
+        values = column_or_1d(y, warn=True)
+    except ValueError as problem:
+        raise DataError(
+            f"{problem} {name} has to hold one number a row; fit one regressor for each column"
+        ) from problem
+    if values.shape[0] != rows:
+        raise DataError(f"X has {rows} rows but {name} has {values.shape[0]}; they must be as many")
+    if values.dtype.kind == "O" and any(_is_absent(value) for value in values):
+        raise DataError(f"{name} holds missing values (None or NaN); drop those rows")
+    try:
+        if values.dtype.kind not in "biufO" or any(isinstance(value, str) for value in values[:1]):
+            raise TypeError(f"{values[0]!r}")
+        targets: NDArray[np.float64] = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise DataError(
+            f"{name} has to hold numbers ({problem}). To predict classes, take BoostClassifier"
+        ) from problem
+    if not np.isfinite(targets).all():
+        what = "NaN" if np.isnan(targets).any() else "infinity"
+        raise DataError(f"Input {name} contains {what}. Every row needs a number: drop the others.")
+    worst = float(targets[np.abs(targets).argmax()])
+    if worst and not 1 / MOST_TARGET <= abs(worst) <= MOST_TARGET:
+        raise DataError(
+            f"the largest number in {name} is {worst:g}; between {1 / MOST_TARGET:g} and "
+            f"{MOST_TARGET:g} their squares can be added up. Rescale them, or predict logarithms"
+        )
+    return targets
 
 
 def _is_absent(label: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_sample_weight
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators import door
@@ -18,16 +19,32 @@ from pacboost.sources.table import SomeRows, Table
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Rows of a table with their signs (rows,) and, unless all are equal, their weights."""
+    """Rows of a table and what is known of them: signs (rows, outputs), weights if they differ.
+
+    ``labels`` holds the numbers of classes where there are more than two, ``targets`` the numbers
+    to predict in regression.
+    """
 
     table: Table
     signs: Signs
     weights: NDArray[np.float64] | None = None
+    labels: NDArray[np.int64] | None = None
+    targets: NDArray[np.float64] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.table.n_rows
 
     def take(self, rows: NDArray[np.intp]) -> Examples:
         """Give some of the rows."""
-        weights = None if self.weights is None else self.weights[rows]
-        return Examples(SomeRows(self.table, rows), self.signs[rows], weights)
+        return Examples(
+            SomeRows(self.table, rows),
+            self.signs[rows],
+            None if self.weights is None else self.weights[rows],
+            None if self.labels is None else self.labels[rows],
+            None if self.targets is None else self.targets[rows],
+        )
 
     def counting(self) -> Examples:
         """Give the rows whose weight is not zero: the others are as good as absent."""
@@ -40,14 +57,90 @@ class Examples:
             )
         return self.take(np.flatnonzero(self.weights))
 
+    def classes(self) -> NDArray[np.int64]:
+        """The number of each row's class, for holding rows back class by class."""
+        if self.labels is not None:
+            return self.labels
+        if self.targets is not None or self.signs.shape[1] > 1:
+            return np.zeros(self.n_rows, dtype=np.int64)
+        return (self.signs[:, 0] > 0).astype(np.int64)
+
 
 def read_examples(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
+    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any = None
 ) -> tuple[Examples, NDArray[Any]]:
     """Read what fit was given; also give the classes."""
     table = door.open_table(estimator, X, reset=True)
-    classes, signs = door.two_classes(door.read_labels(y, table.n_rows))
-    return Examples(table, signs, door.read_weights(sample_weight, table.n_rows)), classes
+    labels = door.read_labels(y, table.n_rows, several=True)
+    weights = door.read_weights(sample_weight, table.n_rows)
+    if class_weight is not None:
+        weights = door.read_weights(
+            _class_weights(class_weight, labels) * (1.0 if weights is None else weights),
+            table.n_rows,
+        )
+    if labels.ndim == 2:
+        signs = np.where(labels > 0, np.int8(1), np.int8(-1))
+        return Examples(table, signs, weights), np.arange(labels.shape[1])
+    classes, codes = np.unique(labels, return_inverse=True)
+    _refuse_weightless(classes, codes, weights)
+    signs, numbers = coded(codes, classes.size)
+    return Examples(table, signs, weights, numbers), classes
+
+
+def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Examples:
+    """Read what the fit of a regressor was given."""
+    table = door.open_table(estimator, X, reset=True)
+    targets = door.read_targets(y, table.n_rows)
+    return _numbered(table, targets, door.read_weights(sample_weight, table.n_rows))
+
+
+def read_numbers_to_watch(estimator: Any, X: Any, y: Any) -> Examples:
+    """Read the validation rows of a regressor."""
+    if y is None:
+        raise ParameterError("X_val was given without y_val; give both or neither")
+    table = door.open_table(estimator, X, reset=False)
+    return _numbered(table, door.read_targets(y, table.n_rows, "y_val"), None)
+
+
+def _numbered(
+    table: Table, targets: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> Examples:
+    signs = np.ones((table.n_rows, 1), dtype=np.int8)
+    return Examples(table, signs, weights, None, targets)
+
+
+def _class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return np.asarray(compute_sample_weight(class_weight, labels), dtype=np.float64)
+    except ValueError as problem:
+        raise ParameterError(
+            f"class_weight is {class_weight!r}; it may be 'balanced', None, or a mapping from "
+            f"classes to weights ({problem})"
+        ) from problem
+
+
+def _refuse_weightless(
+    classes: NDArray[Any], codes: NDArray[np.intp], weights: NDArray[np.float64] | None
+) -> None:
+    if weights is None:
+        return
+    mass = np.bincount(codes, weights)
+    if not mass.all():
+        gone = classes.tolist()[int(mass.argmin())]
+        raise DataError(
+            f"all rows of class {gone!r} weigh 0 by sample_weight or class_weight, so it would "
+            "vanish. Give its rows some weight, or leave them out of X and y."
+        )
+
+
+def coded(codes: NDArray[np.intp], classes: int) -> tuple[Signs, NDArray[np.int64] | None]:
+    """Turn numbers of classes into signs (rows, outputs), and keep the numbers if they are many."""
+    if classes <= 2:
+        return np.where(codes == classes - 1, np.int8(1), np.int8(-1))[:, None], None
+    labels = codes.astype(np.int64)
+    signs = np.full((labels.size, classes), -1, dtype=np.int8)
+    signs[np.arange(labels.size), labels] = 1
+    return signs, labels
 
 
 def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> Examples:
@@ -55,18 +148,33 @@ def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> Ex
     if y is None:
         raise ParameterError("X_val was given without y_val; give both or neither")
     table = door.open_table(estimator, X, reset=False)
-    labels = door.read_labels(y, table.n_rows)
+    return label(table, y, classes, "y_val", several=estimator.several_labels_)
+
+
+def label(
+    table: Table, y: Any, classes: NDArray[Any], name: str, *, several: bool = False
+) -> Examples:
+    """Give rows their labels, which must be among the classes."""
+    labels = door.read_labels(y, table.n_rows, several=several)
+    if several:
+        if labels.shape != (table.n_rows, classes.size):
+            raise DataError(
+                f"{name} has shape {labels.shape}; one column for each of the {classes.size} "
+                "labels is needed"
+            )
+        return Examples(table, np.where(labels > 0, np.int8(1), np.int8(-1)))
     unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))
     if unknown:
         raise DataError(
-            f"y_val holds {unknown[0]!r}, which is not among the classes of y: {classes.tolist()}"
+            f"{name} holds {unknown[0]!r}, which is not among the classes of y: {classes.tolist()}"
         )
-    return Examples(table, np.where(labels == classes[-1], np.int8(1), np.int8(-1)))
+    signs, numbers = coded(np.searchsorted(classes, labels), classes.size)
+    return Examples(table, signs, None, numbers)
 
 
 def split(examples: Examples, name: str, share: float, seed: int) -> tuple[Examples, Examples]:
     """Hold a random share of the rows back; ``name`` is the parameter that says how many."""
-    rows = examples.signs.size
+    rows = examples.n_rows
     held = round(rows * share) if 0 < share < 1 else 0
     if not 0 < held < rows:
         raise ParameterError(
@@ -75,6 +183,26 @@ def split(examples: Examples, name: str, share: float, seed: int) -> tuple[Examp
         )
     order = np.random.default_rng(seed).permutation(rows)
     return examples.take(np.sort(order[held:])), examples.take(np.sort(order[:held]))
+
+
+def split_by_class(
+    examples: Examples, name: str, share: float, seed: int
+) -> tuple[Examples, Examples]:
+    """Hold a random share of each class back, so that none is missing on either side if it can be.
+
+    Certificates need a share of all rows instead: they count on rows held back by chance alone.
+    """
+    classes = examples.classes()
+    counts = np.bincount(classes)
+    quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0
+    quota = np.minimum(np.maximum(quota, counts > 1), np.maximum(counts - 1, 0))
+    if not 0 < share < 1 or not quota.any():
+        return split(examples, name, share, seed)
+    order = np.random.default_rng(seed).permutation(examples.n_rows)
+    order = order[np.argsort(classes[order], kind="stable")]
+    place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    held = place < quota[classes[order]]
+    return examples.take(np.sort(order[~held])), examples.take(np.sort(order[held]))
 
 
 def training_sample(
@@ -89,20 +217,40 @@ def training_sample(
     seen = examples if bins_from is None else bins_from
     bins = fit_bins(seen.table, max_bins, seen.weights) if codes else None
     base = np.ones(1) if examples.weights is None else examples.weights
-    sample = Sample(examples.table, examples.signs[:, None], base, bins, answer_names(classes))
-    if codes and not one_class(sample):
+    sample = Sample(
+        examples.table,
+        examples.signs,
+        base,
+        bins,
+        answer_names(classes),
+        examples.labels,
+        examples.targets,
+    )
+    if codes and not one_class(sample) and not one_target(sample):
         _refuse_constant(sample)
     return sample
 
 
 def watched_sample(examples: Examples, training: Sample) -> Sample:
     """Validation rows, coded like the training rows."""
-    return Sample(examples.table, examples.signs[:, None], bins=training.bins)
+    return Sample(
+        examples.table,
+        examples.signs,
+        bins=training.bins,
+        labels=examples.labels,
+        targets=examples.targets,
+    )
 
 
 def one_class(sample: Sample) -> bool:
-    """Tell whether all rows have the same sign."""
-    return bool((sample.signs == sample.signs[0]).all())
+    """Tell whether all rows have the same sign, in classification."""
+    binary = sample.targets is None and sample.signs.shape[1] == 1
+    return binary and bool((sample.signs == sample.signs[0]).all())
+
+
+def one_target(sample: Sample) -> bool:
+    """Tell whether all rows have the same target, in regression."""
+    return sample.targets is not None and bool((sample.targets == sample.targets[0]).all())
 
 
 def _refuse_constant(sample: Sample) -> None:

@@ -16,7 +16,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, OneClassWarning
 from pacboost.estimators import door
 from pacboost.estimators.sketching import SketchMixin
-from pacboost.hypotheses.hypothesis import Hypothesis, Names
+from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
 from pacboost.numerics.checks import probability
 from pacboost.samples.sample import Signs, unlabelled
@@ -29,7 +29,7 @@ class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
     """A classifier of two classes whose fit leaves one rule, ``rule_``, and ``classes_``."""
 
     delta: float
-    rule_: Hypothesis
+    rule_: Rule
     classes_: NDArray[Any]
     mistakes_: int
     n_rows_: int
@@ -107,7 +107,7 @@ class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
         names = getattr(self, "feature_names_in_", None)
         minus, plus = answer_names(self.classes_)
         return self.rule_.words(
-            Names(lambda j: f"x{j}" if names is None else names[j], minus, plus)
+            Names(lambda j: f"x{j}" if names is None else names[j], (minus, plus))
         )
 
     def _read(self, X: Any, *, reset: bool) -> Rows:

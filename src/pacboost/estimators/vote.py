@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.estimators import door
+from pacboost.bounds.training import training_error
+from pacboost.estimators import door, prepare
+from pacboost.estimators.certifying import mistaken
+from pacboost.estimators.explaining import ExplainMixin
 from pacboost.estimators.sketching import SketchMixin
-from pacboost.hypotheses.function import Function
+from pacboost.hypotheses.function import ClassFunction, Function
+from pacboost.hypotheses.hypothesis import Hypothesis, Valued
+from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models import format as model_file
@@ -23,63 +27,11 @@ from pacboost.models.model import Model
 from pacboost.sources.table import Table
 
 
-class VoteClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose fit leaves a ``model_`` and ``classes_``."""
+class VoteMixin(SketchMixin):
+    """What votes of classifiers and of regressors share: a ``model_`` that fit leaves."""
 
     model_: Model
-    classes_: NDArray[Any]
     n_jobs: int | None
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class each row is voted into; a tie goes to the first class."""
-        return self._decide(self.decision_function(X))
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the score F(x), the sum of signed votes; above 0 means the second class."""
-        table = self._open(X)
-        with using(self.n_jobs):
-            return self.model_.vote.scores(table)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give 1/(1 + exp(-2F)) for the second class (Friedman, Hastie and Tibshirani 2000)."""
-        return self._probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the logarithm of the probabilities, without taking it of 0."""
-        scores = self.decision_function(X)
-        if self.classes_.size == 1:
-            return np.zeros((scores.size, 1))
-        return -np.logaddexp(0.0, np.column_stack([2 * scores, -2 * scores]))
-
-    def staged_decision_function(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Give the score after each round."""
-        table = self._open(X)
-        for scores in self.model_.vote.staged(table):
-            yield scores.copy()
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Give the predictions after each round."""
-        for scores in self.staged_decision_function(X):
-            yield self._decide(scores)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        """Give the probabilities after each round."""
-        for scores in self.staged_decision_function(X):
-            yield self._probabilities(scores)
-
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Give the accuracy after each round."""
-        for predicted in self.staged_predict(X):
-            yield float(np.average(predicted == np.asarray(y), weights=sample_weight))
-
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
-        """Tell which rows the vote gets wrong; ties count as wrong."""
-        table = self._open(X)
-        labels = door.read_labels(y, table.n_rows)
-        with using(self.n_jobs):
-            scores = self.model_.vote.scores(table)
-        wrong: NDArray[np.bool_] = (self._decide(scores) != labels) | (scores == 0)
-        return wrong
 
     def rules(self) -> list[str]:
         """Give every rule in words, with its vote, in the order of rounds."""
@@ -97,34 +49,18 @@ class VoteClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
         return self._fitted("ledger_").ledger
 
     @property
-    def certificate_(self) -> Certificate:
-        """What is certified: the training error, or with ``certify`` the error on new examples."""
-        return self._fitted("certificate_").certificate
-
-    @property
     def votes_(self) -> NDArray[np.float64]:
-        """The vote of every rule."""
+        """The vote of every rule; 1 where the cells of a rule hold what is added."""
         return self._fitted("votes_").vote.votes
 
     @property
     def estimators_(self) -> list[Any]:
         """The rules; for black boxes, the fitted classifiers themselves."""
-        hypotheses = self._fitted("estimators_").vote.hypotheses
-        return [h.inner if isinstance(h, Function) else h for h in hypotheses]
-
-    @property
-    def estimator_weights_(self) -> NDArray[np.float64]:
-        """Twice the votes, as scikit-learn counts them."""
-        return 2 * self._fitted("estimator_weights_").vote.votes
-
-    @property
-    def estimator_errors_(self) -> NDArray[np.float64]:
-        """The weighted error of every rule in its round."""
-        return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
+        return [_inner(h) for h in self._fitted("estimators_").vote.hypotheses]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes."""
+        """Each feature's share of the votes, or for trees of what their splits won."""
         return self._fitted("feature_importances_").importances()
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -139,12 +75,106 @@ class VoteClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
         check_is_fitted(self)
         return door.open_table(self, X, reset=False)
 
-    def _decide(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+    def _scores(self, X: Any) -> Scores:
+        table = self._open(X)
+        with using(self.n_jobs):
+            return self.model_.vote.scores(table)
+
+
+class VoteClassifier(ExplainMixin, VoteMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose fit leaves a ``model_`` and ``classes_``."""
+
+    classes_: NDArray[Any]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class each row is voted into; a tie goes to the first class.
+
+        With several labels a row, give 1 for each label it is voted to have, else 0.
+        """
+        return self._decide(self._scores(X))
+
+    def decision_function(self, X: Any) -> Scores:
+        """Give the score F(x): for two classes above 0 means the second, else one score a class."""
+        return self._scores(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give the probability of each class, from the scores or from ``calibrate``."""
+        scores = self._scores(X)
+        return self.model_.probabilities(scores)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give the logarithm of the probabilities, without taking it of 0."""
+        scores = self._scores(X)
+        return self.model_.log_probabilities(scores)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Scores]:
+        """Give the score after each round."""
+        table = self._open(X)
+        for scores in self.model_.vote.staged(table):
+            yield scores.copy()
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Give the predictions after each round."""
+        for scores in self.staged_decision_function(X):
+            yield self._decide(scores)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Give the probabilities after each round."""
+        for scores in self.staged_decision_function(X):
+            yield self.model_.probabilities(scores)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Give the accuracy after each round."""
+        for predicted in self.staged_predict(X):
+            yield float(np.average(predicted == np.asarray(y), weights=sample_weight))
+
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+        table = self._open(X)
+        labels = door.read_labels(y, table.n_rows, several=self.several_labels_)
+        with using(self.n_jobs):
+            scores = self.model_.vote.scores(table)
+        if self.several_labels_:
+            known = prepare.label(table, labels, self.classes_, "y", several=True)
+            return mistaken(scores, known)
+        wrong: NDArray[np.bool_] = self._decide(scores) != labels
+        if scores.ndim == 1:
+            return np.asarray(wrong | (scores == 0))
+        largest = scores.max(axis=1, keepdims=True)
+        return np.asarray(wrong | ((scores == largest).sum(axis=1) > 1))
+
+    @property
+    def several_labels_(self) -> bool:
+        """Whether a row may have several labels."""
+        return bool(getattr(self, "_several_labels", False))
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is certified: the training error, or with ``certify`` the error on new examples."""
+        model = self._fitted("certificate_")
+        return training_error(model.ledger) if model.certificate is None else model.certificate
+
+    @property
+    def estimator_weights_(self) -> NDArray[np.float64]:
+        """Twice the votes, as scikit-learn counts them."""
+        return 2 * self._fitted("estimator_weights_").vote.votes
+
+    @property
+    def estimator_errors_(self) -> NDArray[np.float64]:
+        """The weighted error of every rule in its round."""
+        return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
+
+    def _decide(self, scores: Scores) -> NDArray[Any]:
+        if self.several_labels_:
+            return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
+        if scores.ndim == 2:
+            named: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+            return named
         second = (scores > 0) & (self.classes_.size == 2)
         decided: NDArray[Any] = self.classes_[second.astype(np.intp)]
         return decided
 
-    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.classes_.size == 1:
-            return np.ones((scores.size, 1))
-        return np.column_stack([expit(-2 * scores), expit(2 * scores)])
+
+def _inner(hypothesis: Hypothesis) -> Any:
+    rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
+    return rule.inner if isinstance(rule, Function | ClassFunction) else hypothesis

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
+from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Names, Rule
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Values
 
 
 @dataclass(frozen=True)
-class Function(Hypothesis):
+class Function(Rule):
     """Ask ``function`` for the answers on raw rows; anything above 0 counts as +1."""
 
     function: Callable[[Values], Any]
@@ -26,12 +27,7 @@ class Function(Hypothesis):
 
     def answers(self, sample: Sample) -> Answers:
         """Call the function and check that it answered every row."""
-        given = np.asarray(self.function(sample.rows))
-        if given.shape != (sample.n_rows,):
-            raise DataError(
-                f"{self.description} answered with shape {given.shape} for {sample.n_rows} rows; "
-                "a hypothesis gives one number per row, positive for +1"
-            )
+        given = _ask(self.function, sample, self.description, "positive for +1")
         return np.where(given > 0, np.int8(self.sign), np.int8(-self.sign))
 
     def negated(self) -> Function:
@@ -44,7 +40,45 @@ class Function(Hypothesis):
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded(Hypothesis):
+class ClassFunction(Hypothesis):
+    """Ask ``function`` for the number of a class on raw rows: as many cells as classes."""
+
+    function: Callable[[Values], Any]
+    classes: int
+    description: str
+    inner: object = None
+    values: CellValues = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", np.eye(self.classes))  # 1 for the class that is named
+
+    def cells(self, sample: Sample) -> Cells:
+        """Call the function and check that it named a class for every row."""
+        what = f"the number of a class, 0 to {self.classes - 1}"
+        given = _ask(self.function, sample, self.description, what)
+        if not np.isin(given, np.arange(self.classes)).all():
+            raise DataError(f"{self.description} answered {given.ravel()[0]!r}; it must be {what}")
+        return given.astype(np.uint32)
+
+    def words(self, names: Names) -> str:
+        """Give the description it came with."""
+        return self.description
+
+
+def _ask(
+    function: Callable[[Values], Any], sample: Sample, description: str, what: str
+) -> NDArray[Any]:
+    given = np.asarray(function(sample.rows))
+    if given.shape != (sample.n_rows,):
+        raise DataError(
+            f"{description} answered with shape {given.shape} for {sample.n_rows} rows; "
+            f"a hypothesis gives one number per row, {what}"
+        )
+    return given
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded(Rule):
     """Answers written down for the rows of one sample, and known nowhere else."""
 
     known: Answers

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
+from pacboost.hypotheses.hypothesis import Answers, Names, Rule
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
 
 
 @dataclass(frozen=True)
-class StumpRule(Hypothesis):
+class StumpRule(Rule):
     """Answer ``above`` where the feature exceeds the threshold, else ``-above``.
 
     A missing value is answered by ``missing``. With an infinite threshold no value is above: the

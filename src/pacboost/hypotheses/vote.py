@@ -1,8 +1,9 @@
 """The final vote, scored by one table per feature where it is made of stumps.
 
 A vote of stumps is a sum of step functions, one per feature: after adding up, a row costs one
-look-up per feature, whatever the number of rounds. Votes are multiples of a fixed unit
-(numerics/exact.py), so the tables give bit for bit what adding round by round gives.
+look-up per feature, whatever the number of rounds. Trees are walked on codes. Votes and values are
+multiples of a fixed unit (numerics/exact.py), so either gives bit for bit what adding round by
+round gives.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.kernels import lookup
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.kernels import lookup, walk
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import unlabelled
@@ -37,36 +39,72 @@ class Steps:
 
 
 @dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees laid one after the other, with their votes multiplied in."""
+
+    nodes: NDArray[np.int32]
+    members: NDArray[np.uint8]
+    trees: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, trees: Sequence[TreeRule], votes: Sequence[float]) -> Forest:
+        """Lay out trees."""
+        nodes, members, values = [], [], []
+        places = np.zeros((len(trees), 3), dtype=np.int64)
+        split = member = leaf = 0
+        for t, (tree, vote) in enumerate(zip(trees, votes, strict=True)):
+            own = tree.nodes.copy()
+            own[own[:, walk.MEMBER] >= 0, walk.MEMBER] += member
+            places[t] = split, tree.feature.size, leaf
+            nodes.append(own)
+            members.append(tree.members)
+            values.append(vote * tree.values)
+            split, member = split + tree.feature.size, member + len(tree.members)
+            leaf += len(tree.values)
+        return cls(np.concatenate(nodes), np.concatenate(members), places, np.concatenate(values))
+
+
+@dataclass(frozen=True, eq=False)
 class Vote:
-    """F(x) = Σ votes[t] · hypotheses[t](x); the answer is its sign, and a tie is no answer."""
+    """F(x) = Σ votes[t] · hypotheses[t](x), one number a row for two classes, else one a class.
+
+    For two classes the answer is its sign, else the class with the largest; a tie is no answer.
+    """
 
     hypotheses: Sequence[Hypothesis]
     votes: NDArray[np.float64]
+    outputs: int = 1
 
     def scores(self, table: Table) -> Scores:
-        """Give F for every row."""
-        scores = np.zeros(table.n_rows)
+        """Give F for every row: (rows,) for one output, else (rows, outputs)."""
+        scores = np.zeros((table.n_rows, self.outputs))
         for first, values in table.blocks():
-            self._add_steps(first, values, scores)
+            self._add_steps(first, values, scores[:, 0])
+        self._add_trees(table, scores)
         if self._others:
             sample = unlabelled(table)
             for hypothesis, vote in self._others:
-                scores += vote * hypothesis.answers(sample)
-        return scores
+                scores += vote * hypothesis.values[hypothesis.cells(sample)]
+        return self._shaped(scores)
 
     def staged(self, table: Table) -> Iterator[Scores]:
         """Give F after each round; the array is used again for the next."""
-        scores = np.zeros(table.n_rows)
-        sample = unlabelled(table)
+        scores = np.zeros((table.n_rows, self.outputs))
+        bins = next((h.bins for h in self.hypotheses if isinstance(h, TreeRule)), None)
+        sample = unlabelled(table, bins)
         for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
-            scores += vote * hypothesis.answers(sample)
-            yield scores
+            scores += vote * hypothesis.values[hypothesis.cells(sample)]
+            yield self._shaped(scores)
+
+    def _shaped(self, scores: Scores) -> Scores:
+        return scores[:, 0] if self.outputs == 1 else scores
 
     @cached_property
     def _others(self) -> list[tuple[Hypothesis, float]]:
         """The rules that no table can hold."""
         pairs = zip(self.hypotheses, self.votes, strict=True)
-        return [(rule, vote) for rule, vote in pairs if not isinstance(rule, StumpRule)]
+        return [(rule, vote) for rule, vote in pairs if not isinstance(rule, (StumpRule, TreeRule))]
 
     @cached_property
     def steps(self) -> dict[int, Steps]:
@@ -76,6 +114,36 @@ class Vote:
             if isinstance(hypothesis, StumpRule):
                 stumps.setdefault(hypothesis.feature, []).append((hypothesis, float(vote)))
         return {feature: _add_up(stumps[feature]) for feature in sorted(stumps)}
+
+    @cached_property
+    def trees(self) -> list[tuple[TreeRule, float]]:
+        """The trees among the rules, with their votes."""
+        pairs = zip(self.hypotheses, self.votes, strict=True)
+        return [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, TreeRule)]
+
+    @cached_property
+    def _forest(self) -> Forest:
+        return Forest.of([tree for tree, _ in self.trees], [vote for _, vote in self.trees])
+
+    def _add_trees(self, table: Table, scores: Scores) -> None:
+        if not self.trees:
+            return
+        forest, bins = self._forest, self.trees[0][0].bins
+        codes = bins.encode(table)
+
+        def task(start: int, stop: int) -> None:
+            walk.score(
+                codes,
+                forest.nodes,
+                forest.members,
+                bins.missing,
+                forest.trees,
+                forest.values,
+                start,
+                scores[start:stop],
+            )
+
+        each_rows(task, table.n_rows)
 
     def _add_steps(self, first: int, values: NDArray[np.floating], scores: Scores) -> None:
         used = [j for j in self.steps if first <= j < first + values.shape[1]]

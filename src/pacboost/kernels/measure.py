@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.jit import kernel
+from pacboost.kernels.update import ROWS_PER_TILE, raise_all, raise_margins
 
 
 @kernel
@@ -49,4 +50,153 @@ def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> 
         return np.int64(count * first_weights[0])
     for i in range(margins.size):
         count += first_weights[i] if margins[i] <= 0 else 0
+    return count
+
+
+@kernel
+def cell_sums(
+    cells: NDArray[np.unsignedinteger],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    size: int,
+    sums: NDArray[np.int64],
+    squares: NDArray[np.float64],
+) -> None:
+    """Add up pulls and weights (rows, outputs) in every cell: ``sums`` is (2, cells, outputs).
+
+    Also give, for each span of ``size`` rows, the sum of the squares of the pulls.
+    """
+    outputs = weights.shape[1]
+    if outputs == 1:
+        flat_weights, flat_pulls = weights.ravel(), pulls.ravel()
+        pull_sums, weight_sums = sums[0, :, 0], sums[1, :, 0]
+        for span in range(squares.size):
+            own = cells[span * size : (span + 1) * size]
+            own_weights = flat_weights[span * size : (span + 1) * size]
+            own_pulls = flat_pulls[span * size : (span + 1) * size]
+            square = 0.0
+            for i in range(own.size):
+                signed = np.int64(own_pulls[i])
+                if times_weight:
+                    signed *= own_weights[i]
+                pull_sums[own[i]] += signed
+                weight_sums[own[i]] += own_weights[i]
+                square += float(signed) * float(signed)
+            squares[span] = square
+        return
+    for span in range(squares.size):
+        square = 0.0
+        for i in range(span * size, min((span + 1) * size, cells.size)):
+            cell = cells[i]
+            for k in range(weights.shape[1]):
+                weight = weights[i, k]
+                pull = np.int64(pulls[i, k])
+                if times_weight:
+                    pull *= weight
+                sums[0, cell, k] += pull
+                sums[1, cell, k] += weight
+                square += float(pull) * float(pull)
+        squares[span] = square
+
+
+LOGISTIC, SOFTMAX, CLIPPED, SQUARE, ABSOLUTE = range(5)
+
+
+@kernel
+def largest_of(margin: NDArray[np.float64], side: NDArray[np.int8]) -> float:
+    """Give the largest score of a row."""
+    largest = -np.inf
+    for k in range(margin.size):
+        largest = max(largest, margin[k] * side[k])
+    return largest
+
+
+@kernel
+def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]) -> None:
+    """Do what ``potential`` does for LOGISTIC, one output and equal rows.
+
+    Two classes are the common case, so it has a kernel of its own, with one logarithm for sixteen
+    rows: of their product.
+    """
+    raised = np.empty(ROWS_PER_TILE)
+    for span in range(sums.size):
+        total = 0.0
+        rows = margins[span * size : (span + 1) * size]
+        for tile in range(0, rows.size, ROWS_PER_TILE):
+            own = rows[tile : tile + ROWS_PER_TILE]
+            for i in range(raised.size):
+                raised[i] = 0.0
+            raise_margins(own, raised)
+            slope = 0.0
+            for i in range(own.size):
+                slope += own[i] if own[i] < 0 else 0.0
+            total -= 2.0 * slope
+            for i in range(0, ROWS_PER_TILE, 16):
+                product = 1.0
+                for k in range(16):
+                    product *= 1.0 + raised[i + k]
+                total += np.log(product)
+        sums[span] = total
+
+
+@kernel
+def potential(
+    kind: int,
+    margins: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    base: NDArray[np.float64],
+    size: int,
+    sums: NDArray[np.float64],
+) -> None:
+    """Add up, for each span of ``size`` rows, what their margins (rows, outputs) cost.
+
+    LOGISTIC: ln(1 + exp(-2·margin)). SOFTMAX: -ln p(y|x). CLIPPED: exp(-margin), or 1 - margin
+    where that is negative. SQUARE and ABSOLUTE: of residuals in the place of margins. Rows count by
+    their base weight, one each or one for all.
+    """
+    outputs = margins.shape[1]
+    raised = np.empty(outputs)
+    for span in range(sums.size):
+        total = 0.0
+        for i in range(span * size, min((span + 1) * size, margins.shape[0])):
+            cost = 0.0
+            if kind == SOFTMAX:
+                margin, side = margins[i], signs[i]
+                total_p = raise_all(margin, side, raised)
+                for k in range(outputs):
+                    if side[k] > 0:
+                        cost = np.log(total_p) + (largest_of(margin, side) - margin[k])
+            elif kind >= SQUARE:
+                for k in range(outputs):
+                    z = abs(margins[i, k])
+                    cost += z * z if kind == SQUARE else z
+            else:
+                for k in range(outputs):
+                    z = margins[i, k]
+                    e = np.exp(-abs(z) * (2.0 if kind == LOGISTIC else 1.0))
+                    if kind == LOGISTIC:
+                        cost += np.log1p(e) - 2.0 * min(z, 0.0)
+                    else:
+                        cost += e if z >= 0 else 1.0 - z
+            total += cost * (base[i] if base.size > 1 else base[0])
+        sums[span] = total
+
+
+@kernel
+def wrong_classes(
+    margins: NDArray[np.float64], signs: NDArray[np.int8], first_weights: NDArray[np.int64]
+) -> np.int64:
+    """Sum the first weights of rows whose own class does not score above every other."""
+    count = np.int64(0)
+    for i in range(margins.shape[0]):
+        own = -np.inf
+        other = -np.inf
+        for k in range(margins.shape[1]):
+            if signs[i, k] > 0:
+                own = margins[i, k]
+            else:
+                other = max(other, -margins[i, k])
+        if not own > other:
+            count += first_weights[i] if first_weights.size > 1 else first_weights[0]
     return count

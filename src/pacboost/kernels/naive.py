@@ -123,3 +123,246 @@ def exponential(
     """
     margins = margins + vote * agree
     return margins, whole_exp(total_vote - margins + (log_base + log_scale))
+
+
+def lanes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Give the codes (lanes, rows) that lie in words (blocks, rows), eight in each.
+
+    >>> lanes(np.array([[0x0201]], dtype=np.uint64)).ravel().tolist()
+    [1, 2, 0, 0, 0, 0, 0, 0]
+    """
+    shifts = np.arange(0, 64, 8, dtype=np.uint64)[:, None]
+    bytes_of = [(block >> shifts) & np.uint64(255) for block in words]
+    return np.concatenate(bytes_of).astype(np.int64)
+
+
+def decode(lane: NDArray[np.int64], first: int, bins: int, default: int) -> NDArray[np.int64]:
+    """Give a feature's codes back from its lane; a default below 0 says that it has it alone.
+
+    >>> decode(np.array([0, 3, 4, 5, 6]), 3, 4, 1).tolist()
+    [1, 0, 2, 3, 1]
+    """
+    if default < 0:
+        return lane
+    others = np.delete(np.arange(bins), default)
+    codes = np.full(256, default)
+    codes[first : first + bins - 1] = others
+    return codes[lane]
+
+
+def count(
+    words: NDArray[np.uint64],
+    rows: NDArray[np.integer],
+    pairs: NDArray[np.int64],
+    width: int,
+) -> NDArray[np.int64]:
+    """Add up the pairs (outputs, rows) of some rows by their codes, for every lane.
+
+    >>> words = np.array([[1, 1, 0]], dtype=np.uint64)
+    >>> count(words, np.array([0, 1]), np.array([[5, 6, 7]]), 2)[0, :2].tolist()
+    [[0, 11], [11, 0]]
+    """
+    codes = lanes(words)
+    sums = np.zeros((pairs.shape[0], codes.shape[0], width), dtype=np.int64)
+    for s, line in enumerate(pairs):
+        for own, lane in zip(sums[s], codes, strict=True):
+            np.add.at(own, lane[rows], line[rows])
+    return sums
+
+
+def part(
+    codes: NDArray[np.int64], goes_left: NDArray[np.integer], rows: NDArray[np.uint32]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Sort rows into those whose code goes left, and the others.
+
+    >>> [side.tolist() for side in part(np.array([0, 1, 0]), np.array([0, 1]), np.arange(3))]
+    [[1], [0, 2]]
+    """
+    left = goes_left[codes[rows]] != 0
+    return rows[left], rows[~left]
+
+
+def pair_up(
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    flips: NDArray[np.integer],
+    pull_scale: float,
+    weight_scale: float,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the pulls (lines, rows) and the weights (rows,) as small whole numbers, unpaired.
+
+    >>> pulls, weights = pair_up(np.array([[8, 8]]), np.array([[8, -4]]), np.eye(2), 0.5, 0.25)
+    >>> pulls.tolist(), weights.tolist()
+    ([[4], [-2]], [4])
+    """
+    mixed = flips @ pulls.T.astype(np.float64)
+    whole: NDArray[np.int64] = np.rint(mixed * pull_scale).astype(np.int64)
+    return whole, np.rint(weights.sum(axis=1) * weight_scale).astype(np.int64)
+
+
+def worth(criterion: str, pulls: NDArray[np.float64], weight: float, penalty: float = 0.0) -> float:
+    """Say what a leaf with these pulls (outputs,) and this weight is worth.
+
+    >>> worth("newton", np.array([3.0, 4.0]), 5.0), worth("z", np.array([3.0]), 5.0)
+    (5.0, -4.0)
+    """
+    if criterion == "z":
+        return -float(np.sqrt(max(weight**2 - pulls[0] ** 2, 0.0)))
+    if criterion == "error":
+        return float(abs(pulls[0]))
+    return float((pulls**2).sum() / (weight + penalty))
+
+
+def splits(
+    pulls: NDArray[np.float64], weights: NDArray[np.float64], category: bool, smooth: float
+) -> list[NDArray[np.bool_]]:
+    """List which codes each possible split sends left; sums (outputs, codes) have missing last.
+
+    Numbers are cut with the missing ones on either side. Categories, missing as one of them, are
+    cut in the order of their mean pull.
+
+    >>> for split in splits(np.array([[1.0, -1, 0]]), np.array([1.0, 1, 0]), True, 0.0):
+    ...     print(split)
+    [False  True False]
+    [False  True  True]
+    """
+    codes = np.arange(weights.size)
+    if category:
+        means = pulls[0] / np.maximum(weights + smooth, 1.0)
+        order = np.argsort(means, kind="stable")
+        return [np.isin(codes, order[: k + 1]) for k in range(codes.size - 1)]
+    missing = codes == codes[-1]
+    below = [(codes <= k) & ~missing for k in range(codes.size - 1)]
+    return below + [own | missing for own in below[:-1]]
+
+
+def walk(
+    codes: NDArray[np.integer],
+    nodes: NDArray[np.int32],
+    members: NDArray[np.uint8],
+    missing: int,
+) -> NDArray[np.int64]:
+    """Give the leaf of every row, all rows going down together.
+
+    >>> nodes = np.array([[0, 3, 1, -1, -2, -1]], dtype=np.int32)
+    >>> walk(np.array([[3, 4, 9]]), nodes, np.empty((0, 256), dtype=np.uint8), 9).tolist()
+    [0, 1, 0]
+    """
+    at = np.zeros(codes.shape[1], dtype=np.int64)
+    for t, (feature, cut, missing_left, left, right, member) in enumerate(nodes.tolist()):
+        own = codes[feature].astype(np.int64)
+        goes_left = np.where(own == missing, missing_left != 0, own <= cut)
+        if member >= 0:
+            goes_left = members[member][own] != 0
+        at = np.where(at == t, np.where(goes_left, left, right), at)
+    return ~at if len(nodes) else at
+
+
+def exponential_cells(
+    cells: NDArray[np.integer],
+    values: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    log_base: NDArray[np.float64],
+    log_scale: float,
+    margins: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Give the new margins and weights (rows, outputs).
+
+    >>> signs = np.array([[1], [-1]], dtype=np.int8)
+    >>> added = np.array([[0.5], [2.0]])
+    >>> new = exponential_cells(np.array([0, 1]), added, signs, np.zeros(1), 3.0, np.zeros((2, 1)))
+    >>> [array.tolist() for array in new]
+    [[[0.5], [-2.0]], [[12], [148]]]
+    """
+    margins = margins + values[cells] * signs
+    base = log_base if log_base.size == 1 else log_base.reshape(signs.shape)
+    return margins, whole_exp(log_scale - margins + base)
+
+
+def probabilities(margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Give p of each output for scores margin·sign: 1/(1 + exp(-2F)) for one, else softmax.
+
+    >>> probabilities(np.array([[0.0]]), np.array([[1]], dtype=np.int8)).tolist()
+    [[0.5]]
+    """
+    scores = margins * signs
+    if scores.shape[1] == 1:
+        return np.asarray(1 / (1 + np.exp(-2 * scores)))
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def newton(
+    margins: NDArray[np.float64], signs: NDArray[np.int8], base: NDArray[np.float64], most: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the weights p(1 - p) and pulls y* - p, in units of each row's base.
+
+    The twin of ``logistic`` and of ``softmax``, once their values are added.
+
+    >>> newton(np.array([[0.0]]), np.array([[1]], dtype=np.int8), np.array([100.0]), 4.0)
+    (array([[25]]), array([[50]]))
+    """
+    p, unit = probabilities(margins, signs), base.reshape(-1, 1)
+    curve = p * (1 - p)
+    gap = np.minimum(np.where(signs > 0, 1 - p, p), most * curve)
+    pulls = np.floor(gap * unit + 0.5).astype(np.int64) * signs
+    return np.floor(curve * unit + 0.5).astype(np.int64), pulls
+
+
+def clipped(margins: NDArray[np.float64], log_base: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Give the weights base·min(1, exp(-margin)), no less than one unit.
+
+    >>> clipped(np.array([-3.0, 0.0, 2.0]), np.log(np.array([100.0]))).tolist()
+    [100, 100, 14]
+    """
+    return whole_exp(log_base - np.maximum(margins, 0.0))
+
+
+def cell_sums(
+    cells: NDArray[np.integer], weights: NDArray[np.int64], pulls: NDArray[np.integer], count: int
+) -> NDArray[np.int64]:
+    """Add up pulls and weights (rows, outputs) in every cell: (2, cells, outputs).
+
+    >>> cell_sums(np.array([0, 1, 1]), np.array([[1], [2], [3]]), np.array([[5], [6], [7]]), 2)
+    array([[[ 5],
+            [13]],
+    <BLANKLINE>
+           [[ 1],
+            [ 5]]])
+    """
+    sums = np.zeros((2, count, weights.shape[1]), dtype=np.int64)
+    np.add.at(sums[0], cells, pulls)
+    np.add.at(sums[1], cells, weights)
+    return sums
+
+
+def costs(kind: str, margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Give what the margins (rows, outputs) of every row cost: ``measure.potential``'s twin.
+
+    >>> costs("logistic", np.zeros((1, 1)), np.ones((1, 1), dtype=np.int8)).round(4).tolist()
+    [0.6931]
+    """
+    if kind == "softmax":
+        scores = margins * signs
+        highest = scores.max(axis=1, keepdims=True)
+        logs = np.log(np.exp(scores - highest).sum(axis=1)) + highest[:, 0]
+        return np.asarray(logs - scores[signs > 0])
+    if kind == "logistic":
+        return np.asarray(np.logaddexp(0.0, -2 * margins).sum(axis=1))
+    below = np.where(margins < 0, 1 - margins, np.exp(-np.maximum(margins, 0.0)))
+    return np.asarray(below.sum(axis=1))
+
+
+def wrong_classes(
+    margins: NDArray[np.float64], signs: NDArray[np.int8], first_weights: NDArray[np.int64]
+) -> int:
+    """Sum the first weights of rows whose own class does not score above every other.
+
+    >>> margins, signs = np.array([[1.0, -1.0]]), np.array([[1, -1]], dtype=np.int8)
+    >>> wrong_classes(margins, signs, np.array([7]))
+    7
+    """
+    scores = margins * signs
+    others = np.where(signs > 0, -np.inf, scores).max(axis=1)
+    wrong = scores[signs > 0] <= others
+    return int(np.broadcast_to(first_weights, wrong.shape)[wrong].sum())

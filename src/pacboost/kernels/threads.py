@@ -42,15 +42,16 @@ def using(n_jobs: int | None) -> Iterator[None]:
         _threads.reset(token)
 
 
-def each_rows(task: Task, n_rows: int, *, at_least: int = 1) -> None:
+def each_rows(task: Task, n_rows: int, *, at_least: int = 1, width: int = 1) -> None:
     """Call ``task(start, stop)`` on shares of the rows, cut between spans.
 
-    ``at_least`` so many rows are worth waking a thread: more than one span for cheap kernels.
+    ``at_least`` so many rows are worth waking a thread: more than one span for cheap kernels. Rows
+    of ``width`` numbers each have shorter spans.
     """
     if n_rows <= at_least:
         task(0, n_rows)
     else:
-        _each(task, n_rows, ROWS_PER_SPAN)
+        _each(task, n_rows, span_size(width))
 
 
 def each_columns(task: Task, n_columns: int, n_rows: int) -> None:
@@ -59,9 +60,14 @@ def each_columns(task: Task, n_columns: int, n_rows: int) -> None:
     _each(task, n_columns, groups * COLUMNS_AT_ONCE)
 
 
-def span_count(n_rows: int) -> int:
+def span_size(width: int = 1) -> int:
+    """How many rows of so many numbers make a span."""
+    return max(1, ROWS_PER_SPAN // width)
+
+
+def span_count(n_rows: int, width: int = 1) -> int:
     """How many spans of a fixed size there are; what is summed in floats is summed by span."""
-    return -(-n_rows // ROWS_PER_SPAN)
+    return -(-n_rows // span_size(width))
 
 
 def _each(task: Task, size: int, unit: int) -> None:

@@ -82,3 +82,178 @@ def exponential(
             weights[i] = weight
             total += weight
     return total
+
+
+ROWS_PER_TILE = 1_024
+
+
+@kernel
+def exponential_cells(
+    cells: NDArray[np.unsignedinteger],
+    values: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    log_base: NDArray[np.float64],
+    log_scale: float,
+    margins: NDArray[np.float64],
+    weights: NDArray[np.int64],
+) -> np.int64:
+    """Add each cell's values to the margins (rows, outputs), weigh anew, and give the sum."""
+    total = np.int64(0)
+    outputs = signs.shape[1]
+    rows = max(1, ROWS_PER_TILE // outputs)
+    added = np.empty(rows * outputs)
+    flat_signs, flat_margins, flat_weights = signs.ravel(), margins.ravel(), weights.ravel()
+    for tile in range(0, cells.size, rows):
+        own_cells = cells[tile : tile + rows]
+        for i in range(own_cells.size):
+            for k in range(outputs):
+                added[i * outputs + k] = values[own_cells[i], k]
+        first, last = tile * outputs, (tile + own_cells.size) * outputs
+        side = flat_signs[first:last]
+        margin = flat_margins[first:last]
+        weight = flat_weights[first:last]
+        for i in range(margin.size):
+            margin[i] += added[i] * side[i]
+        if log_base.size == 1:
+            for i in range(margin.size):
+                weight[i] = whole_exp(log_scale - margin[i] + log_base[0])
+        else:
+            base = log_base[first:last]
+            for i in range(margin.size):
+                weight[i] = whole_exp(log_scale - margin[i] + base[i])
+        for i in range(margin.size):
+            total += weight[i]
+    return total
+
+
+UNIT = 2.0**-53
+LOG_UNITS = 53 * math.log(2)
+
+
+@kernel
+def raise_margins(margins: NDArray[np.float64], raised: NDArray[np.float64]) -> None:
+    """Write exp(-2|margin|)."""
+    for i in range(margins.size):
+        raised[i] = whole_exp(LOG_UNITS - 2.0 * abs(margins[i])) * UNIT
+
+
+@kernel
+def logistic(
+    cells: NDArray[np.unsignedinteger],
+    values: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    base: NDArray[np.float64],
+    most: float,
+    margins: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.int64],
+) -> tuple[np.int64, np.int64]:
+    """Add each cell's value, then set weights q(1 - q) and pulls ±q for q = 1/(1 + exp(2·margin)).
+
+    All arrays are (rows,). Pulls are held to ``most`` times the weight; both are in units of the
+    row's base. Gives the sums of weights and of absolute pulls. Done tile by tile in loops that run
+    on vectors.
+    """
+    weight_sum = np.int64(0)
+    pull_sum = np.int64(0)
+    raised = np.empty(ROWS_PER_TILE)
+    added = np.empty(ROWS_PER_TILE)
+    for tile in range(0, cells.size, ROWS_PER_TILE):
+        own_cells = cells[tile : tile + ROWS_PER_TILE]
+        side = signs[tile : tile + ROWS_PER_TILE]
+        margin = margins[tile : tile + ROWS_PER_TILE]
+        weight = weights[tile : tile + ROWS_PER_TILE]
+        pull = pulls[tile : tile + ROWS_PER_TILE]
+        scale = base[tile : tile + ROWS_PER_TILE]
+        for i in range(own_cells.size):
+            added[i] = values[own_cells[i]]
+        for i in range(margin.size):
+            margin[i] += added[i] * side[i]
+        raise_margins(margin, raised)
+        if base.size == 1:
+            for i in range(margin.size):
+                added[i] = base[0]
+        else:
+            for i in range(margin.size):
+                added[i] = scale[i]
+        for i in range(margin.size):
+            right = added[i] / (1.0 + raised[i])  # the larger of q and 1 - q, in units
+            wrong = raised[i] * right
+            curve = wrong / (1.0 + raised[i])
+            q = wrong if margin[i] > 0 else right
+            held = most * curve
+            whole = np.int64((q if q < held else held) + 0.5)
+            curved = np.int64(curve + 0.5)
+            weight[i] = curved
+            pull[i] = whole * side[i]
+            weight_sum += curved
+            pull_sum += whole
+    return weight_sum, pull_sum
+
+
+@kernel
+def softmax(
+    cells: NDArray[np.unsignedinteger],
+    values: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    base: NDArray[np.float64],
+    most: float,
+    margins: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.int64],
+) -> tuple[np.int64, np.int64]:
+    """Add each cell's values, then set weights p(1 - p) and pulls y* - p, with p = softmax(F)."""
+    weight_sum = np.int64(0)
+    pull_sum = np.int64(0)
+    raised = np.empty(signs.shape[1])
+    for i in range(cells.size):
+        own, side, margin = values[cells[i]], signs[i], margins[i]
+        for k in range(raised.size):
+            margin[k] += own[k] * side[k]
+        total = raise_all(margin, side, raised)
+        scale = (base[i] if base.size > 1 else base[0]) / total
+        for k in range(raised.size):  # p = raised/total, and the scale makes units of it
+            part = raised[k] * scale
+            other = (total - raised[k]) * scale
+            curve = raised[k] * other / total
+            gap = other if side[k] > 0 else part
+            weight = np.int64(curve + 0.5)
+            pull = np.int64(min(gap, most * curve) + 0.5)
+            weights[i, k] = weight
+            pulls[i, k] = pull * side[k]
+            weight_sum += weight
+            pull_sum += pull
+    return weight_sum, pull_sum
+
+
+@kernel
+def raise_all(
+    margin: NDArray[np.float64], side: NDArray[np.int8], raised: NDArray[np.float64]
+) -> float:
+    """Write exp(F - max F) for the scores F = margin·side of a row, and give their sum."""
+    for k in range(margin.size):
+        raised[k] = margin[k] * side[k]
+    largest = -np.inf
+    for k in range(raised.size):
+        largest = raised[k] if raised[k] > largest else largest
+    shift = LOG_UNITS - largest
+    for k in range(raised.size):
+        raised[k] = whole_exp(shift + raised[k]) * UNIT
+    total = 0.0
+    for k in range(raised.size):
+        total += raised[k]
+    return total
+
+
+@kernel
+def clipped(
+    margins: NDArray[np.float64], log_base: NDArray[np.float64], weights: NDArray[np.int64]
+) -> np.int64:
+    """Set weights to base·min(1, exp(-margin)), no less than one unit, and give their sum."""
+    total = np.int64(0)
+    for i in range(margins.size):
+        base = log_base[i] if log_base.size > 1 else log_base[0]
+        weight = whole_exp(base - max(margins[i], 0.0))
+        weights[i] = weight
+        total += weight
+    return total

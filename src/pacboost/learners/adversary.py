@@ -33,16 +33,17 @@ class Adversary(Learner):
 
     def on(self, sample: Sample) -> AdversarySearch:
         """It needs no look at the rows."""
-        return AdversarySearch(self)
+        return AdversarySearch(sample, self)
 
 
 @dataclass(frozen=True)
 class AdversarySearch(Search):
     """The adversary at work."""
 
+    sample: Sample
     promise: Adversary
 
-    def find(self, weights: Weights, signs: Signs, seed: int) -> Recorded:
+    def find(self, weights: Weights, answers: Signs, seed: int) -> Recorded:
         """Fill the allowance of error as far as whole rows can."""
         allowance = int((1 - self.promise.edge) / 2 * int(weights.sum()))
         if self.promise.order == "random":
@@ -50,9 +51,9 @@ class AdversarySearch(Search):
         else:
             order = np.argsort(weights, kind="stable")
             order = order[::-1] if self.promise.order == "heavy" else order
-        answers = signs.copy()
+        given = answers.copy()
         for row in order:
             if weights[row] <= allowance:
                 allowance -= int(weights[row])
-                answers[row] = -signs[row]
-        return Recorded(answers, f"adversary with edge {self.promise.edge:g}")
+                given[row] = -answers[row]
+        return Recorded(given, f"adversary with edge {self.promise.edge:g}")

@@ -10,19 +10,27 @@ from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+
+LEARNERS: dict[str, type[Learner]] = {"stump": Stump, "tree": Tree}
+"""By the names of their files."""
 
 
-def as_learner(estimator: Any) -> Learner:
-    """Take None (stumps), a learner of ours, a scikit-learn classifier, or a plain function."""
-    if estimator is None:
+def as_learner(choice: Any, parameter: str = "estimator") -> Learner:
+    """Take None (stumps), a name, a learner of ours, a scikit-learn classifier or a function."""
+    if choice is None:
         return Stump()
-    if isinstance(estimator, Learner):
-        return estimator
-    if hasattr(estimator, "fit") and not inspect.isclass(estimator):
-        return SklearnLearner(estimator)
-    if callable(estimator) and not inspect.isclass(estimator):
-        return FunctionLearner(estimator)
+    if isinstance(choice, Learner):
+        return choice
+    if isinstance(choice, str) and choice in LEARNERS:
+        return LEARNERS[choice]()
+    if not isinstance(choice, str) and not inspect.isclass(choice):
+        if hasattr(choice, "fit"):
+            return SklearnLearner(choice)
+        if callable(choice):
+            return FunctionLearner(choice)
     raise ParameterError(
-        f"estimator is {estimator!r}; it may be None for stumps, a learner of pacboost, a "
-        "scikit-learn classifier (an object, not a class), or a function (X, y, weights)"
+        f"{parameter} is {choice!r}; it may be {', '.join(map(repr, LEARNERS))}, None for stumps, "
+        "a learner of pacboost, a scikit-learn classifier (an object, not a class), or a function "
+        "(X, y, weights)"
     )

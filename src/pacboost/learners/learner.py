@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.samples.sample import Sample, Signs
+from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Valued
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.samples.request import Request
+from pacboost.samples.sample import Sample
 
 Weights = NDArray[np.int64]
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -26,9 +30,37 @@ class Capacity:
 class Search(ABC):
     """A learner at work on one sample; it may remember what it saw in the last round."""
 
+    sample: Sample
+
     @abstractmethod
-    def find(self, weights: Weights, signs: Signs, seed: int) -> Hypothesis:
-        """Find a rule that agrees with the signs (rows,) under the weights (rows,)."""
+    def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
+        """Find a rule that gives the answers (rows,) under the weights (rows,).
+
+        Answers are signs, or numbers of classes where there are more than two.
+        """
+
+    def partition(
+        self, request: Request, seed: int, chosen: Rows | None
+    ) -> tuple[Hypothesis, Cells]:
+        """Find cells in which rows pull alike; give them as a rule, and the cell of every row.
+
+        Unless a learner knows better, the cells are those of the rule it finds when each row counts
+        by its pulls. Of the sample it may look at the chosen rows only, if some are named.
+        """
+        weights = request.rows()
+        if chosen is not None:
+            weights[np.setdiff1d(np.arange(weights.size), chosen)] = 0
+        sample = self.sample
+        if not weights.any():  # no row asks for anything any more, and black boxes need some rows
+            constant = self.constant()
+            return constant, constant.cells(sample)
+        answers = sample.signs[:, 0] if sample.labels is None else sample.labels
+        rule = Valued.empty(self.find(weights, answers, seed), sample.signs.shape[1])
+        return rule, rule.cells(sample)
+
+    def constant(self) -> Hypothesis:
+        """Give the rule of a single cell."""
+        return Valued.empty(StumpRule.constant(1), self.sample.signs.shape[1])
 
 
 class Learner(ABC):
@@ -38,6 +70,15 @@ class Learner(ABC):
     """Whether it reads codes, so that the sample has to be binned."""
     deterministic = False
     """Whether the same weights always give the same rule, so that asking again is in vain."""
+
+    @property
+    def name(self) -> str:
+        """What the ledger calls it."""
+        return type(self).__name__
+
+    def finds_rules(self, sample: Sample) -> bool:
+        """Tell whether, for two classes, it looks for rules that answer -1 or +1."""
+        return True
 
     @abstractmethod
     def on(self, sample: Sample) -> Search:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
+from pacboost.hypotheses.hypothesis import Answers, Names, Rule
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Values
@@ -21,7 +21,7 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
-class Box(Hypothesis):
+class Box(Rule):
     """Answer ``within`` in the box, sides included, and ``-within`` outside."""
 
     lower: NDArray[np.float64]

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels import histogram, split
 from pacboost.kernels.threads import each_rows
-from pacboost.learners.learner import Capacity, Learner, Search, Weights
+from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
+from pacboost.learners.tree import Tree, TreeSearch
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.samples.bins import Bins
+from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample, Signs
 
 PADDING = 8
@@ -46,6 +51,10 @@ class Stump(Learner):
     codes = True
     deterministic = True
 
+    def finds_rules(self, sample: Sample) -> bool:
+        """Thresholds are rules; a set of categories is a tree of two leaves."""
+        return sample.bins is None or not sample.bins.levels.any()
+
     def on(self, sample: Sample) -> StumpSearch:
         """Start with empty histograms."""
         return StumpSearch(sample)
@@ -76,17 +85,44 @@ class StumpSearch(Search):
     """Histograms of signed weights over one sample, kept up to date from round to round."""
 
     def __init__(self, sample: Sample) -> None:
-        if sample.bins is None or sample.codes is None:
+        if sample.bins is None:
             raise TypeError("stumps are searched on codes: give the sample its bins")
+        self.sample = sample
         self._bins = sample.bins
-        self._codes = sample.codes
-        features, n = self._codes.shape
-        self._histogram = np.zeros((features, self._bins.missing + 1 + PADDING), dtype=np.int64)
-        self._seen = np.zeros(n, dtype=np.int64)
 
-    def find(self, weights: Weights, signs: Signs, seed: int = 0) -> StumpRule:
+    @cached_property
+    def _codes(self) -> Codes:
+        return self.sample.codes  # type: ignore[return-value]
+
+    @cached_property
+    def _histogram(self) -> NDArray[np.int64]:
+        width = self._bins.missing + 1 + PADDING
+        return np.zeros((self._codes.shape[0], width), dtype=np.int64)
+
+    @cached_property
+    def _seen(self) -> NDArray[np.int64]:
+        return np.zeros(self.sample.n_rows, dtype=np.int64)
+
+    @cached_property
+    def _twigs(self) -> TreeSearch:
+        """The search for trees of two leaves, whose leaves may say anything to any class."""
+        return Tree(max_leaves=2, min_leaf_rows=0, min_leaf_weight=0.0).on(self.sample)
+
+    def partition(
+        self, request: Request, seed: int, chosen: Rows | None
+    ) -> tuple[Hypothesis, Cells]:
+        """Find the split whose two sides pull most apart."""
+        return self._twigs.partition(request, seed, chosen)
+
+    def constant(self) -> Hypothesis:
+        """Give the tree of a single leaf."""
+        return self._twigs.constant()
+
+    def find(self, weights: Weights, answers: NDArray[Any], seed: int = 0) -> Hypothesis:
         """Bring the histograms up to date and read off the best stump."""
-        total = self._update(weights, signs)
+        if self.sample.signs.shape[1] > 1:
+            return self._twigs.find(weights, answers, seed)
+        total = self._update(weights, answers)
         # Each weight may be off by one unit, and by 2^-40 of itself for every vote and base weight.
         slack = total * 2 * weights.size // FRESH_TOTAL + total // 2**30
         missing = self._bins.missing
@@ -95,23 +131,23 @@ class StumpSearch(Search):
 
     def _update(self, weights: Weights, signs: Signs) -> int:
         """Add what changed since the last call; give the total weight."""
+        codes, seen, counted = self._codes, self._seen, self._histogram  # made before threads start
         others: list[NDArray[np.int64]] = []
         totals: list[int] = []
 
         def task(start: int, stop: int) -> None:
-            own = self._histogram
+            own = counted
             if start > 0:  # another thread's share: counted apart, added below
                 own = np.zeros_like(own)
                 others.append(own)
-            seen = self._seen[start:stop]
             total = histogram.update(
-                self._codes, weights[start:stop], signs[start:stop], seen, start, own
+                codes, weights[start:stop], signs[start:stop], seen[start:stop], start, own
             )
             totals.append(int(total))
 
         each_rows(task, weights.size)
         for other in others:
-            self._histogram += other
+            counted += other
         return sum(totals)
 
     def _stump(self, feature: int, cut: int, difference: int, absent: int) -> StumpRule:

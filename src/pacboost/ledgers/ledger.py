@@ -29,8 +29,10 @@ class Round:
     edge: float
     """1 - 2·error: the correlation of the rule with the labels under D_t."""
     vote: float
+    """Its vote; the largest in absolute value where cells have votes of their own."""
     normaliser: float
-    """Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), with the vote it really got."""
+    """Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), with the vote it really got; for other potentials than
+    the exponential, by how much the round multiplied their mean."""
     training_error: float
     """Share of the sample (under D_1) on which the vote so far errs or ties."""
     effective_size: float
@@ -58,11 +60,23 @@ class Ledger:
     """Whether the rows came with weights of their own."""
     plain_votes: bool
     """Whether every vote is ½ ln((1 - error)/error), unscaled and uncapped."""
+    factor: float = 1.0
+    """The training error is at most this times ∏ Z_t: 1 for two classes, K/2 for pairs of row and
+    class, log₂ K for softmax."""
+    multiclass: str = ""
+    """How more than two classes were met; empty for two."""
+    cells: bool = False
+    """Whether cells have votes of their own; else ``vote`` is that of the whole rule."""
+    metric: str = ""
+    """What was measured on validation rows, if there were any."""
     vc_dimension: int | None = None
     log_size: float | None = None
     stopped: str = ""
     """Why the run ended."""
     rounds: list[Round] = field(default_factory=list)
+
+    several_labels: bool = False
+    """Whether a row may have several labels; rates are then of pairs of row and label."""
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -77,14 +91,16 @@ class Ledger:
     def columns(self) -> dict[str, list[Any]]:
         """Everything as columns, with the product bound in its three forms.
 
-        ``bound`` is ∏ Z_t. ``bound_errors`` = ∏ 2√(error(1 - error)) and ``bound_edges`` =
-        exp(-½ Σ edge²) are the forms of textbooks; they hold for plain votes only and are None
-        for others.
+        ``bound`` is ∏ Z_t times ``factor``. ``bound_errors`` = ∏ 2√(error(1 - error)) and
+        ``bound_edges`` = exp(-½ Σ edge²) are the forms of textbooks; they hold for plain votes only
+        and are None for others.
         """
         table: dict[str, list[Any]] = {
             f.name: [getattr(entry, f.name) for entry in self.rounds] for f in fields(Round)
         }
-        table["bound"] = [math.exp(min(product, 700.0)) for product in self.log_products()]
+        table["bound"] = [
+            self.factor * math.exp(min(product, 700.0)) for product in self.log_products()
+        ]
         table["bound_errors"] = self._form(lambda e: 0.5 * math.log1p(-(e.edge**2)))
         table["bound_edges"] = self._form(lambda e: -0.5 * e.edge**2)
         return table

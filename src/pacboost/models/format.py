@@ -7,10 +7,8 @@ ledger. Clock times and column names lie outside it, under ``about``.
 from __future__ import annotations
 
 import json
-import math
 import os
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +16,16 @@ import numpy as np
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError
-from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.ledger import OUTSIDE, Ledger
+from pacboost.models.calibration import Calibration
 from pacboost.models.model import Model
+from pacboost.models.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
+from pacboost.sources.levels import Levels
 
 FORMAT = "pacboost model"
-VERSION = 1
+VERSION = 2
 
 
 def model_bytes(model: Model) -> bytes:
@@ -42,7 +42,7 @@ def save(model: Model, path: str | Path) -> None:
         "version": VERSION,
         "model": _core(model),
         "about": {"names": model.names, "rounds": outside},
-        "certificate": model.certificate.to_dict(),
+        "certificate": None if model.certificate is None else model.certificate.to_dict(),
     }
     text = json.dumps(content, sort_keys=True, allow_nan=False, ensure_ascii=False)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -72,57 +72,45 @@ def load(path: str | Path) -> Model:
             f"{path}: has version {content.get('version')}; this pacboost reads version {VERSION}"
         )
     try:
-        certificate = Certificate.from_dict(content["certificate"])
+        given = content["certificate"]
+        certificate = None if given is None else Certificate.from_dict(given)
         return _model(content["model"], content["about"], certificate)
     except (KeyError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem!r})") from problem
 
 
 def _core(model: Model) -> dict[str, Any]:
-    strange = [h for h in model.vote.hypotheses if not isinstance(h, StumpRule)]
-    if strange:
-        raise FileError(
-            f"the vote holds {type(strange[0]).__name__} rules, which are black boxes; a model "
-            "file holds stumps only. Pickle the estimator, or train it with stumps."
-        )
     bins = None
     if model.bins is not None:
         bins = {
             "thresholds": [t.astype(np.float64).tolist() for t in model.bins.thresholds],
             "middle": model.bins.middle.tolist(),
+            "levels": model.bins.levels.tolist(),
         }
     return {
         "classes": model.classes.tolist(),
         "features": model.n_features,
         "bins": bins,
-        "rules": [_rule(h) for h in model.vote.hypotheses if isinstance(h, StumpRule)],
+        "levels": model.levels.to_dict(),
+        "rules": [to_plain(rule) for rule in model.vote.hypotheses],
         "votes": model.vote.votes.tolist(),
+        "outputs": model.vote.outputs,
+        "calibration": None if model.calibration is None else model.calibration.to_dict(),
         "ledger": model.ledger.core(),
     }
 
 
-def _rule(stump: StumpRule) -> dict[str, Any]:
-    """A stump as plain numbers; null stands for a threshold above every value."""
-    content = asdict(stump)
-    return {**content, "threshold": None if math.isinf(stump.threshold) else stump.threshold}
-
-
-def _model(core: dict[str, Any], about: dict[str, Any], certificate: Certificate) -> Model:
-    stumps = [
-        StumpRule(
-            **{**rule, "threshold": math.inf if rule["threshold"] is None else rule["threshold"]}
-        )
-        for rule in core["rules"]
-    ]
+def _model(core: dict[str, Any], about: dict[str, Any], certificate: Certificate | None) -> Model:
     bins = None
     if core["bins"] is not None:
         thresholds = tuple(np.array(t, dtype=np.float32) for t in core["bins"]["thresholds"])
-        bins = Bins(thresholds, np.array(core["bins"]["middle"], dtype=np.int64))
-    features = core["features"]
-    if len(stumps) != len(core["votes"]):
+        middle, levels = (np.array(core["bins"][k], dtype=np.int64) for k in ("middle", "levels"))
+        bins = Bins(thresholds, middle, levels)
+    features, outputs = core["features"], core["outputs"]
+    rules = [from_plain(rule, features, bins, outputs) for rule in core["rules"]]
+    if len(rules) != len(core["votes"]):
         raise ValueError("rules and votes are not as many")
-    if any(not 0 <= stump.feature < features for stump in stumps):
-        raise ValueError(f"a rule asks for a feature beyond the {features} there are")
+    calibration = core["calibration"]
     rounds = [
         {**entry, **outside}
         for entry, outside in zip(core["ledger"]["rounds"], about["rounds"], strict=True)
@@ -132,7 +120,9 @@ def _model(core: dict[str, Any], about: dict[str, Any], certificate: Certificate
         n_features=features,
         names=None if about["names"] is None else tuple(about["names"]),
         bins=bins,
-        vote=Vote(stumps, np.array(core["votes"], dtype=np.float64)),
+        vote=Vote(rules, np.array(core["votes"], dtype=np.float64), outputs),
         ledger=Ledger.from_dict({**core["ledger"], "rounds": rounds}),
         certificate=certificate,
+        levels=Levels.from_dict(core["levels"]),
+        calibration=None if calibration is None else Calibration.from_dict(calibration),
     )

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, log_expit, log_softmax, softmax
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.hypotheses.hypothesis import Names
-from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.ledgers.ledger import Ledger
+from pacboost.models.calibration import Calibration
 from pacboost.samples.bins import Bins
+from pacboost.sources.levels import NO_LEVELS, Levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,34 +30,90 @@ class Model:
     bins: Bins | None
     vote: Vote
     ledger: Ledger
-    certificate: Certificate
+    certificate: Certificate | None
+    levels: Levels = NO_LEVELS
+    calibration: Calibration | None = None
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """What to call every column."""
+        if self.names is not None:
+            return self.names
+        return tuple(f"x{j}" for j in range(self.n_features))
+
+    def say(self) -> Names:
+        """Give the names that rules are said with."""
+
+        def level(column: int, number: int) -> str:
+            return str(self.levels.columns[column][number])
+
+        return Names(lambda j: self.column_names[j], answer_names(self.classes), level)
 
     def words(self) -> list[str]:
         """Every rule in words, with its vote."""
-        minus, plus = answer_names(self.classes)
-        names = Names(
-            lambda j: f"x{j}" if self.names is None else self.names[j], minus=minus, plus=plus
-        )
-        return [
-            f"{vote:.4f}  {hypothesis.words(names)}"
-            for hypothesis, vote in zip(self.vote.hypotheses, self.vote.votes, strict=True)
-        ]
+        names = self.say()
+        pairs = zip(self.vote.hypotheses, self.vote.votes, strict=True)
+        if self.ledger.cells:
+            return [hypothesis.words(names) for hypothesis, _ in pairs]
+        return [f"{vote:.4f}  {hypothesis.words(names)}" for hypothesis, vote in pairs]
+
+    def probabilities(self, scores: Scores) -> NDArray[np.float64]:
+        """Turn scores into probabilities, (rows, classes).
+
+        Two classes (and each of several labels): 1/(1 + exp(-2F)). More: softmax(F) for LogitBoost,
+        whose scores are logarithms of probabilities, softmax(2F) for the others.
+        """
+        if self.classes.size == 1:
+            return np.ones((len(scores), 1))
+        if self.calibration is not None:
+            return self.calibration.probabilities(scores)
+        if self.ledger.several_labels:
+            return np.asarray(expit(2 * scores))
+        if scores.ndim == 1:
+            return np.column_stack([expit(-2 * scores), expit(2 * scores)])
+        return np.asarray(softmax(self._steepness * scores, axis=1))
+
+    def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:
+        """Give the logarithms of the probabilities, without taking one of 0."""
+        if self.classes.size == 1 or self.calibration is not None:
+            with np.errstate(divide="ignore"):
+                return np.log(self.probabilities(scores))
+        if self.ledger.several_labels:
+            return np.asarray(log_expit(2 * scores))
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-2 * scores), log_expit(2 * scores)])
+        return np.asarray(log_softmax(self._steepness * scores, axis=1))
+
+    @property
+    def _steepness(self) -> float:
+        return 1.0 if self.ledger.potential == "logistic" else 2.0
 
     def importances(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes."""
-        from pacboost.hypotheses.stump import StumpRule
-
+        """Each feature's share of the votes, or for trees of what their splits won."""
         shares = np.zeros(self.n_features)
         for hypothesis, vote in zip(self.vote.hypotheses, self.vote.votes, strict=True):
-            if isinstance(hypothesis, StumpRule):
-                shares[hypothesis.feature] += abs(vote)
-            else:
-                inner = getattr(hypothesis, "inner", None)
-                shares += abs(vote) * np.asarray(inner.feature_importances_)  # type: ignore[union-attr]
+            shares += _shares(hypothesis, abs(float(vote)), self.n_features)
         total = shares.sum()
         return shares / total if total > 0 else shares
 
 
-def answer_names(classes: NDArray[Any]) -> tuple[str, str]:
-    """What -1 and +1 stand for."""
-    return str(classes[0]), str(classes[-1])
+def _shares(hypothesis: Hypothesis, vote: float, features: int) -> NDArray[np.float64]:
+    if isinstance(hypothesis, Valued):
+        return _shares(hypothesis.rule, float(np.abs(hypothesis.values).max()), features)
+    if isinstance(hypothesis, TreeRule):
+        return np.bincount(hypothesis.feature, hypothesis.gain, features).astype(np.float64)
+    if isinstance(hypothesis, StumpRule):
+        own = np.zeros(features)
+        own[hypothesis.feature] = vote
+        return own
+    inner = getattr(hypothesis, "inner", None)
+    return vote * np.asarray(inner.feature_importances_)  # type: ignore[union-attr]
+
+
+def answer_names(classes: NDArray[Any]) -> tuple[str, ...]:
+    """What -1 and +1, or each class, stand for; nothing in regression, which has no classes."""
+    if classes.size == 0:
+        return ()
+    if classes.size <= 2:
+        return str(classes[0]), str(classes[-1])
+    return tuple(str(name) for name in classes)

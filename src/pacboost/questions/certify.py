@@ -65,6 +65,11 @@ def certify(
 
 def _mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     """Which rows the model gets wrong; for a vote of ours, ties count as wrong."""
+    if hasattr(model, "ledger_") and not hasattr(model, "mistakes"):
+        raise NotCertified(
+            "certify bounds how often a classifier errs; this model predicts numbers, which are "
+            "never simply right or wrong"
+        )
     if hasattr(model, "ledger_"):  # a vote of ours
         wrong: NDArray[np.bool_] = model.mistakes(X, y)
         return wrong

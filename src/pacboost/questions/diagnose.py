@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.errors import DataError
-from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.errors import DataError, ParameterError
+from pacboost.hypotheses.hypothesis import Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
@@ -162,9 +162,12 @@ def _stage(
     )
 
 
-def _rule(vote: Vote, train: Sample, learner: Learner, seed: int) -> Hypothesis:
+def _rule(vote: Vote, train: Sample, learner: Learner, seed: int) -> Rule:
     whole = np.maximum(1, np.rint(_clipped(vote, train) * 2**30)).astype(np.int64)
-    return learner.on(train).find(whole, train.signs[:, 0], seed)
+    rule = learner.on(train).find(whole, train.signs[:, 0], seed)
+    if not isinstance(rule, Rule):
+        raise ParameterError("diagnose looks at rules that answer -1 or +1, such as stumps")
+    return rule
 
 
 def _clipped(vote: Vote, sample: Sample) -> NDArray[np.float64]:

@@ -1,21 +1,37 @@
-"""Pictures, with matplotlib where it is installed."""
+"""Pictures, with matplotlib where it is installed.
+
+Functions that take ``ax`` draw there; without it they draw on a figure of their own, which is
+``axes.figure`` of what they return and is known to nobody else: nothing has to be closed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from pacboost.errors import FileError, PacboostError
+from pacboost.errors import DataError, FileError, PacboostError
+from pacboost.numerics.checks import positive_whole
+
+if TYPE_CHECKING:  # a picture of a plan needs no compiler
+    from pacboost.hypotheses.shapes import Shape, Shapes
+    from pacboost.ledgers.ledger import Ledger
 
 COUNTS = ("examples", "rounds", "draws", "runs", "lower")
+LOG_FROM = 30
+"""Rates that differ by this factor or more cannot be told apart on an even scale."""
+PANELS_IN_A_ROW = 4
+LEVELS_NAMED = 12
+"""Of a category with more levels, some are named."""
 
 
 def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) -> None:
     """Draw the answers to a question against its first fractional parameter."""
-    figure, axes = _figure()
+    figure = _figure()
+    axes = figure.subplots()
     name = next((key for key, value in given.items() if isinstance(value, float)), None)
     if name is None:
         raise PacboostError("this question has no fractional parameter to draw a curve over")
@@ -43,12 +59,199 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
         raise FileError(f"{path}: cannot be written ({problem})") from problem
 
 
-def _figure() -> Any:
+def rounds(ledger: Ledger, ax: Any = None) -> Any:
+    """Draw the error after each round, with the bound that the product of normalisers gives.
+
+    What was measured on validation rows lies beside them if it is an error, else on a scale of its
+    own at the right.
+    """
+    if len(ledger) == 0:
+        raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
+    axes = _figure().subplots() if ax is None else ax
+    columns = ledger.columns()
+    lines = {
+        "bound on training error": np.array(columns["bound"]),
+        "training error": np.array(columns["training_error"]),
+    }
+    metric = ledger.metric or "error"
+    watched = np.array(columns["validation"], dtype=np.float64)  # NaN where there is none
+    apart = metric != "error" and not np.isnan(watched).all()
+    if not apart:
+        lines["validation error"] = watched
+    styles = {"bound on training error": {"ls": "--", "color": "grey"}}
+    for label, values in lines.items():
+        if not np.isnan(values).all():
+            own = styles.get(label, {})
+            axes.plot(columns["number"], values, label=_with_zeros(label, values, columns), **own)
+    positive = np.concatenate(list(lines.values()))
+    positive = positive[positive > 0]
+    if positive.size and positive.max() >= LOG_FROM * positive.min():
+        axes.set_yscale("log")
+    axes.set(xlabel="round", ylabel="share of rows")
+    if apart:
+        _beside(axes, f"validation {metric.replace('_', ' ')}", columns["number"], watched)
+    return _tidy(axes, legend=True)
+
+
+def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
+    """Draw how margins are distributed after some rounds: the share of rows at or below each.
+
+    A row's margin is positive where the vote is right and 1 where all its rules are.
+    """
+    if not curves:
+        raise DataError("there are no margins to draw; give those of one round at least")
+    axes = _figure().subplots() if ax is None else ax
+    for later, number in enumerate(sorted(curves)):
+        values = np.asarray(curves[number], dtype=np.float64)
+        if values.ndim != 1 or values.size == 0 or not (np.abs(values) <= 1 + 1e-9).all():
+            raise DataError(
+                f"the margins after round {number} are not a list of numbers from -1 to 1; divide "
+                "them by the sum of votes"
+            )
+        # Our own steps: matplotlib's ecdf miscounts equal values when told to compress them.
+        places, counts = np.unique(np.clip(values, -1, 1), return_counts=True)
+        below = np.concatenate([[0], np.cumsum(counts), [values.size]]) / values.size
+        shade = 0.15 + 0.8 * (later + 1) / len(curves)
+        axes.step(
+            np.concatenate([[-1], places, [1]]),
+            below,
+            where="post",
+            color=(0.1 + 0.8 * (1 - shade), 0.25 + 0.6 * (1 - shade), 0.45 + 0.5 * (1 - shade)),
+            label=f"after round {number}",
+        )
+    axes.axvline(0, color="tab:red", lw=0.8)
+    axes.set(xlim=(-1, 1), ylim=(0, 1), xlabel="margin", ylabel="share of rows at or below")
+    return _tidy(axes, legend=True)
+
+
+def shapes(shapes: Shapes, ax: Any = None, top: int = 12) -> NDArray[Any]:
+    """Draw each feature's share of the score as a step function, the widest ranging first.
+
+    A category has a mark for each level. A dashed line is the share of a missing value. ``ax`` may
+    be as many axes as there are features to draw, or more; the rest is switched off. Gives the axes
+    drawn on.
+    """
+    if not shapes.features:
+        raise DataError("the vote asks for no feature, so there are no step functions to draw")
+    features = shapes.features
+    chosen = sorted(features, key=lambda j: (-features[j].span, j))[: positive_whole("top", top)]
+    grid = _grid(len(chosen)) if ax is None else np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if grid.size < len(chosen):
+        raise DataError(f"there are {grid.size} axes for {len(chosen)} features; give more axes")
+    for axes, j in zip(grid, chosen, strict=False):
+        _shape(axes, features[j], shapes.answers)
+    for axes in grid[len(chosen) :]:
+        axes.set_axis_off()
+    grid[0].set_ylabel("added to the score")
+    grid[0].legend(frameon=False, fontsize="small")
+    return grid[: len(chosen)]
+
+
+def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
+    for k, answer in enumerate(answers):
+        color = f"C{k}"
+        label = "score" if len(answers) == 1 else answer
+        if shape.levels:
+            places = np.arange(len(shape.levels))
+            axes.plot(places, shape.values[:, k], "o", ms=4, color=color, label=label)
+        else:
+            heights, edges = shape.values[:, k], _edges(shape.thresholds)
+            axes.stairs(heights, edges, baseline=None, lw=1.5, color=color, label=label)
+        own = {"color": "tab:orange", "label": "if missing"} if len(answers) == 1 else {}
+        axes.axhline(shape.missing[k], **{"color": color, "ls": "--", "lw": 1, **own})
+    axes.axhline(0, color="grey", lw=0.6, zorder=0)
+    axes.set_xlabel(shape.name)
+    if shape.levels:
+        step = -(-len(shape.levels) // LEVELS_NAMED)
+        shown = range(0, len(shape.levels), step)
+        axes.set_xticks(shown, [shape.levels[k] for k in shown], rotation=45, ha="right")
+    elif shape.thresholds.size == 0:
+        axes.set_xticks([])  # the same for every value
+    _tidy(axes)
+
+
+def importances(
+    names: Sequence[str] | None,
+    shares: ArrayLike,
+    ax: Any = None,
+    top: int = 20,
+    *,
+    spread: ArrayLike | None = None,
+    label: str = "share",
+) -> Any:
+    """Draw the largest shares as bars, the largest on top; ``spread`` says how unsure each is."""
+    heights = np.asarray(shares, dtype=np.float64)
+    if heights.ndim != 1 or heights.size == 0 or (names is not None and len(names) != heights.size):
+        count = "no" if names is None else len(names)
+        raise DataError(f"there are {count} names for shares of shape {heights.shape}")
+    largest = np.argsort(-heights, kind="stable")[: positive_whole("top", top)]
+    size = (7, 1 + 0.28 * largest.size)
+    axes = _figure(size).subplots() if ax is None else ax
+    places = np.arange(largest.size)
+    widths = None if spread is None else np.asarray(spread, dtype=np.float64)[largest]
+    bars = axes.barh(places, heights[largest], height=0.7, xerr=widths)
+    axes.bar_label(bars, fmt="{:.2g}", padding=3, fontsize="small")
+    axes.set_yticks(places, [_name(names, j) for j in largest])
+    axes.invert_yaxis()
+    axes.margins(x=0.1)
+    few = "" if largest.size == heights.size else f" ({largest.size} largest of {heights.size})"
+    axes.set_xlabel(f"{label}{few}")
+    axes.tick_params(axis="y", length=0)
+    return _tidy(axes)
+
+
+def _figure(size: tuple[float, float] = (7, 4.5)) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as problem:
         raise PacboostError(
             "plots need matplotlib, which is not installed: pip install 'pacboost[plots]'"
         ) from problem
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    return figure, figure.subplots()
+    return Figure(figsize=size, layout="constrained")
+
+
+def _grid(panels: int) -> NDArray[Any]:
+    """Axes for so many panels, with one scale of scores for all: their heights compare."""
+    wide = min(panels, PANELS_IN_A_ROW)
+    high = -(-panels // wide)
+    figure = _figure((max(4.0, 2.6 * wide), max(3.0, 2.2 * high)))
+    grid: NDArray[Any] = figure.subplots(high, wide, sharey=True, squeeze=False).ravel()
+    return grid
+
+
+def _edges(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Where steps begin and end: at the thresholds, and a little beyond the outer ones."""
+    inner = thresholds.astype(np.float64)
+    if inner.size == 0:
+        return np.array([0.0, 1.0])
+    beyond = 0.08 * np.ptp(inner) or max(0.5 * abs(inner[0]), 0.5)
+    return np.concatenate([[inner[0] - beyond], inner, [inner[-1] + beyond]])
+
+
+def _with_zeros(label: str, values: NDArray[np.float64], columns: Mapping[str, list[Any]]) -> str:
+    """Say in the label from where on a line is 0, since a logarithmic scale cannot show it."""
+    if values[-1] != 0:
+        return label
+    last = np.flatnonzero(values)
+    start = columns["number"][last[-1] + 1 if last.size else 0]
+    return f"{label} (0 from round {start} on)"
+
+
+def _name(names: Sequence[str] | None, column: int) -> str:
+    return f"x{column}" if names is None else str(names[column])
+
+
+def _beside(axes: Any, label: str, numbers: Sequence[int], values: NDArray[np.float64]) -> None:
+    """Draw a line of another unit against a scale at the right, but name it in the same legend."""
+    other = axes.twinx()
+    other.plot(numbers, values, color="C1", label=label)
+    other.set_ylabel(label)
+    other.spines["top"].set_visible(False)
+    axes.plot([], [], color="C1", label=label)
+
+
+def _tidy(axes: Any, *, legend: bool = False) -> Any:
+    axes.spines[["top", "right"]].set_visible(False)
+    if legend:
+        axes.legend(frameon=False)
+    return axes

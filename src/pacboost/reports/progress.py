@@ -15,14 +15,15 @@ SECONDS_BETWEEN = 0.05  # redrawing costs more than a round on small data
 
 
 class RoundsBar:
-    """Call it with every round; use it as a context."""
+    """Call it with every round; use it as a context. ``loss``: rounds have no error, but a loss."""
 
-    def __init__(self, rounds: int, console: Console | None = None) -> None:
+    def __init__(self, rounds: int, console: Console | None = None, *, loss: bool = False) -> None:
+        error = "training error {task.fields[error]}  bound {task.fields[bound]}"
         self._progress = Progress(
             TextColumn("boosting"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("training error {task.fields[error]}  bound {task.fields[bound]}"),
+            TextColumn("mean loss {task.fields[error]}" if loss else error),
             TimeElapsedColumn(),
             console=console or Console(stderr=True),
         )

@@ -50,12 +50,13 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
 
 
 def certificate_panel(certificate: Certificate, ledger: Ledger) -> RenderableType:
-    """The claim first, the grounds after, and what follows for margins."""
+    """The claim first, the grounds after, and what follows for margins where the theorem tells."""
+    claim = Text(str(certificate))
+    if ledger.potential != "exponential" or ledger.classes > 1:
+        return Panel(claim, title="certificate", title_align="left")
     margins = Table(box=None, header_style="bold", pad_edge=False)
     margins.add_column("at most this share of training rows", justify="right")
     margins.add_column("has a margin of at most", justify="right")
     for theta, share in margin_distribution(ledger):
         margins.add_row("1 (vacuous)" if share >= 1 else f"{share:.4g}", f"{theta:g}")
-    return Panel(
-        Group(Text(str(certificate)), Text(""), margins), title="certificate", title_align="left"
-    )
+    return Panel(Group(claim, Text(""), margins), title="certificate", title_align="left")

@@ -2,7 +2,8 @@
 
 A feature with no more distinct values than bins gets a cut between every two neighbours, so that
 nothing is lost; any other gets cuts at quantiles. Missing values have a code of their own, the
-largest one.
+largest one. A categorical feature holds level numbers, and is cut between every two: its codes are
+its levels.
 
 A threshold is a 32-bit float, and ``x`` lies above it when x *rounded to 32 bits* does. So a row
 goes the same way whether it comes as float32 or as float64, in any program that can compare either
@@ -12,7 +13,7 @@ to the last double that still rounds down to them: by those, doubles compare wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -55,6 +56,12 @@ class Bins:
     thresholds: tuple[NDArray[np.float32], ...]
     middle: NDArray[np.int64]
     """The code of the median: where a missing value goes if the feature was never missing."""
+    levels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """How many levels each feature has, 0 where it is not categorical; none is, if left out."""
+
+    def __post_init__(self) -> None:
+        if self.levels.size == 0:
+            object.__setattr__(self, "levels", np.zeros(len(self.thresholds), dtype=np.int64))
 
     @cached_property
     def missing(self) -> int:
@@ -67,8 +74,8 @@ class Bins:
         return np.uint8 if self.missing <= 255 else np.uint16
 
     def differ(self, other: Bins) -> bool:
-        """Tell whether other bins cut elsewhere."""
-        return len(self.thresholds) != len(other.thresholds) or any(
+        """Tell whether other bins cut elsewhere, or take other features as categorical."""
+        return not np.array_equal(self.levels, other.levels) or any(
             not np.array_equal(a, b) for a, b in zip(self.thresholds, other.thresholds, strict=True)
         )
 
@@ -89,10 +96,19 @@ class Bins:
         each_rows(task, values.shape[0])
 
 
-def fit_bins(table: Table, max_bins: int = 255, weights: NDArray[np.float64] | None = None) -> Bins:
-    """Choose the bins of every feature from the values seen, weighted if weights are given."""
+def fit_bins(
+    table: Table,
+    max_bins: int = 255,
+    weights: NDArray[np.float64] | None = None,
+    levels: NDArray[np.int64] | None = None,
+) -> Bins:
+    """Choose the bins of every feature from the values seen, weighted if weights are given.
+
+    ``levels`` says how many levels each feature has (0: it is not categorical); the table knows.
+    """
     if not 2 <= max_bins <= MOST_BINS:
         raise ParameterError(f"max_bins is {max_bins}; it may be 2 to {MOST_BINS}")
+    levels = table.levels.counts(table.n_columns) if levels is None else levels
     chosen: NDArray[np.intp] | None = None
     if table.n_rows > ROWS_LOOKED_AT:
         generator = np.random.default_rng(0)  # fixed: the same table always gets the same bins
@@ -100,10 +116,11 @@ def fit_bins(table: Table, max_bins: int = 255, weights: NDArray[np.float64] | N
     thresholds: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * table.n_columns
     middle = np.zeros(table.n_columns, dtype=np.int64)
     for first, values in table.blocks():
-        found = _cut_block(values, max_bins, weights, chosen)
+        own_levels = levels[first : first + values.shape[1]]
+        found = _cut_block(values, max_bins, weights, chosen, own_levels)
         for j, (own, median) in enumerate(found, start=first):
             thresholds[j], middle[j] = own, median
-    return Bins(tuple(thresholds), middle)
+    return Bins(tuple(thresholds), middle, levels)
 
 
 def _cut_block(
@@ -111,13 +128,14 @@ def _cut_block(
     max_bins: int,
     weights: NDArray[np.float64] | None,
     chosen: NDArray[np.intp] | None,
+    levels: NDArray[np.int64],
 ) -> list[tuple[NDArray[np.float32], int]]:
     rows, columns = values.shape
     found: list[tuple[NDArray[np.float32], int]] = [(np.empty(0, np.float32), 0)] * columns
 
     def task(first: int, last: int) -> None:
         for j in range(first, last):
-            found[j] = _cut(values[:, j], max_bins, weights, chosen)
+            found[j] = _cut(values[:, j], max_bins, weights, chosen, int(levels[j]))
 
     each_columns(task, columns, rows)
     return found
@@ -128,22 +146,25 @@ def _cut(
     max_bins: int,
     weights: NDArray[np.float64] | None,
     chosen: NDArray[np.intp] | None,
+    levels: int,
 ) -> tuple[NDArray[np.float32], int]:
     """Give one feature's thresholds and the code of its median."""
     looked = slice(None) if chosen is None else chosen
     values, mass = _distinct(column[looked], None if weights is None else weights[looked])
     if chosen is not None and values.size <= max_bins:
         values, mass = _distinct(column, weights)  # few values: a rare one may have been missed
-    if values.size < 2:
-        return np.empty(0, np.float32), 0
+    thresholds = np.arange(0.5, levels - 1, dtype=np.float32)  # none unless it is categorical
+    if values.size < (1 if levels else 2):
+        return thresholds, 0
     below = np.cumsum(mass)
     slack = below[-1] * TIE  # so that sums made in another order cut at the same place
-    ends: NDArray[np.intp] = np.arange(values.size - 1)
-    if values.size > max_bins:
-        targets = below[-1] * np.arange(1, max_bins) / max_bins
-        ends = np.unique(np.searchsorted(below, targets - slack))
-        ends = ends[ends < values.size - 1]
-    thresholds = _between(values[ends], values[ends + 1])
+    if not levels:
+        ends: NDArray[np.intp] = np.arange(values.size - 1)
+        if values.size > max_bins:
+            targets = below[-1] * np.arange(1, max_bins) / max_bins
+            ends = np.unique(np.searchsorted(below, targets - slack))
+            ends = ends[ends < values.size - 1]
+        thresholds = _between(values[ends], values[ends + 1])
     median = values[np.searchsorted(below, below[-1] / 2 - slack)]
     return thresholds, int(np.searchsorted(thresholds, median))
 

@@ -18,16 +18,20 @@ Signs = NDArray[np.int8]
 class Sample:
     """Examples as the loop sees them.
 
-    ``signs`` is (rows, classes) in {-1, +1}, with one column for two classes; ``base`` holds the
-    starting weight of each row, or one number when all are equal.
+    ``signs`` is (rows, outputs) in {-1, +1}: one column for two classes, else one a class or label;
+    ``base`` holds the starting weight of each row, or one number when all are equal.
     """
 
     table: Table
     signs: Signs
     base: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
     bins: Bins | None = None
-    answers: tuple[str, str] = ("−", "+")
-    """What -1 and +1 stand for, in words."""
+    answers: tuple[str, ...] = ("−", "+")
+    """What -1 and +1 (or each class) stand for, in words."""
+    labels: NDArray[np.int64] | None = None
+    """The number of each row's class, where there are more than two and every row has one."""
+    targets: NDArray[np.float64] | None = None
+    """The number each row asks for, in regression."""
 
     @property
     def n_rows(self) -> int:
@@ -45,6 +49,6 @@ class Sample:
         return self.table.rows()
 
 
-def unlabelled(table: Table) -> Sample:
+def unlabelled(table: Table, bins: Bins | None = None) -> Sample:
     """Wrap a table whose labels are not known, for scoring."""
-    return Sample(table, np.empty((table.n_rows, 0), dtype=np.int8))
+    return Sample(table, np.empty((table.n_rows, 0), dtype=np.int8), bins=bins)

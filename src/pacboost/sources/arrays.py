@@ -7,16 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.sources.table import Table, Values
+from pacboost.errors import DataError
+from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
+from pacboost.sources.table import ColumnTable, Table, Values, refuse_infinite, refuse_text
 
 
 class ArrayTable(Table):
-    """A two-dimensional array: floats are used in place, other numbers turned column by column."""
+    """A two-dimensional array: floats are used in place, other numbers turned column by column.
 
-    def __init__(self, array: NDArray[Any], names: tuple[str, ...] | None = None) -> None:
+    Its categorical columns, if there are any, hold the numbers of their levels already.
+    """
+
+    def __init__(
+        self,
+        array: NDArray[Any],
+        names: tuple[str, ...] | None = None,
+        levels: Levels = NO_LEVELS,
+    ) -> None:
         self._array = array
         self.n_rows, self.n_columns = array.shape
-        self.names = names
+        self.names, self.levels = names, levels
         self._in_place = array.dtype in (np.float32, np.float64)
         self.width = 256 if self._in_place else 1
 
@@ -24,6 +34,54 @@ class ArrayTable(Table):
         """Give a view where the array holds floats."""
         part: Values = self._array[:, first:last]
         return part if self._in_place else part.astype(np.float64)
+
+
+class CategorisedArray(ColumnTable):
+    """A two-dimensional array of any kind whose categorical columns hold levels as they came.
+
+    >>> array = np.array([["red", 1], ["blue", None]], dtype=object)
+    >>> CategorisedArray(array, Levels({0: ("blue", "red")})).rows().tolist()
+    [[1.0, 1.0], [0.0, nan]]
+    """
+
+    def __init__(
+        self, array: NDArray[Any], levels: Levels, names: tuple[str, ...] | None = None
+    ) -> None:
+        self._array = array
+        self.n_rows, self.n_columns = array.shape
+        self.names, self.levels = names, levels
+        numbers = [j for j in range(self.n_columns) if j not in levels]
+        text = [self.name(j) for j in numbers if holds_text(array[:, j])]
+        if text:
+            raise refuse_text(text)
+        for j in numbers:
+            refuse_infinite(self.column(j), self._shown(j))
+
+    def column(self, number: int) -> Values:
+        """Convert one column."""
+        cells = self._array[:, number]
+        if number in self.levels:
+            return self.levels.numbers(number, cells, self._shown(number))
+        if cells.dtype in (np.float32, np.float64):
+            return cells
+        if cells.dtype.kind == "O":
+            cells = np.array([None if is_missing(cell) else cell for cell in cells], dtype=object)
+        try:
+            return cells.astype(np.float64)
+        except (TypeError, ValueError) as problem:
+            raise DataError(
+                f"column {self._shown(number)} holds what is no number: {problem}"
+            ) from problem
+
+    def _shown(self, number: int) -> str:
+        return str(number) if self.names is None else repr(self.names[number])
+
+
+def holds_text(cells: NDArray[Any]) -> bool:
+    """Tell whether a column of an array is of text, or holds some."""
+    if cells.dtype.kind == "O":
+        return any(isinstance(cell, str) for cell in cells)
+    return cells.dtype.kind in "UT"
 
 
 class SparseTable(Table):

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import FileError
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.levels import Levels
 from pacboost.sources.table import refuse_text
 
 MISSING = frozenset({"", "na", "nan", "null", "?"})
@@ -29,23 +30,31 @@ ROWS_AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class LabelledTable:
-    """The examples of a file: a table of numbers and the label of each row."""
+    """The examples of a file: a table of numbers (and levels) and the label of each row."""
 
     table: ArrayTable
     labels: NDArray[Any]
 
 
-def read_csv(path: str | Path, target: str) -> LabelledTable:
-    """Read a file whose column ``target`` holds the labels and whose other columns are numbers."""
+def read_csv(path: str | Path, target: str, *, categories: bool = False) -> LabelledTable:
+    """Read a file whose column ``target`` holds the labels and whose other columns are numbers.
+
+    With ``categories``, a column that holds text becomes a categorical one; else it is refused.
+    """
     path = Path(path)
     try:
-        with _open(path) as file:
-            return _read(path, csv.reader(file, strict=True), target)
+        examples, text = _read(path, target, [])
+        if text and categories:
+            del examples  # it may be large, and is read again with these columns as text
+            examples, text = _read(path, target, list(text))
     except (OSError, EOFError, zlib.error) as problem:
         reason = getattr(problem, "strerror", None) or problem
         raise FileError(f"{path}: cannot be read ({reason})") from problem
     except UnicodeDecodeError as problem:
         raise FileError(f"{path}: is not UTF-8 text ({problem})") from problem
+    if text:
+        raise FileError(f"{path}: {refuse_text(list(text.values()))}")
+    return examples
 
 
 def _open(path: Path) -> IO[str]:
@@ -54,34 +63,54 @@ def _open(path: Path) -> IO[str]:
     return path.open(encoding="utf-8-sig", newline="")
 
 
-def _read(path: Path, lines: Iterator[list[str]], target: str) -> LabelledTable:
-    reader = _Lines(path, lines)
-    header = reader.header()
-    if target not in header:
-        raise FileError(
-            f"{path}: has no column {target!r}; its columns are "
-            f"{', '.join(repr(name) for name in header)}. Name one of them as the target."
-        )
-    where = header.index(target)
-    names = tuple(name for k, name in enumerate(header) if k != where)
-    labels: list[str] = []
-    parts: list[NDArray[np.float64]] = []
-    text: dict[str, str] = {}
-    for numbers, chunk in reader.chunks(len(header)):
-        columns = list(zip(*chunk, strict=True))
-        labels.extend(_present(path, columns.pop(where), target, numbers))
-        part = np.empty((len(chunk), len(names)))
-        for name, cells, column in zip(names, columns, part.T, strict=True):
-            bad = _fill(column, cells)
-            if bad is not None:
-                text.setdefault(name, f"{name} (line {numbers[bad]}: {cells[bad]!r})")
-            _refuse_infinite(path, column, name, numbers)
-        parts.append(part)
+def _read(
+    path: Path, target: str, categorical: Sequence[str]
+) -> tuple[LabelledTable, dict[str, str]]:
+    """Read the file; also tell which columns hold text that is not categorical, and where."""
+    with _open(path) as file:
+        reader = _Lines(path, csv.reader(file, strict=True))
+        header = reader.header()
+        if target not in header:
+            raise FileError(
+                f"{path}: has no column {target!r}; its columns are "
+                f"{', '.join(repr(name) for name in header)}. Name one of them as the target."
+            )
+        where = header.index(target)
+        names = tuple(name for k, name in enumerate(header) if k != where)
+        labels: list[str] = []
+        parts: list[NDArray[np.float64]] = []
+        text: dict[str, str] = {}
+        seen: dict[int, dict[str, int]] = {names.index(name): {} for name in categorical}
+        for numbers, chunk in reader.chunks(len(header)):
+            columns = list(zip(*chunk, strict=True))
+            labels.extend(_present(path, columns.pop(where), target, numbers))
+            part = np.empty((len(chunk), len(names)))
+            for j, (name, cells, column) in enumerate(zip(names, columns, part.T, strict=True)):
+                if j in seen:
+                    column[:] = _number(cells, seen[j])
+                    continue
+                bad = _fill(column, cells)
+                if bad is not None:
+                    text.setdefault(name, f"{name} (line {numbers[bad]}: {cells[bad]!r})")
+                _refuse_infinite(path, column, name, numbers)
+            parts.append(part)
     if not parts:
         raise FileError(f"{path}: has a header but no rows; at least one is needed")
-    if text:
-        raise FileError(f"{path}: {refuse_text([text[name] for name in names if name in text])}")
-    return LabelledTable(ArrayTable(np.concatenate(parts), names), _labels(labels))
+    values = np.concatenate(parts)
+    levels = Levels({j: tuple(sorted(own)) for j, own in seen.items()})
+    for j, own in seen.items():  # from the order in which they came to the sorted one
+        values[:, j] = levels.numbers(j, Levels({j: tuple(own)}).values(j, values[:, j]), names[j])
+    table = ArrayTable(values, names, levels)
+    return LabelledTable(table, _labels(labels)), {n: text[n] for n in names if n in text}
+
+
+def _number(cells: Sequence[str], seen: dict[str, int]) -> list[float]:
+    """Number levels in the order in which they come."""
+    levels = [cell.strip() for cell in cells]
+    return [
+        math.nan if level.lower() in MISSING else seen.setdefault(level, len(seen))
+        for level in levels
+    ]
 
 
 def _present(

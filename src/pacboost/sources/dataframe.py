@@ -8,7 +8,8 @@ import narwhals as nw
 import numpy as np
 
 from pacboost.errors import DataError
-from pacboost.sources.table import Table, Values, refuse_infinite, refuse_text
+from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.table import ColumnTable, Values, refuse_infinite, refuse_text
 
 
 def is_frame(data: object) -> bool:
@@ -16,37 +17,40 @@ def is_frame(data: object) -> bool:
     return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
 
 
-class FrameTable(Table):
-    """A data frame of numbers and booleans; nulls become NaN."""
+def open_frame(data: Any) -> nw.DataFrame[Any]:
+    """Read through narwhals; the names of columns have to differ."""
+    try:
+        frame: nw.DataFrame[Any] = nw.from_native(data, eager_only=True)
+        frame.schema  # noqa: B018 - narwhals looks at the names only here
+    except nw.exceptions.DuplicateError as problem:
+        raise DataError(f"column names must differ: {problem}") from problem
+    return frame
 
-    width = 1
 
-    def __init__(self, frame: Any) -> None:
-        try:
-            self._frame = nw.from_native(frame, eager_only=True)
-            self._frame.schema  # noqa: B018 - narwhals looks at the names only here
-        except nw.exceptions.DuplicateError as problem:
-            raise DataError(f"column names must differ: {problem}") from problem
+class FrameTable(ColumnTable):
+    """A data frame of numbers, booleans and the categories of ``levels``; nulls become NaN."""
+
+    def __init__(self, frame: Any, levels: Levels = NO_LEVELS) -> None:
+        self._frame = open_frame(frame)
         self.n_rows, self.n_columns = self._frame.shape
         self.names = tuple(str(name) for name in self._frame.columns)
+        self.levels = levels
         text = [
-            str(name)
-            for name, kind in self._frame.schema.items()
-            if not (kind.is_numeric() or kind == nw.Boolean)
+            self.names[j]
+            for j, kind in enumerate(self._frame.schema.values())
+            if j not in levels and not (kind.is_numeric() or kind == nw.Boolean)
         ]
         if text:
             raise refuse_text(text)
-        for column in range(self.n_columns):
-            refuse_infinite(self._column(column), repr(self.names[column]))
+        for j in range(self.n_columns):
+            if j not in levels:
+                refuse_infinite(self.column(j), repr(self.names[j]))
 
-    def block(self, first: int, last: int) -> Values:
-        """Convert these columns."""
-        if last - first == 1:
-            return self._column(first)[:, None]
-        return np.column_stack([self._column(j) for j in range(first, last)]).astype(np.float64)
-
-    def _column(self, number: int) -> Values:
+    def column(self, number: int) -> Values:
+        """Convert one column."""
         series = self._frame[:, number]
+        if number in self.levels:
+            return self.levels.numbers(number, series, repr(self.name(number)))
         if series.dtype == nw.Float32 and series.null_count() == 0:
             return np.asarray(series.to_numpy(), dtype=np.float32)
         if series.dtype.is_integer() and series.null_count() == 0:

@@ -8,23 +8,29 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.sources.levels import NO_LEVELS, Levels
 
 Values = NDArray[np.float32] | NDArray[np.float64]
 
 
 class Table(ABC):
-    """Rows of numbers under (perhaps) named columns; NaN means missing."""
+    """Rows of numbers under (perhaps) named columns; NaN means missing.
+
+    A categorical column holds the numbers of its levels, and ``levels`` says which those are.
+    """
 
     n_rows: int
     n_columns: int
     names: tuple[str, ...] | None = None
     width: int
     """How many columns ``blocks`` gives at once."""
+    levels: Levels = NO_LEVELS
 
     @abstractmethod
     def block(self, first: int, last: int) -> Values:
@@ -43,6 +49,27 @@ class Table(ABC):
         """What to call a column in words."""
         return f"x{column}" if self.names is None else self.names[column]
 
+    def cells(self, column: int) -> NDArray[Any]:
+        """A column as it came: its levels if it is categorical, None where they are missing."""
+        values = self.block(column, column + 1)[:, 0]
+        return self.levels.values(column, values) if column in self.levels else values
+
+
+class ColumnTable(Table):
+    """A table that is converted one column at a time."""
+
+    width = 1
+
+    @abstractmethod
+    def column(self, number: int) -> Values:
+        """Convert one column."""
+
+    def block(self, first: int, last: int) -> Values:
+        """Convert these columns."""
+        if last - first == 1:
+            return self.column(first)[:, None]
+        return np.column_stack([self.column(j) for j in range(first, last)]).astype(np.float64)
+
 
 class SomeRows(Table):
     """Some rows of another table, copied a few columns at a time."""
@@ -51,12 +78,30 @@ class SomeRows(Table):
         self._table = table
         self._chosen = chosen
         self.n_rows, self.n_columns = chosen.size, table.n_columns
-        self.names = table.names
+        self.names, self.levels = table.names, table.levels
         self.width = min(table.width, 8)
 
     def block(self, first: int, last: int) -> Values:
         """Copy these columns of the chosen rows."""
         return self._table.block(first, last)[self._chosen]
+
+
+class RecodedTable(ColumnTable):
+    """Another table with the levels of a fit: its categorical columns are numbered by these."""
+
+    def __init__(self, table: Table, levels: Levels) -> None:
+        text = [j for j, own in table.levels.columns.items() if j not in levels and own]
+        if text:
+            raise refuse_text([table.name(j) for j in text])
+        self._table = table
+        self.n_rows, self.n_columns = table.n_rows, table.n_columns
+        self.names, self.levels = table.names, levels
+
+    def column(self, number: int) -> Values:
+        """Number the levels of a column, if it is categorical."""
+        if number not in self.levels:
+            return self._table.block(number, number + 1)[:, 0]
+        return self.levels.numbers(number, self._table.cells(number), self.name(number))
 
 
 def refuse_infinite(values: Values, column: str) -> None:
@@ -75,5 +120,6 @@ def refuse_text(columns: Sequence[str]) -> DataError:
     shown = ", ".join(columns[:5]) + (", …" if len(columns) > 5 else "")
     return DataError(
         f"these columns hold text, not numbers: {shown}. Encode them as numbers "
-        "(for example with scikit-learn's OrdinalEncoder or OneHotEncoder) or drop them."
+        "(for example with scikit-learn's OrdinalEncoder or OneHotEncoder), drop them, or have "
+        "them taken as categories (categorical_features)."
     )

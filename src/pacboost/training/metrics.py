@@ -1,4 +1,9 @@
-"""How well scores fit signs: the measures by which validation rows may stop a run."""
+"""How well scores fit the labels: the measures by which validation rows may stop a run.
+
+Scores are (rows, outputs), as the loop keeps them. A function of the user's gets what it expects:
+(signs, scores) of shape (rows,) for two classes, (labels, scores) for more, (targets, predictions)
+in regression.
+"""
 
 from __future__ import annotations
 
@@ -7,53 +12,97 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 from scipy.stats import rankdata
 
 from pacboost.errors import ParameterError
+from pacboost.samples.sample import Sample
 
-Measure = Callable[[NDArray[np.int8], NDArray[np.float64]], float]
+Scores = NDArray[np.float64]
+Measure = Callable[..., float]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure of (signs, scores), and whether more of it is better."""
+    """A measure of (sample, scores), and whether more of it is better."""
 
     name: str
-    measure: Measure
+    measure: Callable[[Sample, Scores], float]
     more_is_better: bool = False
 
+    def __call__(self, sample: Sample, scores: Scores) -> float:
+        """Measure."""
+        return self.measure(sample, scores)
 
-def error(signs: NDArray[np.int8], scores: NDArray[np.float64]) -> float:
-    """Share of rows on which the vote errs or ties.
 
-    >>> round(error(np.array([1, -1, 1], dtype=np.int8), np.array([0.5, -0.1, 0.0])), 4)
+def error(sample: Sample, scores: Scores) -> float:
+    """Share of rows (of pairs of row and label, with many labels) on which the vote errs or ties.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [-1], [1]], dtype=np.int8))
+    >>> round(error(sample, np.array([[0.5], [-0.1], [0.0]])), 4)
     0.3333
     """
-    return float(np.mean(signs * scores <= 0))
+    if sample.labels is None:
+        return float(np.mean(sample.signs * scores <= 0))
+    return float(np.mean(~_right(sample.labels, scores)))
 
 
-def exponential_loss(signs: NDArray[np.int8], scores: NDArray[np.float64]) -> float:
-    """Mean of exp(-y F), AdaBoost's own potential."""
-    return float(np.mean(np.exp(-signs * scores)))
+def _right(labels: NDArray[np.int64], scores: Scores) -> NDArray[np.bool_]:
+    """Tell the rows whose own class scores above every other."""
+    rows = np.arange(labels.size)
+    others = scores.copy()
+    others[rows, labels] = -np.inf
+    right: NDArray[np.bool_] = scores[rows, labels] > others.max(axis=1)
+    return right
 
 
-def log_loss(signs: NDArray[np.int8], scores: NDArray[np.float64]) -> float:
-    """Mean of ln(1 + exp(-2 y F)): the log loss of the probabilities 1/(1 + exp(-2F))."""
-    return float(np.mean(np.logaddexp(0.0, -2 * signs * scores)))
+def exponential_loss(sample: Sample, scores: Scores) -> float:
+    """Mean of exp(-y F), AdaBoost's own potential, over rows and outputs."""
+    return float(np.mean(np.exp(-sample.signs * scores)))
 
 
-def auc(signs: NDArray[np.int8], scores: NDArray[np.float64]) -> float:
+def log_loss(sample: Sample, scores: Scores) -> float:
+    """The log loss of the probabilities 1/(1 + exp(-2F)), or softmax(F) with many classes."""
+    if sample.labels is None:
+        return float(np.mean(np.logaddexp(0.0, -2 * sample.signs * scores)))
+    own = scores[np.arange(sample.labels.size), sample.labels]
+    return float(np.mean(logsumexp(scores, axis=1) - own))
+
+
+def auc(sample: Sample, scores: Scores) -> float:
     """Chance that a positive row scores above a negative one, ties counting half.
 
-    >>> auc(np.array([1, 1, -1], dtype=np.int8), np.array([2.0, 1.0, 1.0]))
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [1], [-1]], dtype=np.int8))
+    >>> auc(sample, np.array([[2.0], [1.0], [1.0]]))
     0.75
     """
-    positive = int(np.count_nonzero(signs > 0))
-    negative = signs.size - positive
+    if scores.shape[1] > 1:
+        raise ParameterError("auc is for two classes; take error or log_loss for more")
+    above = sample.signs[:, 0] > 0
+    positive = int(np.count_nonzero(above))
+    negative = above.size - positive
     if positive == 0 or negative == 0:
         raise ParameterError("the validation rows hold one class only; auc needs both")
-    ranks = float(rankdata(scores)[signs > 0].sum())
+    ranks = float(rankdata(scores[:, 0])[above].sum())
     return (ranks - positive * (positive + 1) / 2) / (positive * negative)
+
+
+def square(sample: Sample, scores: Scores) -> float:
+    """Mean of (target - score)², in regression."""
+    return float(np.mean(np.square(_residuals(sample, scores))))
+
+
+def absolute(sample: Sample, scores: Scores) -> float:
+    """Mean of |target - score|, in regression."""
+    return float(np.mean(np.abs(_residuals(sample, scores))))
+
+
+def _residuals(sample: Sample, scores: Scores) -> Scores:
+    if sample.targets is None:
+        raise ParameterError("this metric is for regression: the rows have no targets")
+    return sample.targets - scores[:, 0]
 
 
 METRICS = {
@@ -64,13 +113,41 @@ METRICS = {
 }
 
 
+LOSSES = {"square": Metric("square", square), "absolute": Metric("absolute", absolute)}
+"""For regression."""
+
+
+def loss(choice: str | Measure) -> Metric:
+    """Look a metric of regression up, or take a function of (targets, predictions)."""
+    if not callable(choice) and not (isinstance(choice, str) and choice in LOSSES):
+        raise ParameterError(
+            f"eval_metric is {choice!r}; it may be loss, {', '.join(LOSSES)}, or a function of "
+            "(targets, predictions) that gets smaller as the fit gets better"
+        )
+    return LOSSES[choice] if isinstance(choice, str) else metric(choice)
+
+
 def metric(choice: str | Measure) -> Metric:
     """Look a metric up by name, or take a function of (signs, scores) of which less is better."""
     if callable(choice):
-        return Metric(getattr(choice, "__name__", "metric"), choice)
+        return Metric(getattr(choice, "__name__", "metric"), _plain(choice))
     if not isinstance(choice, str) or choice not in METRICS:
         raise ParameterError(
             f"eval_metric is {choice!r}; it may be {', '.join(METRICS)}, or a function of "
             "(signs, scores) that gets smaller as the fit gets better"
         )
     return METRICS[choice]
+
+
+def _plain(function: Measure) -> Callable[[Sample, Scores], float]:
+    """Give a user's function the arrays it expects."""
+
+    def measure(sample: Sample, scores: Scores) -> float:
+        if sample.labels is not None:
+            return function(sample.labels, scores)
+        if scores.shape[1] > 1:
+            return function(sample.signs, scores)
+        known = sample.signs if sample.targets is None else sample.targets[:, None]
+        return function(known[:, 0], scores[:, 0])
+
+    return measure

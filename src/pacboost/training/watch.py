@@ -24,16 +24,21 @@ class Watch:
 
     def start_again(self) -> None:
         """Forget every round."""
-        self._scores = np.zeros(self._sample.n_rows)
+        self._scores = np.zeros(self._sample.signs.shape)
         self._seen = 0
         self._best = math.inf
         self.best_round = 0
 
+    @property
+    def metric(self) -> str:
+        """What is measured."""
+        return self._metric.name
+
     def see(self, hypothesis: Hypothesis, vote: float) -> float:
         """Add a round and give the metric after it."""
-        self._scores += vote * hypothesis.answers(self._sample)
+        self._scores += vote * hypothesis.values[hypothesis.cells(self._sample)]
         self._seen += 1
-        value = float(self._metric.measure(self._sample.signs[:, 0], self._scores))
+        value = float(self._metric(self._sample, self._scores))
         if not math.isfinite(value):
             raise ParameterError(
                 f"eval_metric {self._metric.name} gave {value} in round {self._seen}; it has to "

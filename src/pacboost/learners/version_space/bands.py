@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
+from pacboost.hypotheses.hypothesis import Answers, Names, Rule
 from pacboost.learners.version_space.finite_class import FiniteClass, Found
 from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Values
@@ -18,7 +18,7 @@ DEFAULT_GRID = tuple(np.arange(-4, 4.125, 0.125).tolist())
 
 
 @dataclass(frozen=True)
-class Band(Hypothesis):
+class Band(Rule):
     """Answer ``within`` where low < feature ≤ high, else ``-within``."""
 
     feature: int

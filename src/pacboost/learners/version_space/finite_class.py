@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.hypothesis import Rule
 from pacboost.samples.sample import Signs
 from pacboost.sources.table import Values
 
@@ -14,7 +14,7 @@ from pacboost.sources.table import Values
 class Found:
     """What a search gives; ``survivors`` is None where the version space is too large to count."""
 
-    rule: Hypothesis
+    rule: Rule
     mistakes: int
     survivors: int | None
 

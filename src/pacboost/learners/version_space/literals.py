@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names
+from pacboost.hypotheses.hypothesis import Answers, Names, Rule
 from pacboost.learners.version_space.finite_class import FiniteClass, Found
 from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Values
@@ -23,7 +23,7 @@ States = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Literals(Hypothesis):
+class Literals(Rule):
     """All (or any) of some tests hold: each a feature, a value, and whether it has to equal it.
 
     ``tests`` is None for all tests there are, which contradict each other: all of them never hold,

@@ -1,0 +1,87 @@
+"""Regression by absolute loss: every round fits the signs of the residuals (Friedman 2001, LAD).
+
+A row asks for the sign of its residual, whatever its size: outliers pull no harder than others. A
+cell adds the weighted median of its residuals, times the learning rate. The median is the middle of
+all numbers that minimise Σ w|r - v|: where half of the weight lies on either side of a gap, the
+midpoint of the gap. Mean |y - F| is convex along the way there, so no round lets it rise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.residual import Residual, ResidualState, check_shrinkage
+from pacboost.hypotheses.hypothesis import Cells
+from pacboost.kernels import residual
+from pacboost.samples.request import Request, Sums
+
+
+@dataclass(frozen=True)
+class Absolute(Residual):
+    """The rules of least absolute deviations; ``learning_rate`` scales what cells add.
+
+    >>> rules = Absolute()
+    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 60.0]))
+    >>> request = rules.request(state)
+    >>> sums = Sums(np.array([[4]]), np.array([[4]]), 4, 4, 4)
+    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()
+    [[2.5]]
+    """
+
+    name: ClassVar[str] = "absolute"
+    potential: ClassVar[str] = "absolute"
+    pull_type: ClassVar[type[np.int64 | np.int8]] = np.int8
+
+    learning_rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_shrinkage("learning_rate", self.learning_rate)
+
+    def request(self, state: ResidualState) -> Request:
+        """Ask for cells in which residuals have the same sign."""
+        return Request(state.weights, state.pulls, state.weight, state.pull, "newton")
+
+    def best(
+        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
+    ) -> NDArray[np.float64]:
+        """Give the median residual of every cell, 0 where there are no rows."""
+        residuals = state.targets - state.margins[:, 0]
+        order = np.argsort(cells, kind="stable")
+        ends = np.cumsum(np.bincount(cells, minlength=len(sums.pulls)))
+        medians = np.zeros(sums.pulls.shape)
+        for cell, rows in enumerate(np.split(order, ends[:-1])):
+            if rows.size:
+                weights = state.weights[rows, 0] if state.weighted else None
+                medians[cell] = median(residuals[rows], weights)
+        return medians
+
+    def weigh(self, state: ResidualState, start: int, stop: int) -> int:
+        """Pull up or down."""
+        rows = slice(start, stop)
+        own, scores, weights = state.targets[rows], state.margins[rows], state.weights[rows]
+        return int(residual.sides(own, scores, weights, state.unit, state.pulls[rows]))
+
+
+def median(numbers: NDArray[np.float64], weights: NDArray[np.int64] | None = None) -> float:
+    """Give the middle of all numbers v that minimise Σ w|r - v|.
+
+    Weights were rounded to whole units, so that halves that differ by less than a unit a row are
+    equal: a row of weight 2 then does the same as two rows.
+
+    >>> median(np.array([5.0, 1.0, 2.0]), np.array([10, 20, 10]))
+    1.5
+    """
+    if weights is None:
+        return float(np.median(numbers))
+    order = np.argsort(numbers, kind="stable")
+    below = 2 * np.cumsum(weights[order])
+    total = int(below[-1]) // 2
+    slack = min(numbers.size, int(weights.min()) - 1)
+    at = int(np.searchsorted(below, total - slack))
+    if below[at] <= total + slack and at + 1 < numbers.size:
+        return float((numbers[order[at]] + numbers[order[at + 1]]) / 2)
+    return float(numbers[order[at]])

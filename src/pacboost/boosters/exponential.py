@@ -1,0 +1,196 @@
+"""Weights of boosters whose potential is exp(-margin), in the log domain and in whole numbers.
+
+D_t(i) ∝ base(i)·exp(-margin_i). Whatever a rule adds to the margins, 1[margin ≤ 0] ≤ exp(-margin),
+and the mean of exp(-margin) under D_1 is ∏ Z_t with Z_t = Σ D_t(i) exp(-what round t added): the
+training error is at most that product, for any rules and votes (Schapire and Singer 1999).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from pacboost.boosters.booster import Agreement, Booster, Measured, Moved
+from pacboost.kernels import update
+from pacboost.kernels.threads import each_rows
+from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, VOTE_UNIT, round_vote
+from pacboost.samples.request import Request
+from pacboost.samples.sample import Signs
+
+LEAST_TOTAL = FRESH_TOTAL * 2**-0.5
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialState:
+    """Margins and weights of every row, the votes, and the scale that makes weights whole."""
+
+    signs: Signs
+    margins: NDArray[np.float64]
+    weights: NDArray[np.int64]
+    log_base: NDArray[np.float64]
+    """One for each row and output, or a single one for all."""
+    log_scale: float
+    """Like margins and base weights a multiple of the vote unit, so that their sums are exact."""
+    total: int = 0
+    """The exact sum of the weights, between 2**51.5 and 2**53."""
+    total_vote: float = 0.0
+    cast: list[float] = field(default_factory=list)
+
+
+class Exponential(Booster[ExponentialState]):
+    """What all boosters with this potential share; each adds its own votes."""
+
+    potential: ClassVar[str] = "exponential"
+    criterion: ClassVar[str] = "z"
+
+    def init(
+        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
+    ) -> ExponentialState:
+        """Start with D_1 proportional to the base weights.
+
+        A base weight below one unit, 2**-52 of all, counts as one: D_1 is then one and the same
+        distribution for the weights, for the bound and for the training error.
+        """
+        rows, outputs = signs.shape
+        own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
+        mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * outputs
+        log_base = np.maximum(own, mass / FRESH_TOTAL)
+        np.log(log_base, out=log_base)
+        log_base /= VOTE_UNIT
+        np.rint(log_base, out=log_base)
+        log_base *= VOTE_UNIT
+        state = ExponentialState(
+            signs=signs,
+            margins=np.zeros(signs.shape),
+            weights=np.empty(signs.shape, dtype=np.int64),
+            log_base=log_base,
+            log_scale=round_vote(math.log(FRESH_TOTAL / mass)),
+        )
+        return self._weigh(state, None, 0.0)
+
+    def request(self, state: ExponentialState) -> Request:
+        """Ask for a rule under D_t."""
+        return Request(state.weights, state.signs, state.total, state.total, self.criterion)
+
+    def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
+        """Cast the vote and weigh anew.
+
+        Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
+        or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
+        range changes about half of the rows a round, which is what learners pay for.
+        """
+        vote = self.vote(found)
+        state.cast.append(vote)
+        grown = state.total * (1 + found.error * math.expm1(2 * vote))
+        shift = 0.0 if grown <= 0.99 * MOST_TOTAL else -2 * vote
+        return self._weigh(
+            replace(state, total_vote=state.total_vote + vote, log_scale=state.log_scale + shift),
+            agree,
+            vote,
+        )
+
+    def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
+        """Add what the cells say, and weigh anew in a scale that keeps the total."""
+        state.cast.append(1.0)
+        shift = round_vote(math.log(FRESH_TOTAL / state.total) - math.log(moved.normaliser))
+        state = replace(state, log_scale=state.log_scale + shift)
+        signs, base = state.signs, state.log_base
+        per_row = base.size > 1
+        outputs = signs.shape[1]
+        sums: list[int] = []
+
+        def task(start: int, stop: int) -> None:
+            own = base[start * outputs : stop * outputs] if per_row else base
+            total = update.exponential_cells(
+                moved.cells[start:stop],
+                moved.values,
+                signs[start:stop],
+                own,
+                state.log_scale + state.total_vote,
+                state.margins[start:stop],
+                state.weights[start:stop],
+            )
+            sums.append(int(total))
+
+        each_rows(task, signs.shape[0], width=outputs)
+        return self._in_range(replace(state, total=sum(sums)))
+
+    def vote(self, found: Measured) -> float:
+        """Give the vote of a rule that answers -1 or +1."""
+        raise NotImplementedError
+
+    def memory(self, state: ExponentialState) -> list[float]:
+        """The scale, which depends on all totals before, and the votes cast whole."""
+        return [state.log_scale, state.total_vote]
+
+    def resume(
+        self,
+        state: ExponentialState,
+        margins: NDArray[np.float64],
+        votes: Sequence[float],
+        memory: list[float],
+    ) -> ExponentialState:
+        """Cast the old votes again, then weigh all rows by their margins."""
+        state.margins[:] = margins
+        state.cast.extend(votes)
+        log_scale, total_vote = memory
+        return self._weigh(replace(state, total_vote=total_vote, log_scale=log_scale), None, 0.0)
+
+    def votes(self, state: ExponentialState) -> NDArray[np.float64]:
+        """Give the votes; none is ever revised."""
+        return np.array(state.cast)
+
+    def last_vote(self, state: ExponentialState) -> float:
+        """Give the newest vote."""
+        return state.cast[-1]
+
+    def _weigh(
+        self, state: ExponentialState, agree: Agreement | None, vote: float
+    ) -> ExponentialState:
+        """Weigh all rows; if their total is out of range, choose the scale anew and weigh again."""
+        return self._in_range(replace(state, total=_weigh_once(state, agree, vote)))
+
+    def _in_range(self, state: ExponentialState) -> ExponentialState:
+        """Choose the scale anew if the total is out of range.
+
+        The range is left when votes are large (a learning rate above 1), or when most of the
+        weight sits on rows of a few units, whose rounding a prediction cannot see.
+        """
+        if not LEAST_TOTAL <= state.total <= MOST_TOTAL:
+            state = replace(state, log_scale=_fresh_scale(state))
+            state = replace(state, total=_weigh_once(state, None, 0.0))
+        return state
+
+
+def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -> int:
+    margins, weights = state.margins.reshape(-1), state.weights.reshape(-1)
+    flat = np.zeros(weights.size, dtype=np.int8) if agree is None else agree.reshape(-1)
+    base = state.log_base
+    sums: list[int] = []
+
+    def task(start: int, stop: int) -> None:
+        total = update.exponential(
+            flat[start:stop],
+            vote,
+            state.total_vote,
+            base if base.size == 1 else base[start:stop],
+            state.log_scale,
+            margins[start:stop],
+            weights[start:stop],
+        )
+        sums.append(int(total))
+
+    each_rows(task, weights.size)
+    return sum(sums)
+
+
+def _fresh_scale(state: ExponentialState) -> float:
+    """Give the scale at which the weights sum to ``FRESH_TOTAL``, before rounding."""
+    logs = state.total_vote - state.margins.reshape(-1) + state.log_base
+    return round_vote(math.log(FRESH_TOTAL) - float(logsumexp(logs)))

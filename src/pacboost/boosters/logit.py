@@ -1,0 +1,179 @@
+"""LogitBoost (Friedman, Hastie and Tibshirani 2000): Newton steps on the logistic loss.
+
+Two classes: p = 1/(1 + exp(-2F)); a row weighs p(1 - p) and asks for z = (y* - p)/(p(1 - p)),
+clipped to ±``max_target`` if one is given; a cell adds half the weighted mean of z. More classes:
+p = softmax(F), the same weights and targets for each class, and a cell adds (K-1)/K times the mean,
+less its average over the classes. The paper clips at 4, which keeps single rows from running away,
+but with many classes holds back every row at the start: here only the cell's mean is held.
+
+Whatever the scores, a row that is wrong (or tied) has p(y|x) ≤ 1/2, so
+
+    training error ≤ mean of -log₂ p(y|x)
+
+which starts at log₂ K, 1 for two classes, and whose ratios from round to round are the normalisers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import Booster, Moved, check_rate, whole_values
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.kernels import update
+from pacboost.kernels.threads import each_rows
+from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.samples.request import Request, Sums
+from pacboost.samples.sample import Signs
+
+MOST_STEP = 8.0
+"""A cell's mean target is held to this, or to the number of classes if that is larger."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogitState:
+    """Margins, weights and pulls of every row, in whole units."""
+
+    signs: Signs
+    margins: NDArray[np.float64]
+    weights: NDArray[np.int64]
+    pulls: NDArray[np.int64]
+    base: NDArray[np.float64]
+    """Base weights in whole units, one a row or one for all: a pull is at most that."""
+    weight: int = 0
+    pull: int = 0
+    cast: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Logit(Booster[LogitState]):
+    """The rules of LogitBoost; ``learning_rate`` scales what cells add, ``l2`` holds it down.
+
+    >>> rules = Logit()
+    >>> state = rules.init(np.array([[1], [1], [-1]], dtype=np.int8), np.ones(1))
+    >>> request = rules.request(state)
+    >>> (request.pulls[:, 0] / request.weights[:, 0]).round(9).tolist()    # z = ±2 where p = 1/2
+    [2.0, 2.0, -2.0]
+    """
+
+    name: ClassVar[str] = "logit"
+    potential: ClassVar[str] = "logistic"
+    multiclass: ClassVar[str] = "softmax"  # type: ignore[misc]
+
+    learning_rate: float = 1.0
+    max_target: float = math.inf
+    l2: float = 0.0
+    """Added to the weight Σ p(1 - p) of every cell, in rows."""
+    prior: bool = False
+
+    def __post_init__(self) -> None:
+        check_rate("learning_rate", self.learning_rate)
+        check_rate("max_target", min(self.max_target, MOST_STEP))
+        if not (math.isfinite(self.l2) and self.l2 >= 0):
+            raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
+
+    def init(
+        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
+    ) -> LogitState:
+        """Start with all probabilities equal."""
+        own = base / base.max()
+        mass = float(own.sum()) if own.size > 1 else float(signs.shape[0])
+        state = LogitState(
+            signs=signs,
+            margins=np.zeros(signs.shape),
+            weights=np.empty(signs.shape, dtype=np.int64),
+            pulls=np.empty(signs.shape, dtype=np.int64),
+            base=np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1]))),
+        )
+        return self._weigh(state, None)
+
+    def request(self, state: LogitState) -> Request:
+        """Ask for Newton's step."""
+        penalty = self.l2 * float(state.base.max())
+        return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
+
+    def values(self, state: LogitState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell Newton's step for its rows."""
+        if self.prior and not state.cast and len(sums.pulls) == 1:
+            return whole_values(self._prior(sums))
+        means = sums.means(self.l2 * float(state.base.max()))
+        outputs = means.shape[1]
+        most = max(MOST_STEP, outputs)
+        means = np.clip(means, -most, most)
+        if outputs == 1:
+            return whole_values(0.5 * self.learning_rate * means)
+        means -= means.mean(axis=1, keepdims=True)
+        return whole_values(self.learning_rate * (outputs - 1) / outputs * means)
+
+    def _prior(self, sums: Sums) -> NDArray[np.float64]:
+        """The scores whose probabilities are the shares of the classes."""
+        pulls, outputs = sums.pulls, sums.pulls.shape[1]
+        if outputs == 1:  # at F = 0 every pull is half a row: Σ y/2
+            share = np.clip(0.5 + pulls / sums.pull / 2, 1e-6, 1 - 1e-6)
+            odds: NDArray[np.float64] = np.log(share / (1 - share))
+            return 0.5 * odds
+        rows = sums.weight / (outputs * (1 / outputs) * (1 - 1 / outputs))
+        share = np.clip(pulls / rows + 1 / outputs, 1e-6, 1.0)
+        logs: NDArray[np.float64] = np.log(share)
+        logs -= logs.mean(axis=1, keepdims=True)
+        return logs
+
+    def move(self, state: LogitState, moved: Moved) -> LogitState:
+        """Add what the cells say, and weigh anew."""
+        state.cast.append(1.0)
+        return self._weigh(state, moved)
+
+    def memory(self, state: LogitState) -> list[float]:
+        """Nothing: margins say it all."""
+        return []
+
+    def resume(
+        self,
+        state: LogitState,
+        margins: NDArray[np.float64],
+        votes: Sequence[float],
+        memory: list[float],
+    ) -> LogitState:
+        """Weigh all rows by their margins."""
+        state.margins[:] = margins
+        state.cast.extend(votes)
+        return self._weigh(state, None)
+
+    def votes(self, state: LogitState) -> NDArray[np.float64]:
+        """Votes of 1: the cells hold what is added."""
+        return np.array(state.cast)
+
+    def last_vote(self, state: LogitState) -> float:
+        """Give the newest vote."""
+        return state.cast[-1]
+
+    def _weigh(self, state: LogitState, moved: Moved | None) -> LogitState:
+        signs = state.signs
+        rows, outputs = signs.shape
+        cells = np.zeros(rows, dtype=np.uint8) if moved is None else moved.cells
+        values = np.zeros((1, outputs)) if moved is None else moved.values
+        arrays: list[NDArray[Any]] = [signs, state.margins, state.weights, state.pulls]
+        weigh: Callable[..., tuple[np.int64, np.int64]] = update.softmax
+        if outputs == 1:
+            weigh, values = update.logistic, values.reshape(-1)
+            arrays = [array.reshape(-1) for array in arrays]
+        totals: list[tuple[int, int]] = []
+
+        def task(start: int, stop: int) -> None:
+            signs, margins, weights, pulls = (array[start:stop] for array in arrays)
+            base = state.base if state.base.size == 1 else state.base[start:stop]
+            weight, pull = weigh(
+                cells[start:stop], values, signs, base, self.max_target, margins, weights, pulls
+            )
+            totals.append((int(weight), int(pull)))
+
+        each_rows(task, rows, width=outputs)
+        return replace(
+            state, weight=max(1, sum(w for w, _ in totals)), pull=max(1, sum(p for _, p in totals))
+        )

@@ -1,0 +1,188 @@
+"""What boosters of regression share: scores that follow targets, in steps of one exact unit.
+
+The state holds the scores F(x) as ``margins``; a row's residual is target - F(x). Every value is a
+multiple of one unit, 2^-48 of the power of two above the largest target, so that scores up to 32
+times that target add up exactly in any order: the targets themselves are neither shifted nor
+divided. What is summed over rows is whole: weights, fixed for the run, and pulls, weight times
+residual in a scale that follows from the largest residual alone. So nothing has to be remembered
+besides the scores to go on exactly from where a run ended.
+
+The first round is a constant, the best there is, and not shrunk.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import Booster, Moved, whole_values
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.kernels import residual
+from pacboost.kernels.threads import each_rows
+from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
+from pacboost.samples.request import Sums
+from pacboost.samples.sample import Signs
+
+UNITS = 48
+"""The largest target is below 2**48 units."""
+
+ALL_MET = "every target is met"
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualState:
+    """Scores of every row, what they should be, and what the rows pull for."""
+
+    targets: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    """The scores F, (rows, 1)."""
+    weights: NDArray[np.int64]
+    pulls: NDArray[Any]
+    """Whole numbers, or signs that the weights are multiplied with."""
+    unit: float
+    weighted: bool
+    """Whether rows weigh differently."""
+    weight: int
+    pull: int = 0
+    largest: float = 0.0
+    """The largest absolute residual."""
+    scale: float = 1.0
+    """Power of two by which residuals were multiplied to give pulls."""
+    cast: list[float] = field(default_factory=list)
+
+
+class Residual(Booster[ResidualState]):
+    """A booster of regression; each adds what rows pull for, and the best value of a cell."""
+
+    prior: ClassVar[bool] = True  # type: ignore[misc]
+    pull_type: ClassVar[type[np.int64 | np.int8]] = np.int64
+
+    learning_rate: float
+
+    def init(
+        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
+    ) -> ResidualState:
+        """Start with all scores 0; a row weighs one unit at least."""
+        if targets is None:
+            raise ParameterError(
+                f"{self.name} is for regression and needs numbers to predict; for classes take "
+                "another booster, such as logit"
+            )
+        rows = targets.size
+        own = base / base.max()
+        mass = float(own.sum()) if own.size > 1 else float(rows)
+        whole = np.maximum(np.rint(own * (FRESH_TOTAL / mass)), 1.0).astype(np.int64)
+        weights = np.ascontiguousarray(np.broadcast_to(whole, (rows,)))[:, None]
+        state = ResidualState(
+            targets=targets,
+            margins=np.zeros((rows, 1)),
+            weights=weights,
+            pulls=np.zeros((rows, 1), dtype=self.pull_type),
+            unit=unit_of(targets),
+            weighted=base.size > 1,
+            weight=int(weights.sum()),
+        )
+        return self._advance(state, None)
+
+    def unit(self, state: ResidualState) -> float:
+        """Give the unit of values, which goes by the largest target."""
+        return state.unit
+
+    def values(self, state: ResidualState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell what is best for its rows, shrunk; the first constant is not."""
+        first = not state.cast and len(sums.pulls) == 1
+        rate = 1.0 if first else self.learning_rate
+        return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
+
+    @abstractmethod
+    def best(
+        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
+    ) -> NDArray[np.float64]:
+        """Give the value that is best for each cell, (cells, 1)."""
+
+    @abstractmethod
+    def weigh(self, state: ResidualState, start: int, stop: int) -> int:
+        """Write the pulls of some rows, and give the sum of their absolute values."""
+
+    def move(self, state: ResidualState, moved: Moved) -> ResidualState:
+        """Add what the cells say, and pull anew."""
+        state.cast.append(1.0)
+        return self._advance(state, moved)
+
+    def memory(self, state: ResidualState) -> list[float]:
+        """Nothing: scores say it all."""
+        return []
+
+    def resume(
+        self,
+        state: ResidualState,
+        margins: NDArray[np.float64],
+        votes: Sequence[float],
+        memory: list[float],
+    ) -> ResidualState:
+        """Take the scores over, and pull anew."""
+        state.margins[:] = margins
+        state.cast.extend(votes)
+        return self._advance(state, None)
+
+    def votes(self, state: ResidualState) -> NDArray[np.float64]:
+        """Votes of 1: the cells hold what is added."""
+        return np.array(state.cast)
+
+    def last_vote(self, state: ResidualState) -> float:
+        """Give the newest vote."""
+        return state.cast[-1]
+
+    def stop(self, state: ResidualState) -> str | None:
+        """Stop when no residual is as large as a unit."""
+        return ALL_MET if state.largest < state.unit else None
+
+    def _advance(self, state: ResidualState, moved: Moved | None) -> ResidualState:
+        rows = state.targets.size
+        cells = np.zeros(rows, dtype=np.uint8) if moved is None else moved.cells
+        values = np.zeros((1, 1)) if moved is None else moved.values
+        largest: list[float] = []
+        sums: list[int] = []
+
+        def add(start: int, stop: int) -> None:
+            own, scores = state.targets[start:stop], state.margins[start:stop]
+            largest.append(float(residual.advance(cells[start:stop], values, own, scores)))
+
+        each_rows(add, rows)
+        most = max(largest)
+        scale = math.ldexp(1.0, -math.frexp(max(most, state.unit))[1])
+        state = replace(state, largest=most, scale=scale)
+
+        def pull(start: int, stop: int) -> None:
+            sums.append(self.weigh(state, start, stop))
+
+        each_rows(pull, rows)
+        return replace(state, pull=max(1, sum(sums)))
+
+
+def unit_of(targets: NDArray[np.float64]) -> float:
+    """Give the unit of values: a power of two, 2**-48 of the one above the largest target.
+
+    >>> unit_of(np.array([3.0, -1000.0])) == 2.0 ** (10 - 48)
+    True
+    """
+    largest = float(np.abs(targets).max())
+    if largest == 0:
+        return VOTE_UNIT
+    return math.ldexp(1.0, math.frexp(largest)[1] - UNITS)
+
+
+def check_shrinkage(name: str, value: float) -> None:
+    """Raise unless a number lies in (0, 1]: what the loss needs to fall in every round."""
+    if not 0 < value <= 1:
+        raise ParameterError(
+            f"{name} is {value}; it must lie in (0, 1]: a longer step than the best one can make "
+            "the loss rise"
+        )

@@ -1,0 +1,70 @@
+"""Regression by squared loss: every round fits the residuals (Friedman 2001, LS_Boost).
+
+A row asks for its residual r = y - F(x), and a cell adds its weighted mean m_c, times the learning
+rate η. With W_c for the weight of a cell, a round changes the mean loss exactly by
+
+    mean (y - F)² falls by η(2 - η) Σ_c W_c m_c² / Σ W
+
+(if no l2 and no monotone constraint holds values back): it never rises, and the tree that makes
+Σ_c W_c m_c² largest is the one that brings it down most. That sum is Newton's criterion of splits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.residual import Residual, ResidualState, check_shrinkage
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells
+from pacboost.kernels import residual
+from pacboost.samples.request import Request, Sums
+
+
+@dataclass(frozen=True)
+class Square(Residual):
+    """The rules of least squares; ``learning_rate`` scales what cells add, ``l2`` holds it down.
+
+    >>> rules = Square(learning_rate=0.5)
+    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 6.0]))
+    >>> request = rules.request(state)
+    >>> sums = Sums(request.pulls.sum(axis=0)[None], request.weights.sum(axis=0)[None], 4, 12, 4)
+    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()   # the mean comes first
+    [[3.0]]
+    """
+
+    name: ClassVar[str] = "square"
+    potential: ClassVar[str] = "square"
+
+    learning_rate: float = 1.0
+    l2: float = 0.0
+    """Added to the weight of every cell, in rows of mean weight."""
+
+    def __post_init__(self) -> None:
+        check_shrinkage("learning_rate", self.learning_rate)
+        if not (math.isfinite(self.l2) and self.l2 >= 0):
+            raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
+
+    def request(self, state: ResidualState) -> Request:
+        """Ask for cells in which residuals are alike."""
+        penalty = self._penalty(state)
+        return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
+
+    def best(
+        self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
+    ) -> NDArray[np.float64]:
+        """Give the mean residual of every cell."""
+        return sums.means(self._penalty(state) if shrunk else 0.0) / state.scale
+
+    def weigh(self, state: ResidualState, start: int, stop: int) -> int:
+        """Pull for the residual."""
+        rows = slice(start, stop)
+        own, scores, weights = state.targets[rows], state.margins[rows], state.weights[rows]
+        return int(residual.pulls(own, scores, weights, state.scale, state.pulls[rows]))
+
+    def _penalty(self, state: ResidualState) -> float:
+        return self.l2 * state.weight / state.targets.size

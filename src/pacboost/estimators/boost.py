@@ -1,0 +1,189 @@
+"""Any booster with any learner, behind the scikit-learn API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.choose import as_booster
+from pacboost.boosters.logit import Logit
+from pacboost.errors import ParameterError
+from pacboost.estimators import door, prepare
+from pacboost.estimators.boosting import Boosting
+from pacboost.estimators.nested import NestedMixin, with_fields
+from pacboost.estimators.running import Callback, Means
+from pacboost.estimators.trees import TreesMixin
+from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
+from pacboost.learners.tree import Tree
+
+
+class BoostClassifier(NestedMixin, TreesMixin, Boosting):
+    """Boost any weak learner by any rule: fast, accurate, and with a bound for every round.
+
+    Parameters
+    ----------
+    booster : str or booster, default="logit"
+        "adaboost", "logit", "gentle" or "mada", or an object such as ``AdaBoost(max_vote=2)``.
+    learner : str, learner, scikit-learn classifier or function, default="tree"
+        "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
+        black boxes.
+    n_rounds : int, default=None
+        The most rounds to run; ``n_estimators`` means the same. None: 300 with early stopping,
+        else 100.
+    shrinkage : float, default=None
+        Scales what every round adds; ``learning_rate`` means the same. None: 0.1 for trees, 1 for
+        other learners, or what the booster object says.
+    subsample : float, default=1.0
+        The share of rows, drawn anew each round, that the learner looks at.
+    max_leaves, max_depth, min_leaf_rows, max_features : default=None
+        Set these of the tree; None leaves them as they are (31 leaves, any depth, 20 rows, all).
+    monotone_constraints : mapping, sequence or None, default=None
+        +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
+        the score may only rise or only fall. Two classes only.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns split by sets of levels: text and category columns, or those named or numbered.
+        Levels not seen in fit are treated as missing.
+    l2 : float, default=None
+        For "logit": rows' worth of weight that holds every leaf back. None: 1, or what the booster
+        object says.
+    multiclass : "mh", "m1", "samme" or None, default=None
+        For "adaboost": how more than two classes are met; several labels a row take "mh".
+    max_bins : int, default=255
+    early_stopping : bool, "refit" or "auto", default="auto"
+        Hold ``validation_fraction`` of the rows back (class by class), stop when ``eval_metric`` on
+        them has not improved for ``n_iter_no_change`` rounds, and keep the best round. "refit" then
+        boosts on all rows, half as many rounds more. "auto": refit from 2,000 rows on, without the
+        second run from 25,000 on or with warm_start. Passing ``X_val`` to fit stops by rows of your
+        own.
+    validation_fraction, n_iter_no_change, tol : default=0.1, 20 and 0.0
+    eval_metric : str or function, default="log_loss"
+        "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
+        classes of (labels, scores), that gets smaller as the fit gets better.
+    class_weight : mapping, "balanced" or None, default=None
+    calibrate : "sigmoid", "isotonic" or None, default=None
+        Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
+    certify, holdout, delta, warm_start, callbacks, random_state, n_jobs, verbose :
+        as in AdaBoostClassifier.
+
+    Attributes
+    ----------
+    ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
+    levels_ : the levels of categorical columns
+    calibration_error_ : expected calibration error on rows calibrated by others, or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BoostClassifier(n_rounds=20, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.95, model.certificate_.value >= 1 - model.score(X, y)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        booster: Any = "logit",
+        learner: Any = "tree",
+        n_rounds: int | None = None,
+        shrinkage: float | None = None,
+        subsample: float = 1.0,
+        *,
+        n_estimators: int | None = None,
+        learning_rate: float | None = None,
+        max_leaves: int | None = None,
+        max_depth: int | None = None,
+        min_leaf_rows: float | None = None,
+        max_features: float | None = None,
+        monotone_constraints: Any = None,
+        categorical_features: Any = "from_dtype",
+        l2: float | None = None,
+        multiclass: str | None = None,
+        max_bins: int = 255,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 20,
+        tol: float = 0.0,
+        eval_metric: Any = "log_loss",
+        class_weight: Any = None,
+        calibrate: str | None = None,
+        certify: str | None = None,
+        holdout: float = 0.2,
+        delta: float = 0.05,
+        warm_start: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.booster = booster
+        self.learner = learner
+        self.n_rounds = n_rounds
+        self.shrinkage = shrinkage
+        self.subsample = subsample
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.min_leaf_rows = min_leaf_rows
+        self.max_features = max_features
+        self.monotone_constraints = monotone_constraints
+        self.categorical_features = categorical_features
+        self.l2 = l2
+        self.multiclass = multiclass
+        self.max_bins = max_bins
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.eval_metric = eval_metric
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.certify = certify
+        self.holdout = holdout
+        self.delta = delta
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _means(self, examples: prepare.Examples) -> Means:
+        learner = self._learner(examples)
+        rounds, subsample = self._rounds(examples), self._share()
+        return Means(learner, self._booster(learner), rounds, 0, subsample)
+
+    def _learner(self, examples: prepare.Examples) -> Learner:
+        changes = self._tree_changes(examples)
+        if "monotone" in changes and examples.signs.shape[1] > 1:
+            raise ParameterError(
+                "monotone_constraints are for two classes: with more, no score alone decides"
+            )
+        learner = as_learner(self.learner, "learner")
+        return with_fields(learner, changes, "learner") if changes else learner
+
+    def _booster(self, learner: Learner) -> Booster[Any]:
+        booster = as_booster(self.booster)
+        named = isinstance(self.booster, str)
+        changes: dict[str, Any] = {}
+        rate = self._alias("shrinkage", "learning_rate")
+        if rate is None and named and isinstance(learner, Tree):
+            rate = 0.1
+        if rate is not None:
+            changes["learning_rate"] = door.number("shrinkage", rate)
+        if self.l2 is not None:
+            changes["l2"] = door.number("l2", self.l2)
+        if self.multiclass is not None:
+            changes["multiclass"] = self.multiclass
+        if named and isinstance(booster, Logit):
+            changes = {"prior": True, "l2": 1.0, **changes}
+        if isinstance(booster, AdaBoost):
+            changes["classes"] = max(2, self.classes_.size)
+            if named and isinstance(learner, Tree):
+                changes["confidence_rated"] = True
+        return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
+
+    def _inner_estimator(self) -> Any:
+        return self.learner

@@ -1,0 +1,176 @@
+"""The way of every boosting classifier: read, set rows apart, boost, keep, certify."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_random_state
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.booster import Booster
+from pacboost.bounds.training import training_error
+from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, ParameterError
+from pacboost.estimators import door, prepare
+from pacboost.estimators.certifying import CertifyingMixin
+from pacboost.estimators.running import Means, Running, Work
+from pacboost.estimators.vote import VoteClassifier
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.learners.function import FunctionLearner
+from pacboost.learners.learner import Learner
+from pacboost.models import calibration
+from pacboost.models.model import Model
+from pacboost.sources.levels import NO_LEVELS
+from pacboost.training.loop import Run
+from pacboost.training.metrics import Metric, metric
+
+
+class Boosting(Running, CertifyingMixin, VoteClassifier):
+    """A classifier that boosts; what it boosts with is said by ``_means``."""
+
+    random_state: Any
+    max_bins: int
+    class_weight: Any = None
+    calibrate: str | None
+
+    @abstractmethod
+    def _means(self, examples: prepare.Examples) -> Means:
+        """Choose learner, booster and the number of rounds."""
+
+    @abstractmethod
+    def _inner_estimator(self) -> Any:
+        """Give the scikit-learn classifier that is boosted, if one is."""
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Work:
+        """Check everything, and set up the run."""
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        examples, self.classes_ = prepare.read_examples(
+            self, X, y, sample_weight, self.class_weight
+        )
+        self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
+        everything = examples.table
+        means = self._means(examples)
+        self._refuse_several_labels(means.booster)
+        examples, apart = self._set_apart(examples, seed)
+        examples, calibrating = self._hold_for_calibration(examples, seed)
+        everyone = examples
+        examples, held = self._hold_back(examples, X_val, y_val, seed)
+        self._remember(everything, *([] if held is None else [held.table]))
+
+        def work(means: Means, examples: prepare.Examples, held: prepare.Examples | None) -> Work:
+            examples = examples.counting()
+            sample = prepare.training_sample(
+                examples,
+                self.classes_,
+                door.whole("max_bins", self.max_bins),
+                codes=means.learner.codes,
+                bins_from=apart if self.certify == "train" else examples,
+            )
+            if prepare.one_class(sample):
+                constant = _constant_learner(int(sample.signs[0, 0]))
+                means = replace(means, learner=constant, booster=AdaBoost())
+            run = self._set_up(means, sample, seed, held, self.classes_)
+            return Work(run, means.rounds, examples, apart, calibrating)
+
+        first = work(means, examples, held)
+        if held is None or X_val is not None or not self._refits(everyone):
+            return first
+        return replace(first, again=lambda n: work(replace(means, rounds=n), everyone, None))
+
+    def _refuse_several_labels(self, booster: Booster[Any]) -> None:
+        if self._several_labels and booster.multiclass not in ("mh", "pairs"):
+            raise ParameterError(
+                f"y holds several labels a row, and {booster.name} with multiclass="
+                f"{booster.multiclass!r} takes one; use booster='adaboost' with multiclass='mh'"
+            )
+
+    def _hold_for_calibration(
+        self, examples: prepare.Examples, seed: int
+    ) -> tuple[prepare.Examples, prepare.Examples | None]:
+        if self.calibrate is None:
+            return examples, None
+        if self.calibrate not in calibration.METHODS:
+            allowed = ", ".join(repr(name) for name in calibration.METHODS)
+            raise ParameterError(f"calibrate is {self.calibrate!r}; it may be {allowed} or None")
+        if self._several_labels:
+            raise ParameterError("calibrate is for one label a row; set calibrate=None")
+        share = door.number("validation_fraction", self.validation_fraction)
+        return prepare.split_by_class(examples, "validation_fraction", share, seed + 2)
+
+    def _read_validation(self, X: Any, y: Any) -> prepare.Examples:
+        return prepare.read_validation(self, X, y, self.classes_)
+
+    def _metric(self) -> Metric:
+        return metric(self.eval_metric)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = self._inner_estimator()
+        foreign = isinstance(inner, BaseEstimator)
+        tags.input_tags.allow_nan = not foreign or get_tags(inner).input_tags.allow_nan
+        tags.input_tags.sparse = True
+        return tags
+
+    def _keep(self, work: Work) -> None:
+        """Turn the finished rounds into a model with its certificate."""
+        run, table = work.run, work.run.sample.table
+        ledger, vote = run.ledger(), run.vote()
+        try:
+            certificate = training_error(ledger)
+        except NotCertified:
+            certificate = None
+        self.model_ = Model(
+            self.classes_,
+            table.n_columns,
+            table.names,
+            run.sample.bins,
+            vote,
+            ledger,
+            certificate,
+            getattr(self, "levels_", NO_LEVELS),
+            self._calibrated(work),
+        )
+        self._certify_new_examples(work.trained, work.apart)
+
+    def _calibrated(self, work: Work) -> calibration.Calibration | None:
+        """Fit the calibration on rows held back for it, and measure how far it is off.
+
+        The error is measured on halves of those rows that did not take part in the fit.
+        """
+        self.__dict__.pop("calibration_error_", None)
+        rows = work.calibrating
+        if rows is None or self.classes_.size == 1 or self.calibrate is None:
+            return None
+        scores = work.run.vote().scores(rows.table)
+        labels = rows.classes()
+        fitted = calibration.fit(self.calibrate, scores, labels, rows.weights)
+        self.calibration_error_ = calibration.crossed_error(
+            self.calibrate, scores, labels, rows.weights
+        )
+        return fitted
+
+    def _warn(self, run: Run) -> None:
+        if self.classes_.size == 1:
+            only = self.classes_.tolist()[0]
+            warnings.warn(
+                f"y holds one class only ({only!r}); the classifier is constant",
+                OneClassWarning,
+                stacklevel=3,
+            )
+        elif not run.done:
+            warnings.warn(
+                "the weak learner found no rule better than guessing, so the vote is empty and "
+                "every prediction is a tie; give it other features or a richer weak learner",
+                NoEdgeWarning,
+                stacklevel=3,
+            )
+
+
+def _constant_learner(sign: int) -> Learner:
+    """Answer for samples of one class."""
+    constant = StumpRule.constant(sign)
+    return FunctionLearner(lambda X, y, weights: constant)

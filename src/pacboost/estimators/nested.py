@@ -1,0 +1,67 @@
+"""Parameters of boosters and learners, reached through the estimator that holds them.
+
+Boosters and learners are frozen records, so a changed parameter means a new one; names stand for a
+record with its defaults. ``booster__learning_rate`` works in a grid search either way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
+
+from pacboost.boosters.choose import as_booster
+from pacboost.errors import ParameterError
+from pacboost.learners.choose import as_learner
+
+
+class NestedMixin:
+    """get_params and set_params that reach into ``booster`` and ``learner``."""
+
+    booster: Any
+    learner: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give all parameters, with those of booster and learner if they are objects."""
+        found: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        if deep:
+            for name in ("booster", "learner"):
+                inner = getattr(self, name)
+                if is_dataclass(inner) and not isinstance(inner, type):
+                    found |= {f"{name}__{f.name}": getattr(inner, f.name) for f in fields(inner)}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of booster and learner as ``booster__name``."""
+        inner: dict[str, dict[str, Any]] = {}
+        plain: dict[str, Any] = {}
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if rest and name in ("booster", "learner"):
+                inner.setdefault(name, {})[rest] = value
+            else:
+                plain[key] = value
+        super().set_params(**plain)  # type: ignore[misc]
+        for name, changes in inner.items():
+            setattr(self, name, _changed(name, getattr(self, name), changes))
+        return self
+
+
+def _changed(name: str, holder: Any, changes: dict[str, Any]) -> Any:
+    if isinstance(holder, BaseEstimator):
+        return holder.set_params(**changes)
+    record = as_booster(holder) if name == "booster" else as_learner(holder, "learner")
+    return with_fields(record, changes, name)
+
+
+def with_fields(record: Any, changes: dict[str, Any], name: str) -> Any:
+    """Give the record with some fields changed; say which there are if one is not among them."""
+    known = [f.name for f in fields(record)]
+    for field in changes:
+        if field not in known:
+            raise ParameterError(
+                f"{type(record).__name__} has no parameter {field!r}, so {name} cannot take it; "
+                f"it has {', '.join(known) if known else 'none'}"
+            )
+    return replace(record, **changes)

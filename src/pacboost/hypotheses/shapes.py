@@ -1,0 +1,192 @@
+"""The shapes of a vote of stumps: what each feature adds to the score, as a step function.
+
+A rule that asks for one feature adds one number up to its cut, one above it and one where the value
+is missing; a set of categories, one number for each level. So a vote of such rules is a constant
+plus one step function for each feature, and no two features interact. Votes and values are
+multiples of a fixed unit (numerics/exact.py): the shapes add up to the score bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError
+from pacboost.hypotheses.hypothesis import CellValues, Hypothesis, Names, Valued
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.samples.bins import upper_cuts
+from pacboost.sources.table import Table, Values
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What one feature adds to the score of each output."""
+
+    name: str
+    thresholds: NDArray[np.float32]
+    """Where the value changes; of a category with L levels, 0.5 to L - 1.5: between every two."""
+    values: Doubles
+    """(steps, outputs): ``values[k]`` above k thresholds, which is level k of a category."""
+    missing: Doubles
+    """(outputs,): for a missing value, or a level that fit has not seen."""
+    levels: tuple[str, ...] = ()
+    """The names of the levels, if the feature is a category."""
+
+    def at(self, column: Values) -> Doubles:
+        """Give what is added for each value of a column, (rows, outputs)."""
+        steps = np.searchsorted(upper_cuts(self.thresholds), column)
+        return np.where(np.isnan(column)[:, None], self.missing, self.values[steps])
+
+    @property
+    def span(self) -> float:
+        """How far apart two rows can be by this feature alone, missing values included."""
+        return float(np.ptp(np.vstack([self.values, self.missing]), axis=0).max())
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """A vote as a constant plus a step function for each feature that it asks for."""
+
+    intercept: Doubles
+    """(outputs,): what every row gets."""
+    features: Mapping[int, Shape]
+    """By the number of the column."""
+    answers: tuple[str, ...]
+    """What each output speaks for: the second of two classes, else one class each."""
+
+    def scores(self, table: Table) -> Scores:
+        """Give the score of every row, as ``Vote.scores`` does: (rows,) or (rows, outputs)."""
+        scores = np.tile(self.intercept, (table.n_rows, 1))
+        for feature, shape in self.features.items():
+            scores += shape.at(table.block(feature, feature + 1)[:, 0])
+        return scores[:, 0] if self.intercept.size == 1 else scores
+
+    def __getitem__(self, column: int | str) -> Shape:
+        """Give the shape of a column by its name or number."""
+        for number, shape in self.features.items():
+            if column in (number, shape.name):
+                return shape
+        asked = ", ".join(shape.name for shape in self.features.values())
+        raise DataError(f"the vote does not ask for column {column!r}; it asks for {asked or '-'}")
+
+    def of(self, output: int) -> Shapes:
+        """Keep one output."""
+        one = slice(output, output + 1)
+        features = {
+            j: replace(own, values=own.values[:, one], missing=own.missing[one])
+            for j, own in self.features.items()
+        }
+        return Shapes(self.intercept[one], features, self.answers[one])
+
+
+def shapes(vote: Vote, names: Names) -> Shapes:
+    """Add up the rules of a vote, feature by feature; refuse rules that ask for several.
+
+    >>> rules = [StumpRule(0, 2.5, 2, +1, -1), StumpRule(0, 4.5, 4, -1, -1), StumpRule.constant(1)]
+    >>> found = shapes(Vote(rules, np.array([0.5, 0.25, 1.0])), Names(lambda j: f"x{j}"))
+    >>> found.intercept.tolist(), found["x0"].values[:, 0].tolist(), found["x0"].missing.tolist()
+    ([1.0], [-0.25, 0.75, 0.25], [-0.75])
+    """
+    intercept = np.zeros(vote.outputs)
+    parts: dict[int, list[_Part]] = {}
+    for hypothesis, weight in zip(vote.hypotheses, vote.votes, strict=True):
+        part = _part(hypothesis, float(weight) * hypothesis.values)
+        if part is None:
+            intercept += float(weight) * hypothesis.values[_constant_cell(hypothesis)]
+        else:
+            parts.setdefault(part.feature, []).append(part)
+    features = {j: _add_up(parts[j], names, vote.outputs) for j in sorted(parts)}
+    outputs = names.answers if vote.outputs > 1 else names.answers[-1:]
+    return Shapes(intercept, features, outputs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one rule adds: a step function of one feature."""
+
+    feature: int
+    thresholds: NDArray[np.float32]
+    steps: Doubles
+    missing: Doubles
+    levels: int = 0
+
+
+def _part(rule: Hypothesis, values: CellValues) -> _Part | None:
+    """Read a rule as a step function with these values; None if it is constant."""
+    if isinstance(rule, Valued):
+        return _part(rule.rule, values)
+    if isinstance(rule, StumpRule):
+        if rule.is_constant:
+            return None
+        low, high = values[::-1] if rule.above < 0 else values
+        cuts = np.array([rule.threshold], dtype=np.float32)
+        missing = values[1] if rule.missing > 0 else values[0]
+        return _cut_part(rule.feature, cuts[np.isfinite(cuts)], low, high, missing)
+    if isinstance(rule, TreeRule) and rule.feature.size <= 1:
+        return _tree_part(rule, values) if rule.feature.size else None
+    if isinstance(rule, TreeRule):
+        raise DataError(
+            f"the vote holds trees of several splits (one has {len(rule.values)} leaves), whose "
+            "features interact, so there is no step function for each. shap_values(X) shares the "
+            "score of every row among the features; stumps, or max_leaves=2, have shapes"
+        )
+    raise DataError(
+        f"the vote holds {type(rule).__name__} rules, which are black boxes, so there is no step "
+        "function for each feature. permutation_importances(X, y) serves those (and "
+        "shap_values(X) trees); stumps, or trees of two leaves, have shapes"
+    )
+
+
+def _tree_part(tree: TreeRule, values: CellValues) -> _Part:
+    feature, bins = int(tree.feature[0]), tree.bins
+    thresholds, cut = bins.thresholds[feature], int(tree.cut[0])
+    left, right = values[~tree.left[0]], values[~tree.right[0]]
+    missing = left if tree.missing_left[0] else right
+    codes = np.arange(thresholds.size + 1)
+    goes_left = codes <= cut
+    if tree.member[0] >= 0:
+        members = tree.members[tree.member[0]] != 0
+        goes_left, missing = members[codes], left if members[bins.missing] else right
+    elif not bins.levels[feature]:
+        return _cut_part(feature, thresholds[cut : cut + 1], left, right, missing)
+    steps = np.where(goes_left[:, None], left, right)
+    return _Part(feature, thresholds, steps, missing, int(bins.levels[feature]))
+
+
+def _cut_part(
+    feature: int, cuts: NDArray[np.float32], low: Doubles, high: Doubles, missing: Doubles
+) -> _Part:
+    """Make the part of a single cut, or of none where no value is above it."""
+    return _Part(feature, cuts, np.stack([low, high])[: cuts.size + 1], missing)
+
+
+def _constant_cell(rule: Hypothesis) -> int:
+    """Give the one cell in which all rows are."""
+    if isinstance(rule, Valued):
+        return _constant_cell(rule.rule)
+    return int(rule.missing > 0) if isinstance(rule, StumpRule) else 0
+
+
+def _add_up(parts: list[_Part], names: Names, outputs: int) -> Shape:
+    """Add up the parts of one feature, and drop the thresholds at which nothing changes."""
+    feature, levels = parts[0].feature, max(part.levels for part in parts)
+    thresholds = np.unique(np.concatenate([part.thresholds for part in parts]))
+    values, missing = np.zeros((thresholds.size + 1, outputs)), np.zeros(outputs)
+    for part in parts:
+        above = np.searchsorted(part.thresholds, thresholds, side="right")
+        values += part.steps[np.concatenate([[0], above])]
+        missing += part.missing
+    name = names.column(feature)
+    if levels:
+        own = tuple(names.level(feature, k) for k in range(levels))
+        return Shape(name, thresholds, values, missing, own)
+    changes = (values[1:] != values[:-1]).any(axis=1)
+    kept = np.concatenate([[True], changes])
+    return Shape(name, thresholds[changes], values[kept], missing)

@@ -1,0 +1,164 @@
+"""A decision tree on codes, with a value for every leaf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
+from pacboost.kernels import walk
+from pacboost.kernels.threads import each_rows
+from pacboost.numerics.exact import VOTE_UNIT
+from pacboost.samples.bins import Bins
+from pacboost.samples.sample import Sample
+
+MOST_COLUMNS_NAMED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRule(Hypothesis):
+    """Splits as arrays; the cells are the leaves.
+
+    A child is the number of a split, or ``~leaf`` (-1 for leaf 0, -2 for leaf 1, …). Split 0 is the
+    root, and children have larger numbers than their parents.
+    """
+
+    bins: Bins
+    """The thresholds behind the codes, one object for all trees of a vote."""
+    feature: NDArray[np.int32]
+    cut: NDArray[np.int32]
+    """A code above it goes right."""
+    missing_left: NDArray[np.bool_]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    member: NDArray[np.int32]
+    """-1 for a cut; for a subset of categories, the line of ``members`` that holds it."""
+    members: NDArray[np.uint8]
+    """(subsets, 256): 1 where a code goes left."""
+    gain: NDArray[np.float64]
+    """What each split won by its criterion, in units that all trees of a vote share."""
+    cover: NDArray[np.float64]
+    """The weight of training rows in every node: splits first, then leaves."""
+    values: CellValues
+    slope: NDArray[np.int8] | None = None
+    """+1 (-1) where a split may not let the value fall (rise) to its right; None for nowhere."""
+
+    @classmethod
+    def constant(cls, bins: Bins, values: NDArray[np.float64], weight: float = 1.0) -> TreeRule:
+        """Give the tree of a single leaf."""
+        none, empty = np.empty(0, np.int32), np.empty((0, 256), np.uint8)
+        flags, gains = np.empty(0, np.bool_), np.empty(0)
+        cover = np.array([weight])
+        return cls(
+            bins, none, none, flags, none, none, none, empty, gains, cover, values.reshape(1, -1)
+        )
+
+    def cells(self, sample: Sample) -> Cells:
+        """Walk every row to its leaf."""
+        small = len(self.values) <= 256
+        out: Cells = np.zeros(sample.n_rows, dtype=np.uint8 if small else np.uint16)
+        if self.feature.size:
+            own = sample.codes if sample.bins is self.bins else None
+            codes = self.bins.encode(sample.table) if own is None else own
+
+            def task(start: int, stop: int) -> None:
+                walk.leaves(
+                    codes, self.nodes, self.members, self.bins.missing, start, out[start:stop]
+                )
+
+            each_rows(task, out.size)
+        return out
+
+    def valued(self, values: CellValues, weights: NDArray[np.float64]) -> TreeRule:
+        """Give the same tree with values for its leaves, and the weight of rows in each."""
+        splits = self.feature.size
+        cover = np.concatenate([np.zeros(splits), weights])
+        for t in range(splits - 1, -1, -1):
+            for child in (int(self.left[t]), int(self.right[t])):
+                cover[t] += cover[child] if child >= 0 else cover[splits + ~child]
+        return replace(self, values=values, cover=cover)
+
+    def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
+        """Pull values apart where a monotone split forbids what they would do.
+
+        All leaves on one side of such a split are held below the middle between the sides, all on
+        the other above it. Splits further down move values between those of their own leaves, so
+        what was set right above them stays right.
+        """
+        if self.slope is None:
+            return values
+        values = values.copy()
+        for t in np.flatnonzero(self.slope):
+            low, high = self._leaves(int(self.left[t])), self._leaves(int(self.right[t]))
+            if self.slope[t] < 0:
+                low, high = high, low
+            top, bottom = values[low].max(), values[high].min()
+            if top > bottom:
+                middle = round((top + bottom) / (2 * unit)) * unit
+                values[low] = np.minimum(values[low], middle)
+                values[high] = np.maximum(values[high], middle)
+        return values
+
+    def _leaves(self, child: int) -> list[int]:
+        """All leaves below a child."""
+        found, open_ = [], [child]
+        while open_:
+            at = open_.pop()
+            if at < 0:
+                found.append(~at)
+            else:
+                open_ += [int(self.left[at]), int(self.right[at])]
+        return found
+
+    @cached_property
+    def nodes(self) -> NDArray[np.int32]:
+        """All splits as lines of numbers, for the kernels."""
+        missing = self.missing_left.astype(np.int32)
+        columns = [self.feature, self.cut, missing, self.left, self.right, self.member]
+        return np.ascontiguousarray(np.stack(columns, axis=1))
+
+    def words(self, names: Names) -> str:
+        """Say a single split in full, and of larger trees what they ask about."""
+        if self.feature.size == 0:
+            return f"always {value_words(self.values[0], names)}"
+        if self.feature.size == 1:
+            yes, no = self.values[~self.left[0]], self.values[~self.right[0]]
+            said = self.condition(0, names, left=True)
+            return f"{said} → {value_words(yes, names)}, else {value_words(no, names)}"
+        asked = list(dict.fromkeys(names.column(int(j)) for j in self.feature))
+        more = ", …" if len(asked) > MOST_COLUMNS_NAMED else ""
+        return f"tree of {len(self.values)} leaves on {', '.join(asked[:MOST_COLUMNS_NAMED])}{more}"
+
+    def condition(self, split: int, names: Names, *, left: bool) -> str:
+        """Say what sends a row left (or right) at a split."""
+        feature = int(self.feature[split])
+        column = names.column(feature)
+        if self.member[split] >= 0:
+            inside = self.members[self.member[split], : self.bins.levels[feature]] != 0
+            levels = np.flatnonzero(inside == left)
+            said = f"{column} in {{{', '.join(names.level(feature, int(k)) for k in levels)}}}"
+        else:
+            cut, thresholds = int(self.cut[split]), self.bins.thresholds[feature]
+            if cut >= thresholds.size:
+                return f"{column} is {'known' if left else 'missing'}"
+            said = f"{column} {'≤' if left else '>'} {thresholds[cut]:.6g}"
+        return f"{said} or missing" if self.missing_left[split] == left else said
+
+    def path(self, leaf: int) -> list[tuple[int, bool]]:
+        """Give the way to a leaf: splits from the root on, each with whether it goes left."""
+        above = {int(c): (t, True) for t, c in enumerate(self.left)}
+        above |= {int(c): (t, False) for t, c in enumerate(self.right)}
+        way: list[tuple[int, bool]] = []
+        at = ~leaf
+        while at in above:
+            way.append(above[at])
+            at = above[at][0]
+        return way[::-1]
+
+    def leaf_words(self, leaf: int, names: Names) -> str:
+        """Say what a leaf stands for, and its value."""
+        way = " and ".join(self.condition(t, names, left=side) for t, side in self.path(leaf))
+        return f"{way or 'always'} → {value_words(self.values[leaf], names)}"

@@ -1,0 +1,216 @@
+"""Find the best split of a node in its histograms of pairs.
+
+A pair is ``pull·2³² + weight``, see kernels/grow.py; a histogram is (outputs, lanes, codes). What
+``features`` says of each feature is laid out in samples/blocks.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels.jit import kernel
+
+LOW = np.int64(0xFFFFFFFF)
+NOISE = 1e-12  # a gain below this share of what a leaf is worth comes from rounding
+
+# columns of ``features``, one line for each feature
+LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE = range(6)
+# columns of ``best``, the best split of every leaf
+FEATURE, CUT, MISSING_LEFT = range(3)
+# what ``rules`` holds
+CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH = range(5)
+
+NEWTON, Z, ERROR = range(3)
+
+
+@kernel
+def worth(criterion: int, pulls: NDArray[np.float64], weight: float, penalty: float) -> float:
+    """What a leaf with these sums is worth; a split is good if its leaves are worth more."""
+    if criterion == Z:
+        # both factors are whole: weight² - pull² would lose digits where a leaf is nearly pure
+        return float(-np.sqrt(max((weight - pulls[0]) * (weight + pulls[0]), 0.0)))
+    if criterion == ERROR:
+        return float(abs(pulls[0]))
+    total = 0.0
+    for s in range(pulls.size):
+        total += pulls[s] * pulls[s]
+    return total / (weight + penalty)
+
+
+@kernel
+def open_feature(
+    histogram: NDArray[np.int64],
+    feature: NDArray[np.int64],
+    missing: int,
+    total: NDArray[np.int64],
+    out: NDArray[np.int64],
+) -> None:
+    """Copy a feature's own histogram (outputs, codes), with ``missing`` last, out of its lane.
+
+    Where features that are never non-default together share a lane, the default's sum is what the
+    others leave of the total.
+    """
+    bins = feature[BINS]
+    for s in range(out.shape[0]):
+        own = histogram[s, feature[LANE]]
+        if feature[DEFAULT] < 0:
+            for b in range(bins):
+                out[s, b] = own[b]
+            out[s, bins] = own[missing]
+        else:
+            rest = total[s]
+            code = feature[BASE]
+            for b in range(bins):
+                if b != feature[DEFAULT]:
+                    out[s, b] = own[code]
+                    rest -= own[code]
+                    code += 1
+            out[s, feature[DEFAULT]] = rest
+            out[s, bins] = 0
+
+
+@kernel
+def order_of(own: NDArray[np.int64], bins: int, smooth: float, order: NDArray[np.int64]) -> None:
+    """Order categories by their mean pull, the missing one among them; ties by code."""
+    ratio = np.empty(bins + 1)
+    for b in range(bins + 1):
+        # at least 1: a level without weight has no mean, and NaN would not be ordered
+        value = float(own[0, b] >> 32) / max(float(own[0, b] & LOW) + smooth, 1.0)
+        place = b
+        while place > 0 and ratio[place - 1] > value:
+            ratio[place] = ratio[place - 1]
+            order[place] = order[place - 1]
+            place -= 1
+        ratio[place] = value
+        order[place] = b
+
+
+@kernel
+def scan_feature(
+    own: NDArray[np.int64],
+    feature: NDArray[np.int64],
+    total: NDArray[np.int64],
+    order: NDArray[np.int64],
+    rules: NDArray[np.float64],
+    least: float,
+    span: NDArray[np.float64],
+    wanted: float,
+) -> tuple[float, int, bool]:
+    """Find a cut of one feature whose sides are worth more than ``wanted``.
+
+    Gives what they are worth, the cut (-1 if there is none) and whether missing values go left.
+    """
+    outputs, bins, category = own.shape[0], feature[BINS], feature[CATEGORY]
+    below = np.empty(outputs, dtype=np.int64)
+    low, high = np.empty(outputs), np.empty(outputs)
+    criterion, penalty, slope = int(rules[CRITERION]), rules[PENALTY], feature[MONOTONE]
+    weight = float(total[0] & LOW)
+    absent = category == 0 and own[0, bins] != 0
+    places = bins + category  # a category's missing code is one of its places
+    best, cut, missing_left = wanted, -1, False
+    for way in range(2 if absent else 1):  # missing values right, then left
+        for s in range(outputs):
+            below[s] = own[s, bins] if way == 1 else 0
+        for place in range(places if absent and way == 0 else places - 1):
+            b = order[place] if category else place
+            for s in range(outputs):
+                below[s] += own[s, b]
+                low[s] = float(below[s] >> 32)
+                high[s] = float((total[s] - below[s]) >> 32)
+            left = float(below[0] & LOW)
+            right = weight - left
+            if right < least:
+                break
+            if left < least or (own[0, b] == 0 and category == 0 and outputs == 1):
+                continue  # too small, or the same parts as one cut below
+            found = worth(criterion, low, left, penalty) + worth(criterion, high, right, penalty)
+            if found <= best:
+                continue
+            if slope != 0 and place < bins - 1:  # else it asks whether a value is missing
+                a = min(max(low[0] / left, span[0]), span[1])
+                c = min(max(high[0] / right, span[0]), span[1])
+                if (c - a) * slope < 0:
+                    continue
+            best, cut = found, place
+            missing_left = way == 1 if absent else left >= right
+    return best, cut, missing_left
+
+
+@kernel
+def choose_members(
+    own: NDArray[np.int64],
+    bins: int,
+    order: NDArray[np.int64],
+    cut: int,
+    heavier_left: bool,
+    missing: int,
+    members: NDArray[np.uint8],
+) -> bool:
+    """Write which levels of a category go left: the first ones up to the cut, in their order.
+
+    Missing values go with their place; where none was seen, to the heavier side. A level that is
+    not in this node goes where missing values go, which is given back.
+    """
+    for k in range(members.size):
+        members[k] = np.uint8(0)
+    missing_left = heavier_left and own[0, bins] == 0
+    for k in range(cut + 1):
+        if order[k] < bins:
+            members[order[k]] = np.uint8(1)
+        elif own[0, bins] != 0:
+            missing_left = True
+    members[missing] = np.uint8(missing_left)
+    for k in range(bins):
+        if own[0, k] == 0:
+            members[k] = np.uint8(missing_left)
+    return missing_left
+
+
+@kernel
+def scan(
+    histogram: NDArray[np.int64],
+    features: NDArray[np.int64],
+    allowed: NDArray[np.uint8],
+    missing: int,
+    size: int,
+    rules: NDArray[np.float64],
+    span: NDArray[np.float64],
+    best: NDArray[np.int64],
+    members: NDArray[np.uint8],
+) -> float:
+    """Find the split of most gain over every feature; give the gain, 0 if there is none.
+
+    ``span`` holds the least and the most mean pull that monotone splits above leave to this node.
+    Of equal splits the first one counts.
+    """
+    outputs = histogram.shape[0]
+    total = np.zeros(outputs, dtype=np.int64)
+    own = np.empty((outputs, 256), dtype=np.int64)
+    order = np.empty(256, dtype=np.int64)
+    pulls = np.empty(outputs)
+    for s in range(outputs):
+        for b in range(histogram.shape[2]):
+            total[s] += histogram[s, 0, b]
+        pulls[s] = float(total[s] >> 32)
+    weight = float(total[0] & LOW)
+    least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
+    if weight < 2 * least:
+        return 0.0
+    before = worth(int(rules[CRITERION]), pulls, weight, rules[PENALTY])
+    after = before + NOISE * abs(before)
+    nothing = after
+    for j in range(features.shape[0]):
+        if not allowed[j]:
+            continue
+        feature = features[j]
+        open_feature(histogram, feature, missing, total, own)
+        if feature[CATEGORY]:
+            order_of(own, feature[BINS], rules[SMOOTH], order)
+        found, cut, left = scan_feature(own, feature, total, order, rules, least, span, after)
+        if cut >= 0:
+            after = found
+            if feature[CATEGORY]:
+                left = choose_members(own, feature[BINS], order, cut, left, missing, members)
+            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
+    return after - before if after > nothing else 0.0

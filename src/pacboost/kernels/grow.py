@@ -1,0 +1,351 @@
+"""Grow a tree on codes: count, scan, part. Sums are of whole numbers, so any order gives the same.
+
+Each row carries a pair of whole numbers for every output: its pull (what the row asks the score to
+do, with sign) and its weight. Both sums fit into 32 bits, so a pair travels as one 64-bit number,
+``pull·2³² + weight``, and one addition counts both (measured: up to twice as fast). Eight codes of
+a row lie in one 64-bit word, so that one load serves eight histograms.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels.best_split import (
+    BASE,
+    BINS,
+    CATEGORY,
+    CUT,
+    DEFAULT,
+    FEATURE,
+    LANE,
+    LOW,
+    MISSING_LEFT,
+    MONOTONE,
+    scan,
+)
+from pacboost.kernels.jit import kernel
+
+ROWS_AT_ONCE = 8_192  # their pairs, 64 kB, stay in the cache while all blocks take them up
+NO_PLACE = np.uint64(255)  # the code of what cannot share a lane
+
+
+@kernel
+def place(
+    codes: NDArray[np.uint8],
+    maps: NDArray[np.uint8],
+    features: NDArray[np.int64],
+    words: NDArray[np.uint64],
+    first: int,
+    last: int,
+    clashes: NDArray[np.int64],
+) -> None:
+    """Write the codes (columns, rows) of some rows into their lanes.
+
+    Counts for each column how often it found its lane taken, or has no place in it.
+    """
+    for j in range(codes.shape[0]):
+        own, mapped = codes[j], maps[j]
+        lane = features[j, LANE]
+        shift = np.uint64(8 * (lane & 7))
+        block = words[lane >> 3, first:last]
+        if features[j, DEFAULT] < 0:
+            for i in range(block.size):
+                block[i] |= np.uint64(own[i]) << shift
+        else:
+            for i in range(block.size):
+                code = np.uint64(mapped[own[i]])
+                taken = (block[i] >> shift) & np.uint64(255)
+                clashes[j] += (code == NO_PLACE) or (code != 0 and taken != 0)
+                block[i] |= code << shift
+
+
+@kernel
+def count(
+    words: NDArray[np.uint64],
+    lanes: int,
+    rows: NDArray[np.uint32],
+    pairs: NDArray[np.int64],
+    histogram: NDArray[np.int64],
+) -> None:
+    """Add the pairs of some rows to the histograms (outputs, lanes, codes)."""
+    held = np.empty(ROWS_AT_ONCE, dtype=np.int64)
+    byte = np.uint64(255)
+    for part in range(0, rows.size, ROWS_AT_ONCE):
+        own = rows[part : part + ROWS_AT_ONCE]
+        for s in range(pairs.shape[0]):
+            line = pairs[s]
+            for k in range(own.size):
+                held[k] = line[own[k]]
+            for b in range(words.shape[0]):
+                block = words[b]
+                h = histogram[s, 8 * b :]
+                h0, h1, h2, h3 = h[0], h[1], h[2], h[3]
+                if lanes - 8 * b > 4:
+                    h4, h5, h6, h7 = h[4], h[5], h[6], h[7]
+                    for k in range(own.size):
+                        w = block[own[k]]
+                        d = held[k]
+                        h0[w & byte] += d
+                        h1[(w >> np.uint64(8)) & byte] += d
+                        h2[(w >> np.uint64(16)) & byte] += d
+                        h3[(w >> np.uint64(24)) & byte] += d
+                        h4[(w >> np.uint64(32)) & byte] += d
+                        h5[(w >> np.uint64(40)) & byte] += d
+                        h6[(w >> np.uint64(48)) & byte] += d
+                        h7[w >> np.uint64(56)] += d
+                else:
+                    for k in range(own.size):
+                        w = block[own[k]]
+                        d = held[k]
+                        h0[w & byte] += d
+                        h1[(w >> np.uint64(8)) & byte] += d
+                        h2[(w >> np.uint64(16)) & byte] += d
+                        h3[(w >> np.uint64(24)) & byte] += d
+
+
+@kernel
+def part(
+    block: NDArray[np.uint64],
+    shift: np.uint64,
+    goes_left: NDArray[np.uint8],
+    rows: NDArray[np.uint32],
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+) -> np.int64:
+    """Sort rows into left and right, keeping their order; give how many went left.
+
+    Every row is written to both sides, and only one side moves on: no branch to guess wrong.
+    """
+    l = np.uint64(0)  # noqa: E741
+    r = np.uint64(0)
+    for k in range(rows.size):
+        row = rows[k]
+        to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
+        left[l] = row
+        right[r] = row
+        l += np.uint64(to_left)  # noqa: E741
+        r += np.uint64(1) - np.uint64(to_left)
+    return np.int64(l)
+
+
+@kernel
+def sides(
+    feature: NDArray[np.int64],
+    best: NDArray[np.int64],
+    members: NDArray[np.uint8],
+    missing: int,
+    goes_left: NDArray[np.uint8],
+) -> None:
+    """Write for every code of the lane whether it goes left."""
+    bins, default = feature[BINS], feature[DEFAULT]
+    for code in range(256):
+        if default < 0:
+            b = code
+        else:  # other features' codes mean that this one has its default
+            b = code - feature[BASE]
+            if b < 0 or b >= bins - 1:
+                b = default
+            elif b >= default:
+                b += 1
+        if feature[CATEGORY]:
+            goes_left[code] = members[b]
+        elif b == missing:
+            goes_left[code] = np.uint8(best[MISSING_LEFT])
+        else:
+            goes_left[code] = np.uint8(b <= best[CUT])
+
+
+@kernel
+def look(
+    histogram: NDArray[np.int64],
+    features: NDArray[np.int64],
+    allowed: NDArray[np.uint8],
+    missing: int,
+    rules: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    slots: NDArray[np.int64],
+    spans: NDArray[np.float64],
+    best: NDArray[np.int64],
+    members: NDArray[np.uint8],
+    gains: NDArray[np.float64],
+    leaf: int,
+) -> None:
+    """Find the best split of one leaf."""
+    gains[leaf] = scan(
+        histogram[slots[leaf]],
+        features,
+        allowed[leaf],
+        missing,
+        sizes[leaf],
+        rules,
+        spans[leaf],
+        best[leaf],
+        members[leaf],
+    )
+
+
+@kernel
+def narrow(
+    histogram: NDArray[np.int64],
+    slope: int,
+    slots: NDArray[np.int64],
+    spans: NDArray[np.float64],
+    leaf: int,
+    new: int,
+) -> None:
+    """Hand a leaf's span down to its parts; a monotone split divides it halfway between them."""
+    spans[new, 0], spans[new, 1] = spans[leaf, 0], spans[leaf, 1]
+    if slope == 0:
+        return
+    middle = 0.0
+    for side in range(2):
+        own = histogram[slots[leaf if side == 0 else new], 0, 0]
+        total = np.int64(0)
+        for b in range(own.size):
+            total += own[b]
+        mean = float(total >> 32) / max(float(total & LOW), 1.0)
+        middle += 0.5 * min(max(mean, spans[leaf, 0]), spans[leaf, 1])
+    if slope > 0:
+        spans[leaf, 1] = spans[new, 0] = middle
+    else:
+        spans[leaf, 0] = spans[new, 1] = middle
+
+
+@kernel
+def expand(
+    words: NDArray[np.uint64],
+    lanes: int,
+    order: NDArray[np.uint32],
+    spare: NDArray[np.uint32],
+    pairs: NDArray[np.int64],
+    histogram: NDArray[np.int64],
+    features: NDArray[np.int64],
+    allowed: NDArray[np.uint8],
+    missing: int,
+    rules: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    slots: NDArray[np.int64],
+    spans: NDArray[np.float64],
+    best: NDArray[np.int64],
+    members: NDArray[np.uint8],
+    gains: NDArray[np.float64],
+    leaf: int,
+    new: int,
+    further: bool,
+) -> None:
+    """Split a small leaf, and look for the splits of both parts unless none may follow."""
+    feature = features[best[leaf, FEATURE]]
+    goes_left = np.empty(256, dtype=np.uint8)
+    sides(feature, best[leaf], members[leaf], missing, goes_left)
+    rows = order[starts[leaf] : starts[leaf] + sizes[leaf]]
+    lane = feature[LANE]
+    left = part(words[lane >> 3], np.uint64(8 * (lane & 7)), goes_left, rows, rows, spare)
+    right = rows.size - left
+    for k in range(right):
+        rows[left + k] = spare[k]
+    starts[new], sizes[new], sizes[leaf] = starts[leaf] + left, right, left
+    if not further:
+        return
+    smaller = rows[:left] if left <= right else rows[left:]
+    into = histogram[new].reshape(-1)
+    for k in range(into.size):
+        into[k] = 0
+    count(words, lanes, smaller, pairs, histogram[new])
+    apart(histogram, slots, leaf, new, bool(left <= right))
+    slope = feature[MONOTONE] if best[leaf, CUT] < feature[BINS] - 1 else 0
+    narrow(histogram, slope, slots, spans, leaf, new)
+    look(histogram, features, allowed, missing, rules, sizes, slots, spans, best, members, gains,
+         leaf)  # fmt: skip
+    look(histogram, features, allowed, missing, rules, sizes, slots, spans, best, members, gains,
+         new)  # fmt: skip
+
+
+@kernel
+def apart(
+    histogram: NDArray[np.int64], slots: NDArray[np.int64], leaf: int, new: int, left_counted: bool
+) -> None:
+    """Give the part that was not counted what the whole has beyond the one that was."""
+    counted = histogram[new].reshape(-1)
+    rest = histogram[slots[leaf]].reshape(-1)
+    for k in range(rest.size):
+        rest[k] -= counted[k]
+    slots[new] = new
+    if left_counted:
+        slots[leaf], slots[new] = slots[new], slots[leaf]
+
+
+@kernel
+def pair_up(
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    flips: NDArray[np.int8],
+    pull_scale: float,
+    weight_scale: float,
+    pairs: NDArray[np.int64],
+) -> None:
+    """Round pulls and weights (rows, outputs) to small whole numbers, and pair them.
+
+    Line s of ``flips`` says with which signs (or 0) the outputs' pulls add up to the s-th pull of
+    the pair; the weights always add up. If ``times_weight``, pulls are signs of the weights.
+    """
+    outputs = weights.shape[1]
+    if outputs == 1:  # the same as below, in loops that run on vectors
+        own_weights, own_pulls, line = weights.ravel(), pulls.ravel(), pairs[0]
+        for i in range(line.size):
+            signed = np.int64(own_pulls[i])
+            if times_weight:
+                signed *= own_weights[i]
+            line[i] = (np.int64(np.rint(signed * pull_scale)) << 32) + np.int64(
+                np.rint(own_weights[i] * weight_scale)
+            )
+        return
+    for i in range(weights.shape[0]):
+        weight = np.int64(0)
+        for k in range(outputs):
+            weight += weights[i, k]
+        whole = np.int64(np.rint(weight * weight_scale))
+        for s in range(flips.shape[0]):
+            pull = np.int64(0)
+            for k in range(outputs):
+                own = np.int64(pulls[i, k])
+                if times_weight:
+                    own *= weights[i, k]
+                pull += own * flips[s, k]
+            pairs[s, i] = (np.int64(np.rint(pull * pull_scale)) << 32) + whole
+
+
+@kernel
+def label(
+    order: NDArray[np.uint32],
+    starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    cells: NDArray[np.unsignedinteger],
+) -> None:
+    """Write the number of its leaf to every row."""
+    for leaf in range(starts.size):
+        for k in range(starts[leaf], starts[leaf] + sizes[leaf]):
+            cells[order[k]] = leaf
+
+
+@kernel
+def settle(
+    words: NDArray[np.uint64],
+    lanes: NDArray[np.int64],
+    goes_left: NDArray[np.uint8],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    rows: NDArray[np.uint32],
+    cells: NDArray[np.unsignedinteger],
+) -> None:
+    """Walk rows that did not take part in the growing to their leaves."""
+    for k in range(rows.size):
+        row = rows[k]
+        at = np.int64(0)
+        while at >= 0:
+            lane = lanes[at]
+            code = (words[lane >> 3, row] >> np.uint64(8 * (lane & 7))) & np.uint64(255)
+            at = np.int64(left[at] if goes_left[at, code] else right[at])
+        cells[row] = ~at

@@ -1,0 +1,444 @@
+"""Trees, grown best-first on codes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, Hypothesis
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.kernels import best_split, grow
+from pacboost.kernels.threads import each_rows
+from pacboost.learners.learner import Learner, Rows, Search, Weights
+from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.samples.bins import Bins
+from pacboost.samples.blocks import lay_out
+from pacboost.samples.request import Request
+from pacboost.samples.sample import Sample
+
+CRITERIA = {
+    "newton": best_split.NEWTON,
+    "gini": best_split.NEWTON,
+    "z": best_split.Z,
+    "error": best_split.ERROR,
+}
+"""Gini's impurity of signs is Σ W - pull²/weight, so what it wins is Newton's gain."""
+MOST_SUM = 2**30
+"""Sums of pulls and of weights stay below 2**31, so that both fit into one number of 64 bits."""
+ROWS_WORTH_THREADS = 65_536
+MOST_LEAVES = 65_536
+
+
+@dataclass(frozen=True)
+class Tree(Learner):
+    """A tree of at most ``max_leaves``, whose next split is always the best one there is.
+
+    Missing values go where they help more; where none was seen, to the heavier side. A category is
+    split into two sets of its levels, ordered by their mean pull, which is optimal for two classes
+    (Fisher 1958) and a good guess for more. With many classes, splits are chosen by ``sketch``
+    random sums of the classes' pulls (Iosipoi and Vakhrushev 2022); the values of the leaves are
+    exact all the same.
+    """
+
+    max_leaves: int = 31
+    max_depth: int | None = None
+    min_leaf_rows: float = 20
+    """The least size of a leaf, told from its share of the weight."""
+    min_leaf_weight: float = 1e-3
+    """The least weight of a leaf, in rows of mean weight."""
+    criterion: str | None = None
+    """"z", "error", "gini" or "newton"; None for what the booster wants."""
+    max_features: float | None = None
+    """The share of the features (or their number, from 1 on) looked at for each split."""
+    monotone: Mapping[int, int] = field(default_factory=dict, hash=False)
+    """+1 or -1 for features in which the score may only rise or only fall."""
+    cat_smooth: float = 10.0
+    """Rows of mean weight without pull that are added to a category before it is ordered."""
+    sketch: int = 3
+
+    codes = True
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.max_leaves <= MOST_LEAVES:
+            raise ParameterError(f"max_leaves is {self.max_leaves}; it may be 2 to {MOST_LEAVES:,}")
+        if self.max_depth is not None and self.max_depth < 1:
+            raise ParameterError(f"max_depth is {self.max_depth}; it must be 1 or more, or None")
+        for name in ("min_leaf_rows", "min_leaf_weight", "cat_smooth"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise ParameterError(f"{name} is {value}; it must be 0 or more")
+        if self.criterion is not None and self.criterion not in CRITERIA:
+            raise ParameterError(
+                f"criterion is {self.criterion!r}; it may be {', '.join(CRITERIA)} or None"
+            )
+        most = self.max_features
+        if most is not None and not (math.isfinite(most) and most > 0):
+            raise ParameterError(
+                f"max_features is {most}; it must be above 0: a share, or a number of features "
+                "from 1 on"
+            )
+        if self.sketch < 1:
+            raise ParameterError(f"sketch is {self.sketch}; it must be 1 or more")
+
+    @property
+    def deterministic(self) -> bool:  # type: ignore[override]
+        """It is, unless features are drawn."""
+        return self.max_features is None
+
+    def finds_rules(self, sample: Sample) -> bool:
+        """It looks for cells."""
+        return False
+
+    def on(self, sample: Sample) -> TreeSearch:
+        """Lay the codes out."""
+        return TreeSearch(self, sample)
+
+
+class TreeSearch(Search):
+    """Histograms and row order of one sample, used again for every tree."""
+
+    def __init__(self, tree: Tree, sample: Sample) -> None:
+        if sample.bins is None:
+            raise TypeError("trees are grown on codes: give the sample its bins")
+        self.sample = sample
+        self._tree = tree
+        self._bins = sample.bins
+        self._blocks = lay_out(sample.table, sample.bins)
+        self._set_slopes()
+        rows, outputs = sample.signs.shape
+        self._lines = min(outputs, tree.sketch)
+        leaves = min(tree.max_leaves, max(2, rows))
+        lanes = 8 * self._blocks.words.shape[0]
+        # Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower).
+        width = self._bins.missing + 9
+        if self._blocks.lanes < len(self._blocks.features):
+            width = 264  # shared lanes have codes of several features
+        self._histogram = np.zeros((leaves, self._lines, lanes, width), dtype=np.int64)
+        self._order = np.empty(rows, dtype=np.uint32)
+        self._spare = np.empty(rows, dtype=np.uint32)
+        self._pairs = np.empty((self._lines, rows), dtype=np.int64)
+        self._cells: Cells = np.empty(rows, dtype=np.uint8 if leaves <= 256 else np.uint16)
+        self._starts, self._sizes, self._slots = np.zeros((3, leaves), dtype=np.int64)
+        self._spans = np.zeros((leaves, 2))
+        self._best = np.zeros((leaves, 3), dtype=np.int64)
+        self._members = np.zeros((leaves, 256), dtype=np.uint8)
+        self._gains = np.zeros(leaves)
+        self._allowed = np.ones((leaves, len(self._blocks.features)), dtype=np.uint8)
+        self._rules = np.zeros(5)
+        self._leaves = leaves
+
+    def _set_slopes(self) -> None:
+        features = self._blocks.features
+        for j, slope in self._tree.monotone.items():
+            if not 0 <= j < len(features) or slope not in (-1, 0, 1):
+                raise ParameterError(
+                    f"monotone sets {slope!r} on feature {j!r}; it may set -1, 0 or +1 on the "
+                    f"features 0 to {len(features) - 1}"
+                )
+            if slope and features[j, best_split.CATEGORY]:
+                raise ParameterError(
+                    f"a monotone constraint is set on {self.sample.table.name(j)!r}, a category: "
+                    "its levels have no order. Drop the constraint, or give the column as numbers"
+                )
+            features[j, best_split.MONOTONE] = slope
+
+    def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
+        """Find a tree whose leaves name a sign or a class each."""
+        signs = self.sample.signs
+        outputs = signs.shape[1]
+        own = np.repeat(weights[:, None], outputs, axis=1)
+        total = int(weights.sum()) * outputs
+        criterion = "error" if outputs == 1 else "gini"
+        request = Request(own, signs, total, total, criterion)
+        tree, cells = self.partition(request, seed, None)
+        counted = np.zeros((len(tree.values), outputs))
+        for k in range(outputs):
+            counted[:, k] = np.bincount(cells, own[:, k] * signs[:, k], len(tree.values))
+        named = np.sign(counted)
+        if outputs > 1:
+            named = np.eye(outputs)[counted.argmax(axis=1)]
+        inside = np.bincount(cells, weights, len(tree.values)).astype(np.float64)
+        return tree.valued(named, inside)
+
+    def constant(self) -> Hypothesis:
+        """Give the tree of a single leaf."""
+        return TreeRule.constant(self._bins, np.zeros(self.sample.signs.shape[1]))
+
+    def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
+        """Grow a tree. The cells are overwritten by the next one."""
+        unit = self._prepare(request, seed)
+        chance = np.random.default_rng(seed)
+        rows = self._order
+        if chosen is None:
+            rows[:] = np.arange(rows.size, dtype=np.uint32)
+        else:
+            rows = rows[: chosen.size]
+            rows[:] = chosen
+        self._starts[0], self._sizes[0], self._slots[0] = 0, rows.size, 0
+        self._spans[0] = -np.inf, np.inf
+        self._histogram[0] = 0
+        self._count(rows, self._histogram[0])
+        self._draw_features(chance, 0)
+        self._look(0)
+        grown = Grown(self._leaves)
+        while grown.leaves < self._leaves:
+            leaf = int(self._gains[: grown.leaves].argmax())
+            if not self._gains[leaf] > 0:
+                break
+            self._split(grown, leaf, chance)
+        return self._finish(grown, unit, chosen)
+
+    def _prepare(self, request: Request, seed: int) -> float:
+        """Round and pair pulls and weights; give the factor that makes gains comparable."""
+        tree, outputs = self._tree, request.weights.shape[1]
+        pull_scale, weight_scale = MOST_SUM / request.pull, MOST_SUM / request.weight
+        criterion = request.criterion if tree.criterion is None else tree.criterion
+        if criterion in ("z", "error") and not request.signed:
+            raise ParameterError(
+                f"criterion {criterion!r} is for boosters whose rows ask for their signs, such as "
+                "adaboost; leave it at None for this one"
+            )
+        if self._lines == outputs:
+            flips = np.eye(outputs, dtype=np.int8)
+            kind = CRITERIA[criterion] if outputs == 1 else best_split.NEWTON
+        else:
+            kind = best_split.NEWTON
+            shape = (self._lines, outputs)
+            flips = np.random.default_rng((seed, 1)).choice(np.array([-1, 1], np.int8), shape)
+        signed, pulls = request.signed, request.pulls
+
+        def task(start: int, stop: int) -> None:
+            grow.pair_up(
+                request.weights[start:stop],
+                pulls[start:stop],
+                signed,
+                flips,
+                pull_scale,
+                weight_scale,
+                self._pairs[:, start:stop],
+            )
+
+        rows = request.weights.shape[0]
+        each_rows(task, rows, width=outputs)
+        mean = MOST_SUM / rows
+        self._rules[best_split.CRITERION] = kind
+        self._rules[best_split.PENALTY] = request.penalty * outputs * weight_scale
+        self._rules[best_split.LEAST_WEIGHT] = tree.min_leaf_weight * mean
+        self._rules[best_split.LEAST_ROWS] = tree.min_leaf_rows
+        self._rules[best_split.SMOOTH] = tree.cat_smooth * mean
+        if signed:
+            return 1 / MOST_SUM  # gains are shares of the total weight
+        return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
+
+    def _draw_features(self, chance: np.random.Generator, leaf: int) -> None:
+        most = self._tree.max_features
+        if most is None:
+            return
+        features = self._blocks.features.shape[0]
+        count = round(most) if most >= 1 else max(1, round(most * features))
+        self._allowed[leaf] = 0
+        self._allowed[leaf, chance.permutation(features)[:count]] = 1
+
+    def _count(self, rows: NDArray[np.uint32], into: NDArray[np.int64]) -> None:
+        blocks, others = self._blocks, list[NDArray[np.int64]]()
+
+        def task(start: int, stop: int) -> None:
+            own = into
+            if start > 0:  # another thread's share: counted apart, added below
+                own = np.zeros_like(into)
+                others.append(own)
+            grow.count(blocks.words, blocks.lanes, rows[start:stop], self._pairs, own)
+
+        each_rows(task, rows.size)
+        for other in others:
+            into += other
+
+    def _look(self, leaf: int) -> None:
+        grow.look(
+            self._histogram, self._blocks.features, self._allowed, self._bins.missing, self._rules,
+            self._sizes, self._slots, self._spans, self._best, self._members, self._gains, leaf,
+        )  # fmt: skip
+
+    def _split(self, grown: Grown, leaf: int, chance: np.random.Generator) -> None:
+        """Carry out the split found for a leaf, and look for the next ones."""
+        new = grown.leaves
+        category = bool(
+            self._blocks.features[self._best[leaf, best_split.FEATURE], best_split.CATEGORY]
+        )
+        grown.add(leaf, self._best[leaf], self._gains[leaf], self._members[leaf], category)
+        self._draw_features(chance, leaf)
+        self._draw_features(chance, new)
+        deepest = self._tree.max_depth
+        last = deepest is not None and grown.depth[leaf] >= deepest
+        further = grown.leaves < self._leaves and not last
+        if self._sizes[leaf] < ROWS_WORTH_THREADS:
+            blocks = self._blocks
+            grow.expand(
+                blocks.words, blocks.lanes, self._order, self._spare, self._pairs, self._histogram,
+                blocks.features, self._allowed, self._bins.missing, self._rules, self._starts,
+                self._sizes, self._slots, self._spans, self._best, self._members, self._gains,
+                leaf, new, further,
+            )  # fmt: skip
+        else:
+            self._expand_large(leaf, new, further)
+        if not further:
+            self._gains[leaf] = self._gains[new] = 0.0
+
+    def _expand_large(self, leaf: int, new: int, further: bool) -> None:
+        """Do what ``grow.expand`` does, with all threads."""
+        feature = self._blocks.features[self._best[leaf, best_split.FEATURE]]
+        start, size = int(self._starts[leaf]), int(self._sizes[leaf])
+        rows = self._order[start : start + size]
+        left = self._part(feature, leaf, rows)
+        self._starts[new], self._sizes[new], self._sizes[leaf] = start + left, size - left, left
+        if not further:
+            return
+        left_smaller = 2 * left <= size
+        self._histogram[new] = 0
+        self._count(rows[:left] if left_smaller else rows[left:], self._histogram[new])
+        grow.apart(self._histogram, self._slots, leaf, new, left_smaller)
+        orders = self._best[leaf, best_split.CUT] < feature[best_split.BINS] - 1
+        slope = int(feature[best_split.MONOTONE]) if orders else 0
+        grow.narrow(self._histogram, slope, self._slots, self._spans, leaf, new)
+        self._look(leaf)
+        self._look(new)
+
+    def _part(self, feature: NDArray[np.int64], leaf: int, rows: NDArray[np.uint32]) -> int:
+        """Sort rows to the two sides, each thread its share; give how many went left."""
+        goes_left = self._sides(feature, self._best[leaf], self._members[leaf])
+        lane = int(feature[best_split.LANE])
+        block, shift = self._blocks.words[lane >> 3], np.uint64(8 * (lane & 7))
+        shares: list[tuple[int, int, int]] = []
+
+        def task(start: int, stop: int) -> None:
+            own = rows[start:stop]
+            left = grow.part(block, shift, goes_left, own, own, self._spare[start:stop])
+            shares.append((start, stop, int(left)))
+
+        each_rows(task, rows.size)
+        shares.sort()
+        at = 0
+        for start, _, left in shares:
+            if at < start:
+                rows[at : at + left] = rows[start : start + left]
+            at += left
+        middle = at
+        for start, stop, left in shares:
+            right = stop - start - left
+            rows[at : at + right] = self._spare[start : start + right]
+            at += right
+        return middle
+
+    def _sides(
+        self, feature: NDArray[np.int64], best: NDArray[np.int64], members: NDArray[np.uint8]
+    ) -> NDArray[np.uint8]:
+        goes_left = np.empty(256, dtype=np.uint8)
+        grow.sides(feature, best, members, self._bins.missing, goes_left)
+        return goes_left
+
+    def _finish(
+        self, grown: Grown, unit: float, chosen: Rows | None
+    ) -> tuple[TreeRule, NDArray[np.unsignedinteger]]:
+        """Tell every row its leaf, and put the splits into arrays."""
+        leaves = grown.leaves
+        grow.label(self._order, self._starts[:leaves], self._sizes[:leaves], self._cells)
+        tree = grown.rule(self._bins, unit, self.sample.signs.shape[1], self._tree.monotone)
+        if chosen is not None:
+            self._settle(grown, tree, chosen)
+        return tree, self._cells
+
+    def _settle(self, grown: Grown, tree: TreeRule, chosen: Rows) -> None:
+        """Walk the rows that were not chosen to their leaves."""
+        aside = np.ones(self._order.size, dtype=np.bool_)
+        aside[chosen] = False
+        rows = np.flatnonzero(aside).astype(np.uint32)
+        if not tree.feature.size:
+            self._cells[rows] = 0
+            return
+        own = self._blocks.features[tree.feature]
+        tables = [
+            self._sides(feature, best, members)
+            for feature, best, members in zip(own, grown.best, grown.members, strict=True)
+        ]
+        goes_left = np.stack(tables)
+
+        def task(start: int, stop: int) -> None:
+            grow.settle(
+                self._blocks.words, own[:, best_split.LANE], goes_left, tree.left, tree.right,
+                rows[start:stop], self._cells,
+            )  # fmt: skip
+
+        each_rows(task, rows.size)
+
+
+class Grown:
+    """The splits of a tree so far, and where each leaf hangs."""
+
+    def __init__(self, most: int) -> None:
+        self.leaves = 1
+        self.depth = [0] * most
+        self.best: list[NDArray[np.int64]] = []
+        self.members: list[NDArray[np.uint8]] = []
+        self._category: list[bool] = []
+        self._gains: list[float] = []
+        self._children: list[list[int]] = []
+        self._hangs: list[tuple[int, int]] = [(-1, 0)] * most
+
+    def add(
+        self,
+        leaf: int,
+        best: NDArray[np.int64],
+        gain: float,
+        members: NDArray[np.uint8],
+        category: bool,
+    ) -> None:
+        """Split a leaf: its left part keeps the number, its right part gets the next."""
+        new, split = self.leaves, len(self.best)
+        self.best.append(best.copy())
+        self.members.append(members.copy() if category else members[:0])
+        self._category.append(category)
+        self._gains.append(float(gain))
+        self._children.append([~leaf, ~new])
+        parent, side = self._hangs[leaf]
+        if parent >= 0:
+            self._children[parent][side] = split
+        self._hangs[leaf], self._hangs[new] = (split, 0), (split, 1)
+        self.depth[leaf] = self.depth[new] = self.depth[leaf] + 1
+        self.leaves += 1
+
+    def rule(self, bins: Bins, unit: float, outputs: int, monotone: Mapping[int, int]) -> TreeRule:
+        """Give the tree, with nothing to say yet."""
+        best = np.array(self.best, dtype=np.int64).reshape(-1, 3)
+        children = np.array(self._children, dtype=np.int32).reshape(-1, 2)
+        category = np.array(self._category, dtype=np.bool_)
+        member = np.where(category, np.cumsum(category) - 1, -1).astype(np.int32)
+        members = [m for m, is_category in zip(self.members, category, strict=True) if is_category]
+        slope = None
+        if monotone:
+            slope = np.array(
+                [
+                    monotone.get(int(j), 0) if cut < bins.thresholds[j].size else 0
+                    for j, cut in best[:, [best_split.FEATURE, best_split.CUT]]
+                ],
+                dtype=np.int8,
+            )
+        return TreeRule(
+            bins,
+            best[:, best_split.FEATURE].astype(np.int32),
+            best[:, best_split.CUT].astype(np.int32),
+            best[:, best_split.MISSING_LEFT].astype(np.bool_),
+            np.ascontiguousarray(children[:, 0]),
+            np.ascontiguousarray(children[:, 1]),
+            member,
+            np.array(members, dtype=np.uint8).reshape(-1, 256),
+            np.array(self._gains) * unit,
+            np.zeros(best.shape[0] + self.leaves),
+            np.zeros((self.leaves, outputs)),
+            slope,
+        )

@@ -1,0 +1,174 @@
+"""The grounds of one row: every rule in words as it applied there, and what it added to the score.
+
+Rules that say the same of the row are put together, so a vote of a hundred stumps on three features
+comes down to a few lines. All numbers are multiples of a fixed unit (numerics/exact.py): what the
+lines say adds up to the score bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.function import ClassFunction
+from pacboost.hypotheses.hypothesis import Hypothesis, Names, Rule, Valued
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.models.model import Model
+from pacboost.samples.sample import unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.table import Table, Values
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A condition that the row meets, and what all rules that say so add to the score."""
+
+    words: str
+    contribution: float
+    contributions: tuple[float, ...]
+    """What they add to every output: one for two classes, else one for each class."""
+    rules: int
+    """How many rules say so."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The grounds of one row: contributions of ``entries`` and ``rest`` add up to ``score``."""
+
+    prediction: Any
+    for_class: Any
+    """The class that contributions, score and probability speak for."""
+    probability: float
+    score: float
+    entries: tuple[Entry, ...]
+    """The largest contributions first."""
+    rest: float
+    """What the rules add that are not among the entries."""
+    rest_rules: int
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Give the entries as plain data, for a data frame or JSON."""
+        return [asdict(entry) for entry in self.entries]
+
+    def __str__(self) -> str:
+        lines = [
+            f"predicted: {self.prediction} (probability of {self.for_class}: "
+            f"{self.probability:.4g})"
+        ]
+        for entry in self.entries:
+            often = f"  ({entry.rules} rules)" if entry.rules > 1 else ""
+            lines.append(f"{entry.contribution:+10.4f}  {entry.words}{often}")
+        if self.rest_rules:
+            word = "rule" if self.rest_rules == 1 else "rules"
+            lines.append(f"{self.rest:+10.4f}  {self.rest_rules} other {word}")
+        return "\n".join([*lines, f"{self.score:+10.4f}  score of {self.for_class}"])
+
+
+def explain(model: Model, table: Table, prediction: Any, top: int, for_class: Any) -> Explanation:
+    """Explain the score of a table's only row; a ``for_class`` of None means the usual one."""
+    scores = model.vote.scores(table)
+    classes = model.classes.tolist()
+    number = class_number(classes, for_class)
+    if number is None:
+        number = int(scores[0].argmax()) if scores.ndim == 2 else len(classes) - 1
+    output, sign = (number, 1.0) if scores.ndim == 2 else (0, 1.0)
+    if scores.ndim == 1 and number < len(classes) - 1:
+        sign = -1.0  # the one score speaks for the second class
+    entries = [
+        Entry(words, sign * float(added[output]), tuple((sign * added).tolist()), rules)
+        for words, added, rules in _grounds(model, table)
+    ]
+    entries.sort(key=lambda entry: -abs(entry.contribution))
+    rest = entries[top:]
+    return Explanation(
+        prediction,
+        classes[number],
+        float(model.probabilities(scores)[0, number]),
+        sign * float(scores.reshape(-1)[output]),
+        tuple(entries[:top]),
+        sum((entry.contribution for entry in rest), start=0.0),
+        sum(entry.rules for entry in rest),
+    )
+
+
+def class_number(classes: list[Any], for_class: Any) -> int | None:
+    """Find a class by its name; None for None."""
+    if for_class is None:
+        return None
+    if for_class not in classes:
+        raise ParameterError(
+            f"for_class is {for_class!r}; the classes are {', '.join(map(repr, classes))}"
+        )
+    return classes.index(for_class)
+
+
+def _grounds(model: Model, table: Table) -> list[tuple[str, Doubles, int]]:
+    """Give each condition in words, what the rules add that say so, and how many those are."""
+    vote, names = model.vote, model.say()
+    row = table.rows()
+    bins = vote.trees[0][0].bins if vote.trees else None
+    sample = unlabelled(ArrayTable(row, table.names, table.levels), bins)
+    words: dict[Hashable, str] = {}
+    added: dict[Hashable, Doubles] = {}
+    count: dict[Hashable, int] = {}
+    for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
+        cell = int(rule.cells(sample)[0])
+        said = applied(rule, cell, row[0], names)
+        inner = rule.rule if isinstance(rule, Valued) else rule
+        # black boxes with the same name are not the same rule
+        key: Hashable = said if isinstance(inner, StumpRule | TreeRule) else (said, id(inner))
+        words[key] = said
+        added[key] = added.get(key, 0.0) + float(cast) * rule.values[cell]
+        count[key] = count.get(key, 0) + 1
+    return [(words[key], added[key], count[key]) for key in words]
+
+
+def applied(rule: Hypothesis, cell: int, row: Values, names: Names) -> str:
+    """Say what a rule found in a row that lies in this cell.
+
+    >>> stump = StumpRule(0, 2.5, 2, +1, -1)
+    >>> applied(stump, 1, np.array([3.0]), Names(lambda j: f"x{j}"))
+    'x0 > 2.5'
+    """
+    if isinstance(rule, Valued):
+        return applied(rule.rule, cell, row, names)
+    if isinstance(rule, TreeRule):
+        return " and ".join(_way(rule, cell, row, names)) or "always"
+    if isinstance(rule, StumpRule):
+        return _side(rule, float(row[rule.feature]), names.column(rule.feature))
+    named = isinstance(rule, ClassFunction) or (isinstance(rule, Rule) and len(names.answers) == 2)
+    return f"{rule.words(names)}: {names.answers[cell] if named else f'cell {cell}'}"
+
+
+def _way(tree: TreeRule, leaf: int, row: Values, names: Names) -> list[str]:
+    """Say how a row came to its leaf: of several cuts on one side of it, the tightest."""
+    said: dict[Hashable, str] = {}
+    tightest: dict[Hashable, int] = {}
+    for split, left in tree.path(leaf):
+        feature, cut = int(tree.feature[split]), int(tree.cut[split])
+        if np.isnan(row[feature]):
+            said[feature] = f"{names.column(feature)} is missing"
+            continue
+        side = (feature, left, -1 if tree.member[split] < 0 else split)
+        if side not in tightest or (cut < tightest[side]) == left:
+            tightest[side] = cut
+            said[side] = tree.condition(split, names, left=left).removesuffix(" or missing")
+    return list(said.values())
+
+
+def _side(stump: StumpRule, value: float, column: str) -> str:
+    if stump.is_constant:
+        return "always"
+    if np.isnan(value):
+        return f"{column} is missing"
+    if np.isinf(stump.threshold):
+        return f"{column} is known"
+    return f"{column} {'>' if value > stump.value_cut else '≤'} {stump.threshold:.6g}"

@@ -1,0 +1,106 @@
+"""Permutation importances: how much worse a vote gets when one column is shuffled.
+
+A shuffled column has the same values, but says nothing of its rows any more (Breiman, Random
+forests, 2001, section 10). Any rule can be asked so, black boxes too. Columns that say the same
+stand in for one another, so each of them looks unimportant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Hypothesis, Valued
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.samples.sample import Sample
+from pacboost.sources.table import Table, Values
+from pacboost.training.metrics import Metric
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Importances:
+    """By how much a vote gets worse, in terms of ``metric``, when a column is shuffled."""
+
+    names: tuple[str, ...]
+    metric: str
+    base: float
+    """The metric on the rows as they are."""
+    each: Doubles
+    """(features, repeats); above 0 where the vote got worse."""
+
+    @property
+    def mean(self) -> Doubles:
+        """The mean over repeats."""
+        return np.asarray(self.each.mean(axis=1))
+
+    @property
+    def std(self) -> Doubles:
+        """The standard deviation over repeats."""
+        return np.asarray(self.each.std(axis=1))
+
+
+class Shuffled(Table):
+    """Another table with one column in another order.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> table = ArrayTable(np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]]))
+    >>> Shuffled(table, 1, np.array([2, 0, 1])).rows().tolist()
+    [[1.0, 7.0], [2.0, 5.0], [3.0, 6.0]]
+    """
+
+    def __init__(self, table: Table, column: int, order: NDArray[np.intp]) -> None:
+        self._table, self._column, self._order = table, column, order
+        self.n_rows, self.n_columns = table.n_rows, table.n_columns
+        self.names, self.levels = table.names, table.levels
+        self.width = min(table.width, 8)  # so few columns are copied along with the one
+
+    def block(self, first: int, last: int) -> Values:
+        """Copy these columns if the shuffled one is among them."""
+        values = self._table.block(first, last)
+        if first <= self._column < last:
+            place = self._column - first
+            values = values.copy()
+            values[:, place] = values[self._order, place]
+        return values
+
+
+def permutation_importances(
+    vote: Vote, sample: Sample, metric: Metric, repeats: int, seed: int, names: tuple[str, ...]
+) -> Importances:
+    """Shuffle every column that some rule asks for; the others are worth exactly 0.
+
+    How a column is shuffled depends on the seed, its number and the repeat alone.
+    """
+
+    def value(table: Table) -> float:
+        return float(metric(sample, vote.scores(table).reshape(sample.n_rows, -1)))
+
+    table, base = sample.table, value(sample.table)
+    each = np.zeros((table.n_columns, repeats))
+    for column in asked(vote.hypotheses, table.n_columns):
+        for repeat in range(repeats):
+            order = np.random.default_rng((seed, column, repeat)).permutation(sample.n_rows)
+            lost = value(Shuffled(table, column, order)) - base
+            each[column, repeat] = -lost if metric.more_is_better else lost
+    return Importances(names, metric.name, base, each)
+
+
+def asked(hypotheses: Iterable[Hypothesis], columns: int) -> list[int]:
+    """Give the columns that rules ask for: all of them, if one rule is a black box."""
+    found: set[int] = set()
+    for hypothesis in hypotheses:
+        rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
+        if isinstance(rule, StumpRule):
+            found |= set() if rule.is_constant else {rule.feature}
+        elif isinstance(rule, TreeRule):
+            found |= set(rule.feature.tolist())
+        else:
+            return list(range(columns))
+    return sorted(found)

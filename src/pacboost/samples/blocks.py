@@ -1,0 +1,151 @@
+"""Codes laid out for trees: eight lanes of a row in one 64-bit word.
+
+Features that are never away from their default together (the columns of a one-hot encoding) share
+a lane: its code says which of them is, and where it stands. Covertype's 54 columns fit into 12
+lanes so, and a tree has that much less to count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.kernels import best_split, grow, lookup
+from pacboost.kernels.threads import each_rows
+from pacboost.samples.bins import Bins, upper_cuts
+from pacboost.sources.table import SomeRows, Table, Values
+
+ROWS_LOOKED_AT = 20_000
+"""Whether features can share a lane is guessed from so many rows, and checked on all."""
+ROWS_PER_TILE = 4_096
+MOST_CODES = 255
+
+Defaults = dict[int, int]
+"""The default code of each feature that shares a lane."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """All rows of a table as words (blocks, rows), and where each feature lies in them."""
+
+    words: NDArray[np.uint64]
+    lanes: int
+    features: NDArray[np.int64]
+    """For each feature: lane, first code, bins, default code or -1, whether it is a category."""
+
+
+def lay_out(table: Table, bins: Bins) -> Blocks:
+    """Encode a table into words."""
+    if bins.missing > MOST_CODES:
+        raise ParameterError(
+            f"trees read codes of one byte, but {bins.missing + 1} are needed; "
+            f"set max_bins to {MOST_CODES} or less"
+        )
+    shared = _sharing(table, bins)
+    while True:
+        features, lanes = _places(bins, shared)
+        words = np.zeros((max(1, -(-lanes // 8)), table.n_rows), dtype=np.uint64)
+        clashing = _fill(table, bins, features, words)
+        if not clashing:
+            return Blocks(words, lanes, features)
+        shared = [{j: d for j, d in group.items() if j not in clashing} for group in shared]
+
+
+def _sharing(table: Table, bins: Bins) -> list[Defaults]:
+    """Group features that, on some rows, are never away from their defaults together."""
+    step = max(1, table.n_rows // ROWS_LOOKED_AT)
+    codes = bins.encode(SomeRows(table, np.arange(0, table.n_rows, step)))
+    away: dict[int, NDArray[np.bool_]] = {}
+    defaults: Defaults = {}
+    for j, own in enumerate(codes):
+        counts = np.bincount(own, minlength=bins.missing + 1)
+        if 2 * counts.max() > own.size and counts[bins.missing] == 0 and _size(bins, j) > 1:
+            defaults[j] = int(counts.argmax())
+            away[j] = own != defaults[j]
+    groups: list[Defaults] = []
+    taken: list[NDArray[np.bool_]] = []
+    for j in sorted(away, key=lambda j: (-int(away[j].sum()), j)):
+        for group, others in zip(groups, taken, strict=True):
+            size = sum(_size(bins, k) - 1 for k in group)
+            if size + _size(bins, j) <= MOST_CODES and not (others & away[j]).any():
+                group[j] = defaults[j]
+                np.logical_or(others, away[j], out=others)
+                break
+        else:
+            groups.append({j: defaults[j]})
+            taken.append(away[j].copy())
+    return [group for group in groups if len(group) > 1]
+
+
+def _places(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], int]:
+    """Give every feature its lane and codes; also the number of lanes."""
+    places = np.zeros((len(bins.thresholds), 6), dtype=np.int64)
+    places[:, best_split.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
+    places[:, best_split.CATEGORY] = bins.levels > 0
+    places[:, best_split.DEFAULT] = -1
+    lane = 0
+    for group in (group for group in shared if len(group) > 1):
+        code = 1
+        for j, default in group.items():
+            places[j, [best_split.LANE, best_split.BASE, best_split.DEFAULT]] = lane, code, default
+            code += _size(bins, j) - 1
+        lane += 1
+    for alone in np.flatnonzero(places[:, best_split.DEFAULT] < 0):
+        places[alone, best_split.LANE] = lane
+        lane += 1
+    return places, lane
+
+
+def _fill(
+    table: Table, bins: Bins, features: NDArray[np.int64], words: NDArray[np.uint64]
+) -> set[int]:
+    """Encode every column into its lane; give the features that cannot share theirs after all."""
+    clashing: set[int] = set()
+    for first, values in table.blocks():
+        own = bins.thresholds[first : first + values.shape[1]]
+        cuts, offsets = lookup.pack([upper_cuts(thresholds) for thresholds in own])
+        maps = np.stack([_map(features[first + j], bins.missing) for j in range(len(own))])
+
+        def task(
+            start: int,
+            stop: int,
+            values: Values = values,
+            first: int = first,
+            cuts: NDArray[np.float64] = cuts,
+            offsets: NDArray[np.int64] = offsets,
+            maps: NDArray[np.uint8] = maps,
+        ) -> None:
+            codes = np.empty((values.shape[1], ROWS_PER_TILE), dtype=np.uint8)
+            clashes = np.zeros(values.shape[1], dtype=np.int64)
+            for tile in range(start, stop, ROWS_PER_TILE):
+                end = min(tile + ROWS_PER_TILE, stop)
+                lookup.encode(values[tile:end], cuts, offsets, bins.missing, codes, 0)
+                own = features[first : first + values.shape[1]]
+                grow.place(codes, maps, own, words, tile, end, clashes)
+            clashing.update(int(first + j) for j in np.flatnonzero(clashes))
+
+        each_rows(task, table.n_rows)
+    return clashing
+
+
+def _map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
+    """Say for every code of a feature which code it has in its lane.
+
+    Where lanes are shared, 0 is every feature's default; a missing value has no place there.
+    """
+    codes = np.arange(256)
+    if feature[best_split.DEFAULT] < 0:
+        return codes.astype(np.uint8)
+    mapped = feature[best_split.BASE] + codes - (codes > feature[best_split.DEFAULT])
+    mapped[feature[best_split.DEFAULT]] = 0
+    mapped[missing] = grow.NO_PLACE
+    clipped: NDArray[np.uint8] = np.clip(mapped, 0, 255).astype(np.uint8)
+    return clipped
+
+
+def _size(bins: Bins, feature: int) -> int:
+    """The number of codes of values."""
+    return int(bins.thresholds[feature].size) + 1

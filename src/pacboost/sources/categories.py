@@ -1,0 +1,160 @@
+"""Find the categorical columns of what users hand in, and the levels of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.sources.arrays import holds_text
+from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.levels import Level, Levels, is_missing, is_text, pieces
+from pacboost.sources.table import Table
+
+MOST_LEVELS = 254
+"""As many as have codes of one byte, with one left for missing values."""
+
+
+def find_levels(
+    data: Any,
+    choice: str | Iterable[str | int | bool] | None = "from_dtype",
+    most: int = MOST_LEVELS,
+) -> Levels:
+    """Find the levels in the categorical columns of a data frame, a 2-d array or a table.
+
+    The choice is "from_dtype" (columns of text and categories), None (no column), or a list of
+    column names, of column numbers, or of a boolean for every column.
+
+    >>> find_levels(np.array([["red", 1], ["blue", 2], [None, 3]], dtype=object)).to_dict()
+    {'0': ['blue', 'red']}
+    """
+    source = _open(data)
+    columns = _chosen(source, choice)
+    return Levels({j: _levels(source.cells(j), source.name(j), most) for j in columns})
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The columns of a frame, an array or a table, as they came."""
+
+    n_columns: int
+    names: tuple[str, ...] | None
+    cells: Callable[[int], Any]
+    holds_text: Callable[[int], bool]
+
+    def name(self, column: int) -> str:
+        return str(column) if self.names is None else repr(self.names[column])
+
+
+def _open(data: Any) -> _Source:
+    if isinstance(data, Table):
+        return _Source(data.n_columns, data.names, data.cells, data.levels.__contains__)
+    if is_frame(data):
+        frame = open_frame(data)
+        names = tuple(str(name) for name in frame.columns)
+        kinds = list(frame.schema.values())
+        return _Source(len(names), names, lambda j: frame[:, j], lambda j: is_text(kinds[j]))
+    array: NDArray[Any] = data
+    return _Source(array.shape[1], None, lambda j: array[:, j], lambda j: holds_text(array[:, j]))
+
+
+def _chosen(source: _Source, choice: Any) -> list[int]:
+    """Give the numbers of the columns chosen, in order."""
+    if choice is None:
+        return []
+    if isinstance(choice, str) and choice == "from_dtype":
+        return [j for j in range(source.n_columns) if source.holds_text(j)]
+    if isinstance(choice, str) or not isinstance(choice, Iterable):
+        raise ParameterError(
+            f"categorical_features is {choice!r}; it may be 'from_dtype', None, or a list of "
+            "column names, of column numbers, or of a boolean for every column"
+        )
+    picks = list(choice)
+    if picks and all(isinstance(pick, bool | np.bool_) for pick in picks):
+        if len(picks) != source.n_columns:
+            raise ParameterError(
+                f"categorical_features holds {len(picks)} booleans, but X has {source.n_columns} "
+                "columns; give one for every column"
+            )
+        return [j for j, pick in enumerate(picks) if pick]
+    return sorted({_number(source, pick) for pick in picks})
+
+
+def _number(source: _Source, pick: Any) -> int:
+    """Give the number of a column named or numbered."""
+    if isinstance(pick, str):
+        if source.names is None:
+            raise ParameterError(
+                f"categorical_features names {pick!r}, but the columns of X have no names; give "
+                f"column numbers, 0 to {source.n_columns - 1}, or a data frame"
+            )
+        if pick not in source.names:
+            raise ParameterError(
+                f"categorical_features names {pick!r}, which is no column of X; its columns are "
+                f"{', '.join(repr(name) for name in source.names)}"
+            )
+        return source.names.index(pick)
+    if isinstance(pick, bool) or not isinstance(pick, int | np.integer):
+        raise ParameterError(
+            f"categorical_features holds {pick!r}; it may hold column names, column numbers, or a "
+            "boolean for every column"
+        )
+    if not 0 <= pick < source.n_columns:
+        raise ParameterError(
+            f"categorical_features holds column number {pick}, but X has {source.n_columns} "
+            f"columns: give 0 to {source.n_columns - 1}"
+        )
+    return int(pick)
+
+
+def _levels(cells: Any, name: str, most: int) -> tuple[Level, ...]:
+    try:
+        distinct = _distinct(cells)
+    except TypeError as problem:
+        raise DataError(f"column {name} holds what is no category: {problem}") from problem
+    if len(distinct) > most:
+        raise DataError(
+            f"column {name} has {len(distinct):,} levels; a categorical feature may have {most}. "
+            "Group its rare levels into one, leave the column out, or encode it as a number."
+        )
+    return _in_order(distinct, name)
+
+
+def _distinct(cells: Any) -> list[Any]:
+    """Give the distinct cells that are not missing."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
+        found: Iterable[Any] = np.unique(cells).tolist()
+    elif isinstance(cells, np.ndarray) or cells.dtype == nw.Object:
+        found = {cell for part in pieces(cells) for cell in set(part) if not is_missing(cell)}
+    else:
+        found = cells.drop_nulls().unique().to_list()
+    return [cell for cell in found if not is_missing(cell)]
+
+
+def _in_order(distinct: list[Any], name: str) -> tuple[Level, ...]:
+    """Sort the levels; 1 and 1.0 are one level, and a column holds text or numbers, not both."""
+    plain = {cell.item() if isinstance(cell, np.generic) else cell for cell in distinct}
+    strange = [cell for cell in plain if not isinstance(cell, str | bool | int | float)]
+    if strange:
+        raise DataError(
+            f"column {name} holds {type(strange[0]).__name__} values; categories are text, numbers "
+            "or booleans. Turn them into text, or leave the column out."
+        )
+    text = {cell for cell in plain if isinstance(cell, str)}
+    numbers = plain - text
+    if text and numbers:
+        raise DataError(
+            f"column {name} mixes text and numbers, such as {min(text)!r} and {min(numbers)!r}; "
+            "make its categories all text or all numbers"
+        )
+    if any(math.isinf(cell) for cell in numbers):
+        raise DataError(f"column {name} holds infinity as a category; make it missing or text")
+    if text or all(isinstance(cell, bool) for cell in numbers):
+        return tuple(sorted(plain))
+    return tuple(sorted(int(cell) if cell == int(cell) else cell for cell in numbers))

@@ -1,0 +1,155 @@
+"""What the loop measures on its own account: sums, errors and potentials over all rows.
+
+Learners and boosters never report their own success. Sums of whole numbers are exact; sums of
+floats are made span by span, so they do not depend on the number of threads either.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues
+from pacboost.kernels import measure
+from pacboost.kernels.threads import (
+    ROWS_FOR_CHEAP_KERNELS,
+    ROWS_PER_SPAN,
+    each_rows,
+    span_count,
+    span_size,
+)
+from pacboost.samples.request import Request, Sums
+from pacboost.samples.sample import Sample
+
+KINDS = {
+    "logistic": measure.LOGISTIC,
+    "clipped": measure.CLIPPED,
+    "square": measure.SQUARE,
+    "absolute": measure.ABSOLUTE,
+}
+
+LEAST_COST = 2.0**-60
+"""Costs far below the rounding of 1 come out as nothing, or less; ratios need something."""
+
+
+@dataclass(frozen=True)
+class Masses:
+    """The weight of all rows, of those a rule got wrong, and how many rows it is worth."""
+
+    total: int
+    wrong: int
+    effective_size: float
+
+
+def masses(weights: NDArray[np.int64], agree: Answers) -> Masses:
+    """Weigh a rule that is right or wrong on each row."""
+    sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
+    squares = np.zeros(sums.shape[0])
+
+    def task(start: int, stop: int) -> None:
+        a, b = start // ROWS_PER_SPAN, span_count(stop)
+        own = agree[start:stop]
+        measure.masses(weights[start:stop], own, ROWS_PER_SPAN, sums[a:b], squares[a:b])
+
+    each_rows(task, weights.size, at_least=ROWS_FOR_CHEAP_KERNELS)
+    total, wrong = (int(number) for number in sums.sum(axis=0))
+    return Masses(total, wrong, total**2 / float(squares.sum()))
+
+
+def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
+    """Add up pulls and weights in every cell; also give how many rows the pulls are worth."""
+    rows, outputs = request.weights.shape
+    size = span_size(outputs)
+    squares = np.zeros(span_count(rows, outputs))
+    parts: list[NDArray[np.int64]] = []
+
+    def task(start: int, stop: int) -> None:
+        a, b = start // size, span_count(stop, outputs)
+        own = np.zeros((2, count, outputs), dtype=np.int64)
+        parts.append(own)
+        measure.cell_sums(
+            cells[start:stop],
+            request.weights[start:stop],
+            request.pulls[start:stop],
+            request.signed,
+            size,
+            own,
+            squares[a:b],
+        )
+
+    each_rows(task, rows, width=outputs)
+    pulls, weights = sum(parts[1:], parts[0])
+    square = float(squares.sum())
+    worth = request.pull**2 / square if square > 0 else 0.0
+    return Sums(pulls, weights, int(weights.sum()), request.pull, rows), worth
+
+
+def edge_of(sums: Sums, values: CellValues) -> float:
+    """The correlation of the signs of the values with what the rows ask for."""
+    return float((np.sign(values) * sums.pulls).sum()) / sums.pull
+
+
+def exponential_normaliser(sums: Sums, values: CellValues) -> float:
+    """Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
+    plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
+    return math.fsum((plus * np.exp(-values) + minus * np.exp(values)).ravel()) / sums.weight
+
+
+def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> float:
+    """The mean cost of the margins, in a unit that is 1 (log₂ K for softmax) where all are 0.
+
+    In regression, the mean loss of the scores that stand for margins there.
+    """
+    rows, outputs = margins.shape
+    if sample.targets is not None:
+        margins = sample.targets[:, None] - margins
+    softmax = kind == "logistic" and outputs > 1
+    number = measure.SOFTMAX if softmax else KINDS[kind]
+    size = span_size(outputs)
+    sums = np.zeros(span_count(rows, outputs))
+
+    def task(start: int, stop: int) -> None:
+        a, b = start // size, span_count(stop, outputs)
+        if number == measure.LOGISTIC and outputs == 1 and sample.base.size == 1:
+            measure.log_costs(margins[start:stop, 0], size, sums[a:b])
+            return
+        base = np.ones(1) if sample.base.size == 1 else sample.base[start:stop]
+        own, signs = margins[start:stop], sample.signs[start:stop]
+        measure.potential(number, own, signs, base, size, sums[a:b])
+
+    each_rows(task, rows, width=outputs)
+    mass = float(sample.base.sum()) if sample.base.size > 1 else float(rows)
+    unit = math.log(2) if kind == "logistic" else 1.0
+    mean = float(sums.sum()) / (unit * mass * (1 if softmax else outputs))
+    return max(mean, LEAST_COST) if sample.targets is None else mean
+
+
+def training_error(
+    margins: NDArray[np.float64], sample: Sample, first_weights: NDArray[np.int64]
+) -> float:
+    """The share of the sample, under D_1, on which the vote errs or ties.
+
+    With several labels a row, the share of pairs of row and label: the Hamming loss.
+    """
+    rows, outputs = margins.shape
+    one_class = outputs == 1 or sample.labels is None
+    weighted = first_weights.size > 1
+    wrong: list[int] = []
+
+    def task(start: int, stop: int) -> None:
+        own = first_weights[start:stop] if weighted else first_weights
+        if one_class and outputs == 1:
+            wrong.append(int(measure.mistakes(margins[start:stop, 0], own)))
+        elif one_class:
+            flat = np.repeat(own, outputs) if weighted else own
+            wrong.append(int(measure.mistakes(margins[start:stop].reshape(-1), flat)))
+        else:
+            signs = sample.signs[start:stop]
+            wrong.append(int(measure.wrong_classes(margins[start:stop], signs, own)))
+
+    each_rows(task, rows, at_least=ROWS_FOR_CHEAP_KERNELS // outputs, width=outputs)
+    total = int(first_weights.sum()) if weighted else rows
+    return sum(wrong) / (total * (outputs if one_class else 1))

@@ -1,0 +1,217 @@
+"""Shapes: a constant and one step function for each feature are the vote, bit for bit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError
+from pacboost.hypotheses.function import Function
+from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
+from pacboost.hypotheses.shapes import shapes
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.numerics.exact import VOTE_UNIT, round_vote
+from pacboost.samples.bins import Bins
+from pacboost.sources.arrays import ArrayTable
+
+LEVELS = 5
+CATEGORY = 2
+NAMES = Names(lambda j: f"x{j}", ("a", "b", "c"), lambda j, k: "vwxyz"[k])
+Doubles = NDArray[np.float64]
+
+
+def some_bins(generator: np.random.Generator) -> Bins:
+    """Two columns of numbers, and one of five levels."""
+    numbers = [
+        np.unique(np.round(generator.normal(size=generator.integers(1, 30)), 2).astype(np.float32))
+        for _ in range(2)
+    ]
+    levels = np.arange(0.5, LEVELS - 1, dtype=np.float32)
+    return Bins((*numbers, levels), np.zeros(3, np.int64), np.array([0, 0, LEVELS]))
+
+
+def some_values(generator: np.random.Generator, cells: int, outputs: int) -> Doubles:
+    return np.rint(generator.normal(size=(cells, outputs)) / VOTE_UNIT) * VOTE_UNIT
+
+
+def some_tree(generator: np.random.Generator, bins: Bins, outputs: int) -> TreeRule:
+    """A split on a number, on levels, or on whether a value is missing; or none."""
+    if generator.random() < 0.15:
+        return TreeRule.constant(bins, some_values(generator, 1, outputs))
+    feature = int(generator.integers(3))
+    missing_left = generator.random() < 0.5
+    members = np.empty((0, 256), np.uint8)
+    if feature == CATEGORY:
+        members = (generator.random((1, 256)) < 0.5).astype(np.uint8)
+        members[0, bins.missing] = missing_left
+    children = np.array([-1, -2] if generator.random() < 0.5 else [-2, -1], dtype=np.int32)
+    return TreeRule(
+        bins=bins,
+        feature=np.array([feature], np.int32),
+        cut=np.array([generator.integers(bins.thresholds[feature].size + 1)], np.int32),
+        missing_left=np.array([missing_left]),
+        left=children[:1],
+        right=children[1:],
+        member=np.array([0 if feature == CATEGORY else -1], np.int32),
+        members=members,
+        gain=np.ones(1),
+        cover=np.ones(3),
+        values=some_values(generator, 2, outputs),
+    )
+
+
+def some_stump(generator: np.random.Generator, bins: Bins) -> StumpRule:
+    feature = int(generator.integers(3))
+    thresholds = bins.thresholds[feature]
+    cut = int(generator.integers(thresholds.size + 1))
+    threshold = float(thresholds[cut]) if cut < thresholds.size else math.inf
+    above, missing = (int(sign) for sign in generator.choice([-1, 1], 2))
+    return StumpRule(feature, threshold, cut, above, missing)
+
+
+def some_rule(generator: np.random.Generator, bins: Bins, outputs: int) -> Hypothesis:
+    kind = generator.random()
+    if kind < 0.5:
+        return some_tree(generator, bins, outputs)
+    stump = some_stump(generator, bins)
+    if outputs == 1 and kind < 0.8:
+        return stump
+    return Valued(stump, some_values(generator, 2, outputs))
+
+
+def some_vote(generator: np.random.Generator, rounds: int, outputs: int) -> Vote:
+    bins = some_bins(generator)
+    rules = [some_rule(generator, bins, outputs) for _ in range(rounds)]
+    votes = [
+        round_vote(generator.normal()) if isinstance(rule, StumpRule) else 1.0 for rule in rules
+    ]
+    return Vote(rules, np.array(votes), outputs)
+
+
+def some_table(generator: np.random.Generator, rows: int) -> ArrayTable:
+    """Hundredths as doubles, many of which round to a threshold that they do not equal."""
+    values = np.round(generator.normal(size=(rows, 3)), 2)
+    values[:, CATEGORY] = generator.integers(LEVELS, size=rows)
+    values[generator.random(values.shape) < 0.15] = np.nan
+    return ArrayTable(values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.sampled_from([1, 3]))
+def test_shapes_add_up_to_the_scores_bit_for_bit(seed: int, rounds: int, outputs: int) -> None:
+    generator = np.random.default_rng(seed)
+    vote, table = some_vote(generator, rounds, outputs), some_table(generator, 50)
+    found = shapes(vote, NAMES)
+    scores = vote.scores(table)
+    assert found.scores(table).shape == scores.shape
+    assert np.array_equal(found.scores(table), scores)
+    rows = table.rows()
+    by_hand = found.intercept + sum(own.at(rows[:, j]) for j, own in found.features.items())
+    assert np.array_equal(np.broadcast_to(by_hand, (50, outputs)), scores.reshape(50, -1))
+    for k in range(outputs):
+        assert np.array_equal(found.of(k).scores(table), scores.reshape(50, -1)[:, k])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_shapes_hold_no_step_that_does_not_change_and_one_value_a_level(seed: int) -> None:
+    found = shapes(some_vote(np.random.default_rng(seed), 30, 3), NAMES)
+    for j, own in found.features.items():
+        assert own.name == f"x{j}"
+        assert own.values.shape == (own.thresholds.size + 1, 3)
+        assert own.span == max(np.ptp([*own.values[:, k], own.missing[k]]) for k in range(3))
+        if own.levels:
+            assert (j, own.levels) == (CATEGORY, tuple("vwxyz"))
+        elif j != CATEGORY:
+            assert (own.values[1:] != own.values[:-1]).any(axis=1).all()
+
+
+def test_the_same_stumps_as_trees_have_the_same_shapes() -> None:
+    generator = np.random.default_rng(1)
+    bins = some_bins(generator)
+    stumps = [some_stump(generator, bins) for _ in range(40)]
+    stumps = [stump for stump in stumps if stump.feature != CATEGORY and not stump.is_constant]
+    one = np.zeros(1, np.int32)
+    trees = [
+        TreeRule(
+            bins,
+            one + stump.feature,
+            one + stump.cut,
+            np.array([stump.missing == -stump.above]),
+            one - 1,
+            one - 2,
+            one - 1,
+            np.empty((0, 256), np.uint8),
+            np.ones(1),
+            np.ones(3),
+            np.array([[-stump.above], [stump.above]], dtype=np.float64),
+        )
+        for stump in stumps
+    ]
+    votes = np.array([round_vote(v) for v in generator.normal(size=len(stumps))])
+    one_way, other = (shapes(Vote(rules, votes), NAMES) for rules in (stumps, trees))
+    assert list(one_way.features) == list(other.features)
+    for j, own in one_way.features.items():
+        assert np.array_equal(own.thresholds, other[j].thresholds)
+        assert np.array_equal(own.values, other[j].values)
+        assert np.array_equal(own.missing, other[j].missing)
+
+
+def test_constants_are_the_intercept() -> None:
+    bins = some_bins(np.random.default_rng(0))
+    rules = [
+        StumpRule.constant(1),
+        StumpRule(1, math.inf, 99, +1, -1),
+        TreeRule.constant(bins, np.array([4.0])),
+        Valued(StumpRule.constant(-1), np.array([[8.0], [16.0]])),
+    ]
+    found = shapes(Vote(rules, np.array([1.0, 2.0, 1.0, 1.0])), NAMES)
+    assert found.intercept.tolist() == [1 - 2 + 4 + 8]
+    assert not found.features
+    assert shapes(Vote([], np.empty(0), 3), NAMES).intercept.tolist() == [0, 0, 0]
+
+
+def test_a_stump_that_asks_only_whether_a_value_is_missing() -> None:
+    found = shapes(Vote([StumpRule(1, math.inf, 99, -1, -1)], np.array([0.5])), NAMES)
+    assert found["x1"].values.tolist() == [[0.5]]
+    assert found["x1"].missing.tolist() == [-0.5]
+    assert found["x1"].thresholds.size == 0
+
+
+def test_rules_without_shapes_are_refused() -> None:
+    bins = some_bins(np.random.default_rng(0))
+    two = np.array([0, 1], np.int32)
+    large = TreeRule(
+        bins,
+        two,
+        two * 0,
+        two > 0,
+        np.array([-1, -2], np.int32),
+        np.array([1, -3], np.int32),
+        two * 0 - 1,
+        np.empty((0, 256), np.uint8),
+        np.ones(2),
+        np.ones(5),
+        np.ones((3, 1)),
+    )
+    with pytest.raises(DataError, match=r"3 leaves.*shap_values\(X\)"):
+        shapes(Vote([large], np.ones(1)), NAMES)
+    box = Function(lambda rows: rows[:, 0], "box")
+    for rule in (box, Valued(box, np.ones((2, 1)))):
+        with pytest.raises(DataError, match=r"Function rules.*permutation_importances"):
+            shapes(Vote([rule], np.ones(1)), NAMES)
+
+
+def test_columns_by_name_and_number() -> None:
+    found = shapes(Vote([StumpRule(1, 2.5, 2, 1, 1)], np.ones(1)), NAMES)
+    assert found[1] is found["x1"]
+    for absent in (0, "x0", "age"):
+        with pytest.raises(DataError, match="it asks for x1"):
+            found[absent]

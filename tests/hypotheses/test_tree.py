@@ -1,0 +1,234 @@
+"""Trees as rules: where rows go, what is said of them, and values that keep to slopes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Names
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.kernels import naive
+from pacboost.kernels.threads import using
+from pacboost.numerics.exact import VOTE_UNIT
+from pacboost.samples.bins import Bins, fit_bins
+from pacboost.samples.sample import unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.levels import Levels
+
+NAMES = Names(("age", "colour", "size").__getitem__, level=lambda _, k: "rgb"[k])
+
+
+def table_of(rows: list[list[float]]) -> ArrayTable:
+    return ArrayTable(np.array(rows), levels=Levels({1: (0, 1, 2)}))
+
+
+TABLE = table_of([[1, 0, 5], [2, 1, 6], [3, 2, np.nan], [np.nan, np.nan, 7], [4, 1, 5]])
+
+
+def small_tree() -> TreeRule:
+    """age ≤ 2.5 or missing? then colour in {r, b}; else size known?"""
+    member = np.zeros((1, 256), dtype=np.uint8)
+    member[0, [0, 2]] = 1
+    return TreeRule(
+        bins=fit_bins(TABLE),
+        feature=np.array([0, 1, 2], dtype=np.int32),
+        cut=np.array([1, 9, 2], dtype=np.int32),
+        missing_left=np.array([True, False, False]),
+        left=np.array([1, ~0, ~1], dtype=np.int32),
+        right=np.array([2, ~2, ~3], dtype=np.int32),
+        member=np.array([-1, 0, -1], dtype=np.int32),
+        members=member,
+        gain=np.array([3.0, 2, 1]),
+        cover=np.zeros(7),
+        values=np.array([[1.0], [-2], [3], [-4]]),
+    )
+
+
+def random_rule(
+    generator: np.random.Generator, bins: Bins, splits: int, slopes: NDArray[np.int8] | None = None
+) -> TreeRule:
+    """A tree grown at random leaves with random splits and values."""
+    features = len(bins.thresholds)
+    feature = generator.integers(features, size=splits).astype(np.int32)
+    left, right = np.empty(splits, dtype=np.int32), np.empty(splits, dtype=np.int32)
+    ends: list[tuple[int, NDArray[np.int32]]] = [(-1, left)]
+    for t in range(splits):
+        leaf = int(generator.integers(len(ends)))
+        parent, side = ends[leaf]
+        if parent >= 0:
+            side[parent] = t
+        ends[leaf] = t, left
+        ends.append((t, right))
+    for leaf, (parent, side) in enumerate(ends):
+        if parent >= 0:
+            side[parent] = ~leaf
+    category = bins.levels[feature] > 0
+    return TreeRule(
+        bins=bins,
+        feature=feature,
+        cut=np.array([generator.integers(bins.thresholds[j].size + 1) for j in feature], np.int32),
+        missing_left=generator.random(splits) < 0.5,
+        left=left,
+        right=right,
+        member=np.where(category, np.cumsum(category) - 1, -1).astype(np.int32),
+        members=generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8),
+        gain=np.ones(splits),
+        cover=np.zeros(2 * splits + 1),
+        values=generator.integers(-(2**40), 2**40, (splits + 1, 1)).astype(np.float64) * VOTE_UNIT,
+        slope=None if slopes is None else slopes[feature],
+    )
+
+
+# -- where rows go
+
+
+def test_rows_go_where_the_splits_send_them() -> None:
+    rule = small_tree()
+    sample = unlabelled(TABLE)
+    assert rule.cells(sample).tolist() == [0, 2, 3, 2, 1]
+    assert rule.cells(unlabelled(TABLE, rule.bins)).tolist() == [0, 2, 3, 2, 1]
+    assert Vote([rule], np.array([2.0])).scores(TABLE).tolist() == [2, 6, -8, 6, -4]
+
+
+@settings(deadline=None, max_examples=50)
+@given(splits=st.integers(0, 30), rows=st.integers(1, 100), seed=st.integers(0, 2**32))
+def test_cells_equal_the_twins_walk(splits: int, rows: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    X = generator.integers(0, 9, (rows, 3)).astype(np.float64)
+    X[generator.random(X.shape) < 0.2] = np.nan
+    table = ArrayTable(X, levels=Levels({1: tuple(range(9))}))
+    bins = fit_bins(table)
+    rule = random_rule(generator, bins, splits)
+    wanted = naive.walk(bins.encode(table), rule.nodes, rule.members, bins.missing)
+    np.testing.assert_array_equal(rule.cells(unlabelled(table)), wanted)
+    np.testing.assert_array_equal(rule.cells(unlabelled(table, bins)), wanted)
+    scores = Vote([rule, rule], np.array([1.0, 2.0])).scores(table)
+    np.testing.assert_array_equal(scores, 3 * rule.values[wanted, 0])
+
+
+def test_any_number_of_threads_walks_alike() -> None:
+    generator = np.random.default_rng(1)
+    table = ArrayTable(generator.normal(size=(70_000, 3)))
+    rule = random_rule(generator, fit_bins(table), 20)
+    found = []
+    for n_jobs in (1, 3):
+        with using(n_jobs):
+            found.append(rule.cells(unlabelled(table)))
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_a_constant_has_one_leaf() -> None:
+    rule = TreeRule.constant(fit_bins(TABLE), np.array([0.25, -1.0]), 7.0)
+    assert not rule.cells(unlabelled(TABLE)).any()
+    assert rule.values.tolist() == [[0.25, -1.0]]
+    assert rule.cover.tolist() == [7.0]
+    assert rule.path(0) == []
+    assert Vote([rule], np.ones(1), 2).scores(TABLE).tolist() == [[0.25, -1.0]] * 5
+
+
+@settings(deadline=None, max_examples=50)
+@given(splits=st.integers(0, 30), seed=st.integers(0, 2**32))
+def test_the_cover_of_a_node_is_that_of_its_leaves(splits: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    rule = random_rule(generator, fit_bins(TABLE), splits)
+    weights = generator.integers(0, 99, splits + 1).astype(np.float64)
+    values = generator.normal(size=(splits + 1, 2))
+    valued = rule.valued(values, weights)
+    np.testing.assert_array_equal(valued.values, values)
+    np.testing.assert_array_equal(valued.cover[splits:], weights)
+    for t in range(splits):
+        under = [leaf for leaf in range(splits + 1) if t in dict(rule.path(leaf))]
+        assert valued.cover[t] == weights[under].sum()
+
+
+# -- values that keep to slopes
+
+
+@settings(deadline=None, max_examples=150)
+@given(splits=st.integers(1, 25), seed=st.integers(0, 2**32))
+def test_allowed_values_are_monotone_and_change_nothing_that_was(splits: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    grid = np.arange(6.0)
+    points = np.stack(np.meshgrid(grid, grid, grid), axis=-1).reshape(-1, 3)
+    table = ArrayTable(points)
+    slopes = np.array([1, -1, 0], dtype=np.int8)
+    rule = random_rule(generator, fit_bins(table), splits, slopes)
+    values = rule.allowed(rule.values)
+    np.testing.assert_array_equal(np.rint(values / VOTE_UNIT) * VOTE_UNIT, values)
+    np.testing.assert_array_equal(rule.allowed(values), values)
+    scores = values[rule.cells(unlabelled(table)), 0]
+    for feature in (0, 1):
+        order = np.lexsort([points[:, feature], *points[:, np.arange(3) != feature].T])
+        rises = np.diff(scores[order].reshape(-1, 6), axis=1) * slopes[feature]
+        assert (rises >= 0).all()
+
+
+def test_without_slopes_every_value_is_allowed() -> None:
+    rule = small_tree()
+    assert rule.allowed(rule.values) is rule.values
+    free = replace(rule, slope=np.zeros(3, dtype=np.int8))
+    np.testing.assert_array_equal(free.allowed(rule.values), rule.values)
+
+
+def test_values_are_moved_to_the_middle_and_no_further() -> None:
+    rule = replace(small_tree(), slope=np.array([1, 0, 0], dtype=np.int8))
+    before = rule.values.copy()
+    moved = rule.allowed(rule.values)  # left: 1 and 3, right: -2 and -4; the middle is -0.5
+    assert moved.ravel().tolist() == [-0.5, -0.5, -0.5, -0.5]
+    np.testing.assert_array_equal(rule.values, before)
+    falling = replace(rule, slope=np.array([-1, 0, 0], dtype=np.int8))
+    np.testing.assert_array_equal(falling.allowed(rule.values), rule.values)
+
+
+# -- words
+
+
+def test_paths_lead_to_their_leaves() -> None:
+    rule = small_tree()
+    assert rule.path(0) == [(0, True), (1, True)]
+    assert rule.path(3) == [(0, False), (2, False)]
+
+
+@pytest.mark.parametrize(
+    ("leaf", "words"),
+    [
+        (0, "age ≤ 2.5 or missing and colour in {r, b} → +1"),
+        (2, "age ≤ 2.5 or missing and colour in {g} or missing → +3"),
+        (1, "age > 2.5 and size is known → -2"),
+        (3, "age > 2.5 and size is missing → -4"),
+    ],
+)
+def test_leaves_are_said_in_words(leaf: int, words: str) -> None:
+    assert small_tree().leaf_words(leaf, NAMES) == words
+
+
+def test_trees_are_said_in_words() -> None:
+    rule = small_tree()
+    assert rule.words(NAMES) == "tree of 4 leaves on age, colour, size"
+    constant = TreeRule.constant(rule.bins, np.array([0.5]))
+    assert constant.words(NAMES) == "always +0.5"
+    assert constant.leaf_words(0, NAMES) == "always → +0.5"
+    one = replace(
+        rule,
+        feature=rule.feature[:1],
+        cut=rule.cut[:1],
+        missing_left=np.array([False]),
+        left=np.array([~0], dtype=np.int32),
+        right=np.array([~1], dtype=np.int32),
+        member=rule.member[:1],
+        values=rule.values[:2],
+    )
+    assert one.words(NAMES) == "age ≤ 2.5 → +1, else -2"
+
+
+def test_many_columns_are_not_all_named() -> None:
+    table = ArrayTable(np.arange(12.0).reshape(2, 6))
+    rule = random_rule(np.random.default_rng(0), fit_bins(table), 6)
+    rule = replace(rule, feature=np.arange(6, dtype=np.int32))
+    assert rule.words(Names(table.name)) == "tree of 7 leaves on x0, x1, x2, x3, …"

@@ -1,0 +1,538 @@
+"""Counting, scanning and parting for trees: every kernel against its twin, and against itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import DTypeLike, NDArray
+
+from pacboost.kernels import best_split, grow, naive
+
+CRITERIA = {"newton": best_split.NEWTON, "z": best_split.Z, "error": best_split.ERROR}
+WIDTH = 264
+FREE = np.array([-np.inf, np.inf])
+
+
+@dataclass(frozen=True)
+class World:
+    """Codes (features, rows), and how they lie in lanes."""
+
+    codes: NDArray[np.uint8]
+    features: NDArray[np.int64]
+    maps: NDArray[np.uint8]
+    lanes: int
+    missing: int
+
+    def words(self) -> NDArray[np.uint64]:
+        """The codes as ``place`` writes them."""
+        words = np.zeros((-(-self.lanes // 8), self.codes.shape[1]), dtype=np.uint64)
+        clashes = np.zeros(len(self.codes), dtype=np.int64)
+        rows = words.shape[1]
+        grow.place(self.codes, self.maps, self.features, words, 0, rows, clashes)
+        assert not clashes.any()
+        return words
+
+
+def world_of(
+    rows: int, alone: list[int], shared: list[list[int]], seed: int, missing_rate: float = 0.1
+) -> World:
+    """Lay features of so many bins into lanes; those of one group are exclusive, and share one.
+
+    About half of the features are categories. Lanes and features come in random order.
+    """
+    generator = np.random.default_rng(seed)
+    sizes = [*alone, *(size for group in shared for size in group)]
+    missing = max(sizes)
+    count = len(sizes)
+    codes = np.zeros((count, rows), dtype=np.uint8)
+    features = np.zeros((count, 6), dtype=np.int64)
+    features[:, best_split.BINS] = sizes
+    features[:, best_split.CATEGORY] = generator.random(count) < 0.5
+    features[:, best_split.DEFAULT] = -1
+    maps = np.tile(np.arange(256, dtype=np.uint8), (count, 1))
+    lane_of = generator.permutation(len(alone) + len(shared))
+    for j, size in enumerate(alone):
+        own = generator.integers(size, size=rows)
+        own[generator.random(rows) < missing_rate] = missing
+        codes[j] = own
+        features[j, best_split.LANE] = lane_of[j]
+    j = len(alone)
+    for g, group in enumerate(shared):
+        which = generator.integers(-1, len(group), size=rows)  # -1: all have their default
+        first = 1
+        for k, size in enumerate(group):
+            default = int(generator.integers(size))
+            others = np.delete(np.arange(size), default)
+            own = np.full(rows, default)
+            here = which == k
+            own[here] = generator.choice(others, here.sum())
+            codes[j] = own
+            features[j, best_split.LANE] = lane_of[len(alone) + g]
+            features[j, [best_split.BASE, best_split.DEFAULT]] = first, default
+            maps[j] = grow.NO_PLACE
+            maps[j, others] = first + np.arange(size - 1)
+            maps[j, default] = 0
+            first += size - 1
+            j += 1
+        assert first <= 255
+    mixed = generator.permutation(count)
+    return World(codes[mixed], features[mixed], maps[mixed], lane_of.size, missing)
+
+
+GROUPS = st.one_of(
+    st.lists(st.just(2), min_size=2, max_size=12),  # a one-hot encoding
+    st.lists(st.integers(2, 40), min_size=2, max_size=6),
+    st.sampled_from([[254, 2], [128, 128], [3, 250, 3]]),
+)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    rows = draw(st.sampled_from([1, 2, 3, 30, 300]))
+    alone = draw(st.lists(st.sampled_from([1, 2, 3, 7, 20, 254, 255]), max_size=10))
+    shared = draw(st.lists(GROUPS, min_size=not alone, max_size=2))
+    rate = draw(st.sampled_from([0.0, 0.1, 0.9]))
+    return world_of(rows, alone, shared, draw(st.integers(0, 2**32)), rate)
+
+
+def some_pairs(
+    generator: np.random.Generator, lines: int, rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Pulls (lines, rows) and weights (rows,), and both as pairs; some rows weigh nothing."""
+    weights = generator.integers(0, 2**20, rows) * (generator.random(rows) < 0.9)
+    pulls = generator.integers(-(2**20), 2**20, (lines, rows)) * (weights > 0)
+    return pulls, weights, (pulls << 32) + weights
+
+
+def some_rows(generator: np.random.Generator, rows: int) -> NDArray[np.uint32]:
+    """Rows in ascending order, perhaps none."""
+    return np.flatnonzero(generator.random(rows) < generator.random()).astype(np.uint32)
+
+
+# -- words
+
+
+@settings(deadline=None, max_examples=80)
+@given(world=worlds())
+def test_what_was_placed_is_read_back(world: World) -> None:
+    lanes = naive.lanes(world.words())
+    for codes, feature in zip(world.codes, world.features, strict=True):
+        lane, first, bins, default = feature[:4]
+        np.testing.assert_array_equal(naive.decode(lanes[lane], first, bins, default), codes)
+
+
+def test_rows_are_placed_a_few_at_a_time() -> None:
+    world = world_of(500, [3, 9], [[2, 2, 2]], 0)
+    words = np.zeros((1, 500), dtype=np.uint64)
+    clashes = np.zeros(5, dtype=np.int64)
+    for first, last in [(0, 7), (7, 300), (300, 500)]:
+        own = world.codes[:, first:last]
+        grow.place(own, world.maps, world.features, words, first, last, clashes)
+    np.testing.assert_array_equal(words, world.words())
+
+
+def test_clashes_are_counted_for_the_later_column_and_for_what_has_no_place() -> None:
+    codes = np.array([[1, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 2]], dtype=np.uint8)
+    features = np.array([[0, 1, 2, 0, 0, 0], [0, 2, 2, 0, 0, 0], [0, 3, 2, 0, 0, 0]])
+    maps = np.full((3, 256), grow.NO_PLACE, dtype=np.uint8)
+    maps[:, 0], maps[:, 1] = 0, [1, 2, 3]
+    clashes = np.zeros(3, dtype=np.int64)
+    grow.place(codes, maps, features, np.zeros((1, 4), dtype=np.uint64), 0, 4, clashes)
+    assert clashes.tolist() == [0, 2, 1]
+
+
+# -- counting
+
+
+@settings(deadline=None, max_examples=80)
+@given(world=worlds(), lines=st.integers(1, 4), seed=st.integers(0, 2**32))
+def test_counts_equal_the_twins(world: World, lines: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    words = world.words()
+    _, _, pairs = some_pairs(generator, lines, words.shape[1])
+    rows = some_rows(generator, words.shape[1])
+    before = generator.integers(-9, 9, (lines, 8 * len(words), WIDTH))
+    found = before.copy()
+    grow.count(words, world.lanes, rows, pairs, found)
+    added = (found - before)[:, : world.lanes]
+    wanted = naive.count(words, rows, pairs, WIDTH)[:, : world.lanes]
+    np.testing.assert_array_equal(added, wanted)
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 5, 8, 9, 12, 13])
+def test_many_rows_are_counted_in_tiles(lanes: int) -> None:
+    generator = np.random.default_rng(lanes)
+    n = 2 * grow.ROWS_AT_ONCE + 3
+    world = world_of(n, [255] * lanes, [], lanes)
+    words = world.words()
+    _, _, pairs = some_pairs(generator, 2, n)
+    rows = generator.permutation(n)[: n - 1].astype(np.uint32)
+    found = np.zeros((2, 8 * len(words), WIDTH), dtype=np.int64)
+    grow.count(words, lanes, rows, pairs, found)
+    wanted = naive.count(words, rows, pairs, WIDTH)
+    np.testing.assert_array_equal(found[:, :lanes], wanted[:, :lanes])
+
+
+def test_pairs_come_apart_again_when_their_sums_are_as_large_as_can_be() -> None:
+    for pull in (2**31 - 1, -(2**31)):
+        pairs = np.array([[(pull << 32) + 2**32 - 2, 1]], dtype=np.int64)
+        found = np.zeros((1, 8, 2), dtype=np.int64)
+        grow.count(np.zeros((1, 2), np.uint64), 1, np.arange(2, dtype=np.uint32), pairs, found)
+        assert (found[0, 0, 0] >> 32, found[0, 0, 0] & best_split.LOW) == (pull, 2**32 - 1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    rows=st.integers(1, 50),
+    outputs=st.integers(1, 5),
+    lines=st.integers(1, 4),
+    signed=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_pairs_equal_the_twins(
+    rows: int, outputs: int, lines: int, signed: bool, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    weights = generator.integers(0, 2**44, (rows, outputs))
+    kind: DTypeLike = np.int8 if signed else np.int64
+    pulls = generator.choice([-1, 1], (rows, outputs)).astype(kind)
+    if not signed:
+        pulls *= generator.integers(0, 2**44, (rows, outputs))
+    flips = generator.integers(-1, 2, (lines, outputs)).astype(np.int8)
+    if outputs == 1:
+        flips = np.ones((1, 1), dtype=np.int8)  # nothing to add up
+    scales = 2.0**-24, 2.0**30 / max(1, weights.sum())
+    pairs = np.empty((len(flips), rows), dtype=np.int64)
+    grow.pair_up(weights, pulls, signed, flips, *scales, pairs)
+    own = pulls * weights if signed else pulls
+    wanted_pulls, wanted_weights = naive.pair_up(weights, own, flips, *scales)
+    np.testing.assert_array_equal(pairs >> 32, wanted_pulls)
+    np.testing.assert_array_equal(pairs & best_split.LOW, np.tile(wanted_weights, (len(flips), 1)))
+
+
+# -- parting
+
+
+@settings(deadline=None, max_examples=80)
+@given(world=worlds(), seed=st.integers(0, 2**32), in_place=st.booleans())
+def test_parts_equal_the_twins(world: World, seed: int, in_place: bool) -> None:
+    generator = np.random.default_rng(seed)
+    words = world.words()
+    lane = int(generator.integers(world.lanes))
+    goes_left = (generator.random(256) < generator.random()).astype(np.uint8)
+    rows = some_rows(generator, words.shape[1])
+    wanted = naive.part(naive.lanes(words)[lane], goes_left, rows)
+    left = rows if in_place else np.empty_like(rows)
+    right = np.empty_like(rows)
+    block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
+    size = grow.part(block, shift, goes_left, rows, left, right)
+    np.testing.assert_array_equal(left[:size], wanted[0])
+    np.testing.assert_array_equal(right[: right.size - size], wanted[1])
+
+
+@pytest.mark.parametrize("left_counted", [True, False])
+def test_the_part_that_was_not_counted_gets_the_rest(left_counted: bool) -> None:
+    generator = np.random.default_rng(0)
+    histogram = generator.integers(-99, 99, (4, 2, 8, 5))
+    whole, counted = histogram[1].copy(), histogram[3].copy()
+    slots = np.array([0, 2, 1, 9])  # leaf 2 lies in slot 1
+    grow.apart(histogram, slots, 2, 3, left_counted)
+    left, right = histogram[slots[2]], histogram[slots[3]]
+    np.testing.assert_array_equal(left + right, whole)
+    np.testing.assert_array_equal(left if left_counted else right, counted)
+    assert slots[:2].tolist() == [0, 2]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    sizes=st.lists(st.integers(0, 9), min_size=1, max_size=8),
+    wide=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_every_row_gets_the_label_of_its_leaf(sizes: list[int], wide: bool, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(sum(sizes) + 2).astype(np.uint32)
+    cells: NDArray[np.unsignedinteger] = np.full(order.size, 77, dtype=np.uint8)
+    if wide:
+        cells = cells.astype(np.uint16)
+    starts = np.cumsum([0, *sizes[:-1]])
+    grow.label(order, starts, np.array(sizes), cells)
+    wanted = np.repeat([*range(len(sizes)), 77], [*sizes, 2])
+    np.testing.assert_array_equal(cells[order], wanted)
+
+
+# -- splits
+
+
+@settings(deadline=None, max_examples=80)
+@given(world=worlds(), seed=st.integers(0, 2**32))
+def test_a_split_says_the_same_of_lanes_as_of_codes(world: World, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    lanes = naive.lanes(world.words())
+    for codes, feature in zip(world.codes, world.features, strict=True):
+        best = np.array([0, generator.integers(feature[best_split.BINS]), generator.integers(2)])
+        members = generator.integers(0, 2, 256).astype(np.uint8)
+        goes_left = np.empty(256, dtype=np.uint8)
+        grow.sides(feature, best, members, world.missing, goes_left)
+        wanted = np.where(codes == world.missing, best[2], codes <= best[1])
+        if feature[best_split.CATEGORY]:
+            wanted = members[codes]
+        np.testing.assert_array_equal(goes_left[lanes[feature[best_split.LANE]]], wanted)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What ``scan`` gave."""
+
+    gain: float
+    best: NDArray[np.int64]
+    members: NDArray[np.uint8]
+
+
+def scan(
+    world: World,
+    rows: NDArray[np.uint32],
+    pairs: NDArray[np.int64],
+    rules: NDArray[np.float64],
+    span: NDArray[np.float64] = FREE,
+    allowed: NDArray[np.uint8] | None = None,
+) -> Found:
+    words = world.words()
+    histogram = np.zeros((len(pairs), 8 * len(words), WIDTH), dtype=np.int64)
+    grow.count(words, world.lanes, rows, pairs, histogram)
+    best, members = np.full(3, -1), np.full(256, 9, dtype=np.uint8)
+    everything = np.ones(len(world.features), dtype=np.uint8)
+    gain = best_split.scan(
+        histogram,
+        world.features,
+        everything if allowed is None else allowed,
+        world.missing,
+        rows.size,
+        rules,
+        span,
+        best,
+        members,
+    )
+    return Found(float(gain), best, members)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node's rows and what the rules make of a division of them."""
+
+    pulls: NDArray[np.int64]
+    weights: NDArray[np.int64]
+    criterion: str
+    penalty: float
+    least: float
+
+    def gain(self, left: NDArray[np.bool_]) -> float | None:
+        """What a division wins; None if a side is too light."""
+        sides = [(self.pulls[:, s].sum(axis=1) * 1.0, self.weights[s].sum()) for s in (left, ~left)]
+        if min(weight for _, weight in sides) < self.least:
+            return None
+        whole = naive.worth(
+            self.criterion, self.pulls.sum(axis=1) * 1.0, self.weights.sum(), self.penalty
+        )
+        return sum(naive.worth(self.criterion, *side, self.penalty) for side in sides) - whole
+
+
+def divisions(
+    world: World, j: int, rows: NDArray[np.uint32], node: Node, smooth: float
+) -> list[NDArray[np.bool_]]:
+    """All divisions of a node's rows by one feature, by the twin."""
+    bins, category = (
+        world.features[j, best_split.BINS],
+        bool(world.features[j, best_split.CATEGORY]),
+    )
+    own = world.codes[j, rows].astype(np.int64)
+    own[own == world.missing] = bins
+    sums = np.zeros((1 + len(node.pulls), bins + 1))
+    for line, mass in zip(sums, [node.weights, *node.pulls], strict=True):
+        np.add.at(line, own, mass)
+    weights, pulls = sums[0], sums[1:]
+    return [left[own] for left in naive.splits(pulls, weights, category, smooth)]
+
+
+SCANS = {
+    "world": worlds(),
+    "criterion": st.sampled_from(list(CRITERIA)),
+    "lines": st.integers(1, 3),
+    "least": st.sampled_from([(0.0, 0.0), (1e4, 0.0), (0.0, 3.0), (1e6, 5.0)]),
+    "penalty": st.sampled_from([0.0, 1e5]),
+    "smooth": st.sampled_from([0.0, 1e5]),
+    "seed": st.integers(0, 2**32),
+}
+
+
+@settings(deadline=None, max_examples=150)
+@given(**SCANS)
+def test_the_split_found_is_the_best_of_the_twins(
+    world: World,
+    criterion: str,
+    lines: int,
+    least: tuple[float, float],
+    penalty: float,
+    smooth: float,
+    seed: int,
+) -> None:
+    generator = np.random.default_rng(seed)
+    rows = some_rows(generator, world.codes.shape[1])
+    if rows.size == 0:
+        rows = np.zeros(1, dtype=np.uint32)
+    lines = lines if criterion == "newton" else 1
+    pulls, weights, pairs = some_pairs(generator, lines, world.codes.shape[1])
+    if criterion != "newton":  # signs of weights
+        pulls = weights * generator.choice([-1, 1], (1, weights.size))
+        pairs = (pulls << 32) + weights
+    rules = np.array([CRITERIA[criterion], penalty, *least, smooth])
+    allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
+    found = scan(world, rows, pairs, rules, allowed=allowed)
+
+    bound = max(least[0], least[1] * float(weights[rows].sum()) / rows.size, 1.0)
+    node = Node(pulls[:, rows], weights[rows], criterion, penalty, bound)
+    gains = [0.0]
+    for j in np.flatnonzero(allowed).tolist():
+        for left in divisions(world, j, rows, node, smooth):
+            gains.append(node.gain(left) or 0.0)
+    slack = 1e-12 * max(1.0, float(np.abs(pulls).sum()) ** (2 if criterion == "newton" else 1))
+    assert found.gain == pytest.approx(max(gains), rel=1e-9, abs=slack)
+    if found.gain <= 0:
+        return
+    assert allowed[found.best[0]]
+    goes_left = np.empty(256, dtype=np.uint8)
+    feature = world.features[found.best[0]]
+    grow.sides(feature, found.best, found.members, world.missing, goes_left)
+    lane = naive.lanes(world.words())[feature[best_split.LANE], rows]
+    assert node.gain(goes_left[lane] != 0) == pytest.approx(found.gain, rel=1e-9, abs=slack)
+
+
+@settings(deadline=None, max_examples=150)
+@given(**{k: v for k, v in SCANS.items() if k in ("world", "seed")})
+def test_what_is_not_in_a_node_goes_with_the_missing_values(world: World, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    rows = some_rows(generator, world.codes.shape[1])
+    if rows.size == 0:
+        return
+    _, weights, pairs = some_pairs(generator, 1, world.codes.shape[1])
+    found = scan(world, rows, pairs, np.array([best_split.NEWTON, 0.0, 0, 0, 0]))
+    if found.gain <= 0:
+        return
+    feature = world.features[found.best[0]]
+    codes, bins = world.codes[found.best[0], rows], feature[best_split.BINS]
+    here = np.bincount(codes, weights[rows], 256)
+    goes_left = found.members if feature[best_split.CATEGORY] else np.arange(256) <= found.best[1]
+    if feature[best_split.CATEGORY]:
+        assert found.members[world.missing] == found.best[2]
+        absent = here[:bins] == 0
+        assert (found.members[:bins][absent] == found.best[2]).all()
+    if here[world.missing] == 0:  # never missing here: to the heavier side, left if none is
+        side = here[:bins][goes_left[:bins] != 0].sum()
+        assert found.best[2] == (2 * side >= here.sum())
+
+
+def test_of_equal_splits_the_first_counts() -> None:
+    codes = np.array([[0, 0, 1, 1]] * 3, dtype=np.uint8)
+    features = np.zeros((3, 6), dtype=np.int64)
+    features[:, best_split.LANE], features[:, best_split.BINS] = range(3), 2
+    features[:, best_split.DEFAULT] = -1
+    world = World(codes, features, np.tile(np.arange(256, dtype=np.uint8), (3, 1)), 3, 2)
+    pairs = ((np.array([[1, 1, -1, -1]]) << 32) + 1) << 20
+    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0])
+    found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
+    assert found.best.tolist() == [0, 0, 1]
+    assert found.gain == pytest.approx(4 << 20)
+
+
+def one_feature(codes: list[int], bins: int, category: bool, slope: int = 0) -> World:
+    features = np.array([[0, 0, bins, -1, int(category), slope]])
+    maps = np.arange(256, dtype=np.uint8)[None]
+    return World(np.array([codes], dtype=np.uint8), features, maps, 1, bins)
+
+
+def test_levels_without_rows_do_not_disturb_the_order() -> None:
+    world = one_feature([0, 0, 2, 2, 3, 3, 4, 4], 5, category=True)
+    pairs = ((np.array([[1, 1, -1, -1, 1, 1, -1, -1]]) << 32) + 1) << 20
+    rules = np.array(
+        [best_split.NEWTON, 0.0, 0, 0, 0]
+    )  # no smoothing: 0/0 where a level is not there
+    found = scan(world, np.arange(8, dtype=np.uint32), pairs, rules)
+    assert found.gain == pytest.approx(8 << 20)
+
+
+@pytest.mark.parametrize("category", [True, False])
+def test_missing_values_can_be_what_is_split_off(category: bool) -> None:
+    world = one_feature([0, 1, 0, 2, 2], 2, category)
+    pairs = ((np.array([[1, 1, 1, -1, -1]]) << 32) + 1) << 20
+    found = scan(
+        world, np.arange(5, dtype=np.uint32), pairs, np.array([best_split.Z, 0.0, 0, 0, 0])
+    )
+    goes_left = np.empty(256, dtype=np.uint8)
+    grow.sides(world.features[0], found.best, found.members, 2, goes_left)
+    assert goes_left[0] == goes_left[1] != goes_left[2] == found.best[2]
+
+
+@pytest.mark.parametrize("slope", [1, -1])
+@pytest.mark.parametrize("rising", [True, False])
+def test_a_split_against_its_slope_is_left_out(slope: int, rising: bool) -> None:
+    world = one_feature([0, 0, 1, 1], 2, category=False, slope=slope)
+    pulls = np.array([[-1, -1, 1, 1]]) * (1 if rising else -1)
+    pairs = ((pulls << 32) + 1) << 20
+    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0])
+    found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
+    assert (found.gain > 0) == (rising == (slope > 0))
+    narrow = np.array([-np.inf, -2.0])  # both sides would be held at -2
+    assert scan(world, np.arange(4, dtype=np.uint32), pairs, rules, narrow).gain > 0
+
+
+@pytest.mark.parametrize("slope", [1, -1])
+def test_a_monotone_split_divides_the_span_halfway(slope: int) -> None:
+    histogram = np.zeros((2, 1, 8, 3), dtype=np.int64)
+    for slot, (pull, weight) in enumerate([(-6, 2), (10, 10)]):  # means of -3 and 1
+        histogram[slot, 0, 0, slot] = (slope * pull << 32) + weight
+    spans = np.array([[-2.0, 2.0], [9, 9]])
+    grow.narrow(histogram, slope, np.array([0, 1]), spans, 0, 1)
+    wanted = [[-2.0, -0.5], [-0.5, 2.0]] if slope > 0 else [[0.5, 2.0], [-2.0, 0.5]]
+    assert spans.tolist() == wanted
+    spans[0] = -7, 7
+    grow.narrow(histogram, 0, np.array([0, 1]), spans, 0, 1)
+    assert spans.tolist() == [[-7, 7], [-7, 7]]
+
+
+# -- walking
+
+
+@settings(deadline=None, max_examples=80)
+@given(world=worlds(), splits=st.integers(1, 12), seed=st.integers(0, 2**32))
+@example(world=world_of(300, [255, 255], [[254, 2]], 1), splits=12, seed=1)
+def test_rows_settle_where_the_twin_walks_them(world: World, splits: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    features = generator.integers(len(world.features), size=splits)
+    own = world.features[features]
+    left, right, ends = np.empty(splits, np.int32), np.empty(splits, np.int32), [(-1, 0)]
+    for t in range(splits):  # every split takes the place of a random leaf
+        leaf = int(generator.integers(len(ends)))
+        parent, side = ends[leaf]
+        if parent >= 0:
+            (left, right)[side][parent] = t
+        ends[leaf] = t, 0
+        ends.append((t, 1))
+    for leaf, (parent, side) in enumerate(ends):
+        (left, right)[side][parent] = ~leaf
+    tables = np.empty((splits, 256), dtype=np.uint8)
+    members = generator.integers(0, 2, (splits, 256)).astype(np.uint8)
+    nodes = np.empty((splits, 6), dtype=np.int32)
+    for t, feature in enumerate(own):
+        best = np.array([0, generator.integers(feature[best_split.BINS]), generator.integers(2)])
+        grow.sides(feature, best, members[t], world.missing, tables[t])
+        member = t if feature[best_split.CATEGORY] else -1
+        nodes[t] = features[t], best[1], best[2], left[t], right[t], member
+    rows = some_rows(generator, world.codes.shape[1])
+    cells = np.full(world.codes.shape[1], 200, dtype=np.uint8)
+    grow.settle(world.words(), own[:, best_split.LANE], tables, left, right, rows, cells)
+    wanted = np.full(cells.size, 200)
+    wanted[rows] = naive.walk(world.codes, nodes, members, world.missing)[rows]
+    np.testing.assert_array_equal(cells, wanted)

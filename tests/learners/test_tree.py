@@ -1,0 +1,693 @@
+"""Trees against brute force: every split is the best there is, and every limit is kept to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.booster import Booster, whole_values
+from pacboost.boosters.logit import Logit
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.kernels import naive
+from pacboost.kernels.threads import using
+from pacboost.learners.tree import ROWS_WORTH_THREADS, Tree
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.request import Request
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.levels import Levels
+from pacboost.training.loop import Run
+from tests.worlds import make_sample, noisy
+
+LOOSE = Tree(min_leaf_rows=0, min_leaf_weight=0, cat_smooth=0)
+"""A tree that nothing holds back but the number of its leaves."""
+TOLERANCE = 1e-6  # weights are rounded to about 2**-30 of their sum
+
+Masks = Iterator[NDArray[np.bool_]]
+
+
+def mixed_sample(
+    generator: np.random.Generator,
+    rows: int,
+    numbers: int,
+    levels: list[int],
+    missing: float = 0.0,
+    outputs: int = 1,
+) -> Sample:
+    """Few distinct numbers, and categories; the signs depend on the first column of each kind."""
+    columns = [generator.integers(0, 7, rows).astype(np.float64) for _ in range(numbers)]
+    columns += [generator.integers(count, size=rows).astype(np.float64) for count in levels]
+    X = np.column_stack(columns)
+    score = (X[:, 0] > 3) * 1.0 + (X[:, -1] % 3 == 1) - 0.8
+    signs = np.where(score[:, None] + generator.normal(size=(rows, outputs)) > 0, 1, -1)
+    X[generator.random(X.shape) < missing] = np.nan
+    named = {numbers + k: tuple(range(count)) for k, count in enumerate(levels)}
+    table = ArrayTable(X, levels=Levels(named))
+    return Sample(table, signs.astype(np.int8), bins=fit_bins(table))
+
+
+def signed_request(sample: Sample, weights: NDArray[np.int64], criterion: str) -> Request:
+    own = np.repeat(weights[:, None], sample.signs.shape[1], axis=1)
+    return Request(own, sample.signs, int(own.sum()), int(own.sum()), criterion)
+
+
+def some_request(
+    generator: np.random.Generator, sample: Sample, criterion: str, penalty: float = 0.0
+) -> Request:
+    """Uneven weights; for Newton's criterion with pulls of their own."""
+    shape = sample.signs.shape
+    weights = generator.integers(1, 30, shape) << 40
+    pulls: NDArray[Any] = sample.signs
+    if criterion == "newton":
+        pulls = sample.signs * (generator.integers(0, 60, shape) << 40)
+        pulls[0] = 1 << 40
+        return Request(
+            weights, pulls, int(weights.sum()), int(np.abs(pulls).sum()), criterion, penalty
+        )
+    return Request(weights, pulls, int(weights.sum()), int(weights.sum()), criterion)
+
+
+# -- brute force
+
+
+@dataclass(frozen=True)
+class Brute:
+    """What a division of some rows wins, in exact weights."""
+
+    request: Request
+    tree: Tree
+
+    def sums(self, rows: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float]:
+        """The pulls of every output and the weight of some rows."""
+        own = self.request
+        pulls = own.pulls * own.weights if own.signed else own.pulls
+        return pulls[rows].sum(axis=0).astype(np.float64), float(own.weights[rows].sum())
+
+    def worth(self, rows: NDArray[np.bool_]) -> float:
+        """What a leaf of these rows is worth, to the tree's criterion or else the booster's."""
+        if not rows.any():
+            return -math.inf
+        criterion = self.tree.criterion or self.request.criterion
+        outputs = self.request.weights.shape[1]
+        if outputs > 1 or criterion == "gini":
+            criterion = "newton"
+        return naive.worth(criterion, *self.sums(rows), self.request.penalty * outputs)
+
+    def gain(self, node: NDArray[np.bool_], left: NDArray[np.bool_]) -> float:
+        """What dividing a node wins."""
+        return self.worth(node & left) + self.worth(node & ~left) - self.worth(node)
+
+    @property
+    def slack(self) -> float:
+        """How far rounding may carry a gain."""
+        own = self.request
+        if own.signed:
+            return TOLERANCE * own.weight
+        pulls, weights = own.pulls.astype(np.float64), own.weights.sum(axis=1, keepdims=True)
+        return TOLERANCE * float((pulls**2 / weights).sum())
+
+    def least(self, node: NDArray[np.bool_]) -> float:
+        """The least weight a part of this node may have."""
+        tree, own = self.tree, self.request
+        mean = own.weight / len(own.weights)
+        own_mean = self.sums(node)[1] / int(node.sum())
+        return max(tree.min_leaf_weight * mean, tree.min_leaf_rows * own_mean)
+
+    def best(self, sample: Sample, node: NDArray[np.bool_]) -> float:
+        """The most that any division of a node by any feature wins."""
+        least = self.least(node) * (1 + TOLERANCE)
+        gains = [0.0]
+        for left in every_division(sample, node):
+            sides = node & left, node & ~left
+            if min(side.sum() for side in sides) and min(self.sums(s)[1] for s in sides) >= least:
+                gains.append(self.gain(node, left))
+        return max(gains)
+
+
+def every_division(sample: Sample, node: NDArray[np.bool_]) -> Masks:
+    """All ways to divide some rows: thresholds with missing on both sides, and subsets."""
+    X = sample.table.rows()
+    for j in range(X.shape[1]):
+        column, absent = X[:, j], np.isnan(X[:, j])
+        seen = np.unique(column[node & ~absent]).tolist()
+        if j in sample.table.levels:
+            sets = [column == level for level in seen]
+            sets += [absent] if (node & absent).any() else []
+            for size in range(1, len(sets)):
+                for chosen in combinations(sets, size):
+                    yield np.logical_or.reduce(chosen)
+        else:
+            for value in seen:
+                yield column <= value
+                yield (column <= value) | absent
+
+
+def nodes_of(rule: TreeRule, sample: Sample) -> dict[int, NDArray[np.bool_]]:
+    """The rows of every split and leaf, by their numbers as children."""
+    assert sample.codes is not None
+    found = {0: np.ones(sample.n_rows, dtype=np.bool_)}
+    if rule.feature.size == 0:
+        return {-1: found[0]}
+    for t in range(rule.feature.size):
+        one = np.array([[*rule.nodes[t, :3], -1, -2, rule.member[t]]], dtype=np.int32)
+        left = naive.walk(sample.codes, one, rule.members, rule.bins.missing) == 0
+        found[int(rule.left[t])] = found[t] & left
+        found[int(rule.right[t])] = found[t] & ~left
+    return found
+
+
+def check_best_first(tree: Tree, sample: Sample, request: Request, rule: TreeRule) -> None:
+    """Every split wins as much as any split of any leaf could have won at that time."""
+    brute = Brute(request, tree)
+    nodes = nodes_of(rule, sample)
+    splits = rule.feature.size
+    best: dict[int, float] = {}
+    depth = {0: 0}
+    gains = []
+    open_nodes = {0 if splits else -1}
+    depth.setdefault(-1, 0)
+    for t in range(splits + 1):
+        for node in open_nodes:
+            if node not in best:
+                deep = tree.max_depth is not None and depth[node] >= tree.max_depth
+                best[node] = 0.0 if deep else brute.best(sample, nodes[node])
+        most = max(best[node] for node in open_nodes)
+        if t == splits:
+            full = splits + 1 == min(tree.max_leaves, max(2, sample.n_rows))
+            assert full or most <= brute.slack
+            break
+        left, right = int(rule.left[t]), int(rule.right[t])
+        gain = brute.gain(nodes[t], nodes[left])
+        assert gain >= most - brute.slack
+        sides = [brute.sums(nodes[child])[1] for child in (left, right)]
+        assert min(sides) >= brute.least(nodes[t]) * (1 - TOLERANCE)
+        gains.append(gain)
+        open_nodes = (open_nodes - {t}) | {left, right}
+        depth[left] = depth[right] = depth[t] + 1
+    if splits:
+        unit = rule.gain[0] / gains[0]
+        np.testing.assert_allclose(rule.gain, np.array(gains) * unit, atol=unit * brute.slack)
+
+
+CRITERIA = st.sampled_from(["newton", "gini", "z", "error"])
+SEEDS = st.integers(0, 2**32)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    criterion=CRITERIA,
+    rows=st.sampled_from([1, 2, 5, 12, 30]),
+    numbers=st.integers(1, 3),
+    levels=st.lists(st.integers(1, 4), max_size=2),
+    missing=st.sampled_from([0.0, 0.2]),
+    leaves=st.sampled_from([2, 4, 12]),
+    depth=st.sampled_from([None, 1, 2]),
+    seed=SEEDS,
+)
+def test_every_split_is_the_best_there_is(
+    criterion: str,
+    rows: int,
+    numbers: int,
+    levels: list[int],
+    missing: float,
+    leaves: int,
+    depth: int | None,
+    seed: int,
+) -> None:
+    generator = np.random.default_rng(seed)
+    sample = mixed_sample(generator, rows, numbers, levels, missing)
+    request = some_request(generator, sample, criterion)
+    tree = replace(LOOSE, max_leaves=leaves, max_depth=depth)
+    rule, cells = tree.on(sample).partition(request, 0, None)
+    check_best_first(tree, sample, request, rule)
+    np.testing.assert_array_equal(cells, rule.cells(sample))
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    criterion=CRITERIA,
+    least_rows=st.sampled_from([0.0, 1.0, 3.0, 7.5]),
+    least_weight=st.sampled_from([0.0, 1.0, 4.0]),
+    penalty=st.sampled_from([0.0, 3.0 * 2**40]),
+    seed=SEEDS,
+)
+def test_leaves_are_as_heavy_as_they_have_to_be(
+    criterion: str, least_rows: float, least_weight: float, penalty: float, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    sample = mixed_sample(generator, 40, 3, [], 0.1)
+    request = some_request(generator, sample, criterion, penalty)
+    tree = Tree(6, None, least_rows, least_weight)
+    rule, _ = tree.on(sample).partition(request, 0, None)
+    check_best_first(tree, sample, request, rule)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    criterion=st.sampled_from(["gini", "newton", "z"]),
+    outputs=st.integers(2, 4),
+    seed=SEEDS,
+)
+def test_many_outputs_are_split_by_the_sum_of_squared_pulls(
+    criterion: str, outputs: int, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    sample = mixed_sample(generator, 30, 3, [], 0.1, outputs)
+    request = some_request(generator, sample, criterion)
+    tree = replace(LOOSE, max_leaves=5, sketch=outputs)
+    rule, _ = tree.on(sample).partition(request, 0, None)
+    check_best_first(tree, sample, request, rule)
+
+
+@settings(deadline=None, max_examples=80)
+@given(criterion=CRITERIA, levels=st.integers(2, 8), missing=st.booleans(), seed=SEEDS)
+def test_no_subset_of_categories_beats_the_one_found(
+    criterion: str, levels: int, missing: bool, seed: int
+) -> None:
+    """Fisher (1958): the best subset is a beginning of the levels ordered by their mean pull."""
+    generator = np.random.default_rng(seed)
+    sample = mixed_sample(generator, 60, 0, [levels], 0.2 if missing else 0.0)
+    request = some_request(generator, sample, criterion)
+    tree = replace(LOOSE, max_leaves=4)
+    rule, _ = tree.on(sample).partition(request, 0, None)
+    check_best_first(tree, sample, request, rule)
+
+
+def test_smoothing_keeps_rare_levels_from_the_ends() -> None:
+    column = np.repeat([0.0, 1, 2], [10, 10, 1])
+    signs = np.repeat([1, -1, 1], [10, 10, 1]).astype(np.int8)
+    signs[[0, 10, 11]] *= -1  # level 0: 8 of 10 for +, level 1: 6 of 10 for -; level 2: 1 for +
+    table = ArrayTable(column[:, None], levels=Levels({0: (0, 1, 2)}))
+    sample = Sample(table, signs[:, None], bins=fit_bins(table))
+    request = signed_request(sample, np.full(21, 2**40), "gini")
+    order = []
+    for smooth in (0.0, 10.0):
+        search = replace(LOOSE, max_leaves=3, cat_smooth=smooth).on(sample)
+        rule, _ = search.partition(request, 0, None)
+        first, second = (set(np.flatnonzero(line[:3]).tolist()) for line in rule.members)
+        order.append((first, second - {1}))
+    assert order == [({1}, {0}), ({1}, {2})]  # level 2 is last by its mean, not last if smoothed
+
+
+# -- leaves
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=SEEDS, max_leaves=st.integers(2, 20), max_depth=st.integers(1, 4))
+def test_no_more_leaves_nor_levels_than_allowed(seed: int, max_leaves: int, max_depth: int) -> None:
+    sample = make_sample(*noisy(300, 4, seed))
+    tree = replace(LOOSE, max_leaves=max_leaves, max_depth=max_depth)
+    request = signed_request(sample, np.full(300, 2**40), "gini")
+    rule, _ = tree.on(sample).partition(request, 0, None)
+    assert len(rule.values) == rule.feature.size + 1 <= min(max_leaves, 2**max_depth)
+    assert len(rule.values) >= min(max_leaves, max_depth + 1)  # nothing here is pure so soon
+    deepest = max(len(rule.path(leaf)) for leaf in range(len(rule.values)))
+    assert deepest <= max_depth
+    for t in range(rule.feature.size):
+        assert all(child > t for child in (rule.left[t], rule.right[t]) if child >= 0)
+
+
+@pytest.mark.parametrize("least", [1, 7, 50])
+def test_with_equal_weights_leaves_have_enough_rows(least: int) -> None:
+    sample = make_sample(*noisy(400, 3, 0))
+    request = signed_request(sample, np.full(400, 2**40), "gini")
+    rule, cells = Tree(400, None, least).on(sample).partition(request, 0, None)
+    sizes = np.bincount(cells, minlength=len(rule.values))
+    assert sizes.min() >= least
+    assert len(rule.values) > 400 // least // 4
+
+
+def test_more_leaves_than_a_byte_can_name() -> None:
+    generator = np.random.default_rng(0)
+    sample = make_sample(
+        generator.normal(size=(900, 3)), generator.choice([-1, 1], 900).astype(np.int8)
+    )
+    request = signed_request(sample, np.full(900, 2**40), "gini")
+    rule, cells = replace(LOOSE, max_leaves=400).on(sample).partition(request, 0, None)
+    assert len(rule.values) > 256
+    np.testing.assert_array_equal(cells, rule.cells(sample))
+
+
+@pytest.mark.parametrize("criterion", ["gini", "z", "error"])
+@pytest.mark.parametrize("kind", ["pure", "even"])
+def test_where_nothing_can_be_won_nothing_is_split(criterion: str, kind: str) -> None:
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        X = np.repeat(generator.normal(size=(100, 2)), 3, axis=0)
+        signs = np.tile([1, -1, -1] if kind == "even" else [1, 1, 1], 100).astype(np.int8)
+        sample = make_sample(X, signs)
+        weights = np.repeat(generator.integers(1, 1000, 100), 3) << 34
+        request = signed_request(sample, weights, criterion)
+        rule, cells = LOOSE.on(sample).partition(request, 0, None)
+        assert rule.feature.size == 0
+        assert not cells.any()
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5, 20.0])
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_leaves_vote_by_the_exact_weights_of_the_two_signs(smoothing: float, outputs: int) -> None:
+    """½ ln((W₊ + s)/(W₋ + s)) for every class, though two sums of four choose the splits."""
+    X, signs = noisy(500, 4, 3)
+    X[::7, 1] = np.nan
+    classes = np.digitize(X[:, 0] + signs, [-1.5, 0, 1.5])
+    pairs = signs[:, None] if outputs == 1 else 2 * (classes[:, None] == np.arange(4)) - 1
+    table = ArrayTable(X)
+    sample = Sample(table, pairs.astype(np.int8), bins=fit_bins(table))
+    booster = AdaBoost(confidence_rated=True, smoothing=smoothing)
+    run = Run(sample, Tree(max_leaves=6, sketch=2), booster)
+    weights = booster.request(run._state).weights.copy()
+    for _, done in zip(range(5), run, strict=False):
+        rule, s = done.hypothesis, smoothing * int(weights.sum()) / weights.size
+        assert isinstance(rule, TreeRule)
+        cells, cap = rule.cells(sample), booster.max_vote
+        for leaf, k in np.ndindex(rule.values.shape):
+            own, sides = weights[cells == leaf, k], sample.signs[cells == leaf, k]
+            plus, minus = int(own[sides > 0].sum()) + s, int(own[sides < 0].sum()) + s
+            wanted = cap if minus == 0 else -cap if plus == 0 else 0.5 * math.log(plus / minus)
+            assert rule.values[leaf, k] == pytest.approx(
+                float(whole_values(np.array(wanted))), abs=1e-11
+            )
+        assert rule.cover[0] == weights.sum()
+        weights = booster.request(run._state).weights.copy()
+
+
+@settings(deadline=None, max_examples=30)
+@given(outputs=st.integers(1, 5), sketch=st.integers(1, 5), seed=SEEDS)
+def test_a_tree_that_names_answers_names_the_heaviest(outputs: int, sketch: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(80, 3))
+    weights = generator.integers(1, 99, 80) << 40
+    labels = generator.integers(max(2, outputs), size=80)
+    signs = 2 * (labels[:, None] == np.arange(1 if outputs == 1 else outputs)) - 1
+    table = ArrayTable(X)
+    sample = Sample(table, signs.astype(np.int8), bins=fit_bins(table))
+    search = Tree(5, min_leaf_rows=3, sketch=sketch).on(sample)
+    rule = search.find(weights, labels, 4)
+    cells = rule.cells(sample)
+    for leaf in range(len(rule.values)):
+        pulls = (weights[:, None] * signs)[cells == leaf].sum(axis=0)
+        if outputs == 1:
+            assert rule.values[leaf, 0] == np.sign(pulls[0])
+        else:
+            assert rule.values[leaf].sum() == 1
+            assert pulls[rule.values[leaf].argmax()] == pulls.max()
+
+
+# -- chance
+
+
+def same(one: TreeRule, other: TreeRule) -> bool:
+    fields = ("feature", "cut", "missing_left", "left", "right", "member", "members", "gain")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in fields)
+
+
+@pytest.mark.parametrize(("max_features", "count"), [(1, 1), (3, 3), (0.5, 4), (0.01, 1), (99, 8)])
+def test_features_are_drawn_anew_for_every_leaf_by_the_seed_alone(
+    max_features: float, count: int
+) -> None:
+    X, signs = noisy(400, 8, 1)
+    sample = make_sample(X, signs)
+    request = signed_request(sample, np.full(400, 2**40), "gini")
+    search = Tree(12, max_features=max_features).on(sample)
+    found = [search.partition(request, seed, None)[0] for seed in (5, 6, 5)]
+    again = Tree(12, max_features=max_features).on(sample).partition(request, 5, None)[0]
+    assert same(found[0], found[2])
+    assert same(found[0], again)
+    assert same(found[0], found[1]) == (count == 8)
+    chance = np.random.default_rng(5)
+    drawn = {0: set(chance.permutation(8)[:count].tolist())}
+    rule = found[0]
+    for t in range(rule.feature.size):
+        assert rule.feature[t] in drawn[t]
+        for child in (int(rule.left[t]), int(rule.right[t])):
+            drawn[child] = set(chance.permutation(8)[:count].tolist())
+
+
+def test_only_drawing_features_is_chance() -> None:
+    assert Tree().deterministic
+    assert not Tree(max_features=0.5).deterministic
+
+
+def test_a_sketch_depends_on_the_seed() -> None:
+    generator = np.random.default_rng(2)
+    X = generator.normal(size=(300, 5))
+    labels = generator.integers(6, size=300) * (X[:, 0] > 0)
+    signs = (2 * (labels[:, None] == np.arange(6)) - 1).astype(np.int8)
+    table = ArrayTable(X)
+    sample = Sample(table, signs, bins=fit_bins(table), labels=labels)
+    request = signed_request(sample, np.full(300, 2**40), "gini")
+    search = Tree(8, sketch=2).on(sample)
+    rules = [search.partition(request, seed, None)[0] for seed in (1, 1, 2, 3, 4)]
+    assert same(rules[0], rules[1])
+    assert not all(same(rules[0], rule) for rule in rules[2:])
+
+
+# -- missing values, categories and shared lanes
+
+
+def wide_sample(generator: np.random.Generator, rows: int, hole: float) -> Sample:
+    """Numbers, a one-hot encoding, exclusive categories in a shared lane, and one alone."""
+    hot = np.eye(9)[generator.integers(9, size=rows)]
+    which = generator.integers(4, size=rows)
+    rare = [np.where(which == k, generator.integers(c, size=rows), 1) for k, c in ((0, 3), (1, 60))]
+    dense = generator.normal(size=(rows, 2))
+    lone = generator.integers(30, size=rows)
+    X = np.column_stack([dense, hot, *rare, lone]).astype(np.float64)
+    holes = generator.random(X.shape) < hole
+    holes[:, 2:13] = False  # a value that is missing cannot share a lane
+    X[holes] = np.nan
+    score = dense[:, 0] + hot[:, 2] - hot[:, 5] + (rare[1] % 2) + (lone % 3) - 1
+    signs = np.where(score + generator.normal(size=rows) > 0, 1, -1).astype(np.int8)
+    levels = Levels({11: tuple(range(3)), 12: tuple(range(60)), 13: tuple(range(40))})
+    table = ArrayTable(X, levels=levels)
+    return Sample(table, signs[:, None], bins=fit_bins(table, 40))
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    rows=st.sampled_from([5, 60, 600]),
+    hole=st.sampled_from([0.0, 0.05, 0.5]),
+    share=st.sampled_from([1.0, 0.5, 0.1]),
+    leaves=st.sampled_from([2, 9, 40]),
+    seed=SEEDS,
+)
+def test_rows_end_in_the_cells_that_the_rule_gives_them(
+    rows: int, hole: float, share: float, leaves: int, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    sample = wide_sample(generator, rows, hole)
+    request = some_request(generator, sample, "gini")
+    chosen = None
+    if share < 1:
+        chosen = np.sort(generator.permutation(rows)[: max(1, round(share * rows))])
+    search = Tree(leaves, min_leaf_rows=1, cat_smooth=1).on(sample)
+    for seed_of_tree in range(2):  # twice: nothing of the first tree may be left
+        rule, cells = search.partition(request, seed_of_tree, chosen)
+        np.testing.assert_array_equal(cells, rule.cells(sample))
+        codes = sample.codes
+        assert codes is not None
+        walked = naive.walk(codes, rule.nodes, rule.members, rule.bins.missing)
+        np.testing.assert_array_equal(cells, walked)
+
+
+@pytest.mark.parametrize("subsample", [1.0, 0.3])
+@pytest.mark.parametrize("booster", [AdaBoost(confidence_rated=True), Logit(learning_rate=0.3)])
+def test_margins_of_a_run_are_the_scores_of_its_vote(
+    booster: Booster[Any], subsample: float
+) -> None:
+    sample = wide_sample(np.random.default_rng(7), 800, 0.1)
+    run = Run(sample, Tree(10, min_leaf_rows=2), booster, subsample=subsample)
+    list(zip(range(8), run, strict=False))
+    scores = run.vote().scores(sample.table)
+    np.testing.assert_array_equal(run._state.margins[:, 0], scores * sample.signs[:, 0])
+
+
+def test_a_tree_on_some_rows_is_the_tree_of_these_rows() -> None:
+    generator = np.random.default_rng(8)
+    sample = wide_sample(generator, 500, 0.05)
+    weights = np.full(500, 2**40)
+    chosen = np.sort(generator.permutation(500)[:200])
+    tree = Tree(9, min_leaf_weight=0)
+    some, _ = tree.on(sample).partition(signed_request(sample, weights, "gini"), 0, chosen)
+    alone = Sample(
+        ArrayTable(sample.table.rows()[chosen], levels=sample.table.levels),
+        sample.signs[chosen],
+        bins=sample.bins,
+    )
+    other, _ = tree.on(alone).partition(signed_request(alone, weights[:200], "gini"), 0, None)
+    for name in ("feature", "cut", "left", "right", "member", "members", "missing_left"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(other, name))
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=SEEDS, share=st.sampled_from([1.0, 0.4]))
+def test_levels_not_seen_in_a_node_go_where_missing_goes(seed: int, share: float) -> None:
+    generator = np.random.default_rng(seed)
+    sample = wide_sample(generator, 300, 0.05)
+    request = some_request(generator, sample, "gini")
+    chosen = np.sort(generator.permutation(300)[: round(300 * share)])
+    rule, _ = Tree(20, min_leaf_rows=2).on(sample).partition(request, 0, chosen)
+    looked_at = np.zeros(300, dtype=np.bool_)
+    looked_at[chosen] = True
+    nodes, codes = nodes_of(rule, sample), sample.codes
+    assert codes is not None
+    for t in np.flatnonzero(rule.member >= 0):
+        feature, members = rule.feature[t], rule.members[rule.member[t]]
+        seen = np.unique(codes[feature, nodes[int(t)] & looked_at])
+        unseen = np.setdiff1d(np.arange(rule.bins.levels[feature]), seen)
+        assert (members[unseen] == rule.missing_left[t]).all()
+        assert members[rule.bins.missing] == rule.missing_left[t]
+
+
+@pytest.mark.parametrize("heavier", ["left", "right"])
+def test_missing_values_never_seen_go_to_the_heavier_side(heavier: str) -> None:
+    X = np.arange(10.0)[:, None]
+    signs = np.where(X[:, 0] > (6 if heavier == "left" else 2), 1, -1).astype(np.int8)
+    sample = make_sample(X, signs)
+    request = signed_request(sample, np.full(10, 2**40), "z")
+    rule, _ = replace(LOOSE, max_leaves=2).on(sample).partition(request, 0, None)
+    assert rule.missing_left.tolist() == [heavier == "left"]
+
+
+# -- monotone scores
+
+BOOSTERS: list[Booster[Any]] = [
+    Logit(learning_rate=0.5),
+    Logit(learning_rate=0.5, l2=5.0, prior=True),
+    AdaBoost(confidence_rated=True, smoothing=3.0),
+    AdaBoost(confidence_rated=True, smoothing=0.0),
+]
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    booster=st.sampled_from(BOOSTERS),
+    slopes=st.sampled_from([{0: 1}, {0: -1}, {0: 1, 2: -1}, {0: -1, 1: -1, 2: 1}]),
+    subsample=st.sampled_from([1.0, 0.5]),
+    hole=st.sampled_from([0.0, 0.1]),
+    seed=SEEDS,
+)
+def test_scores_are_monotone_where_they_have_to_be(
+    booster: Booster[Any], slopes: dict[int, int], subsample: float, hole: float, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    X = generator.integers(0, 12, (150, 4)).astype(np.float64)
+    score = 3 * np.sin(X[:, 0]) + X[:, 1] % 3 - 1 + 0.3 * X[:, 2] - 1.6
+    signs = np.where(score + generator.normal(size=150) > 0, 1, -1).astype(np.int8)
+    X[generator.random(X.shape) < hole] = np.nan
+    sample = make_sample(X, signs)
+    learner = Tree(8, min_leaf_rows=3, min_leaf_weight=0, monotone=slopes)
+    run = Run(sample, learner, booster, seed=seed, subsample=subsample)
+    list(zip(range(6), run, strict=False))
+    vote = run.vote()
+    points = X[generator.permutation(150)[:40]]
+    grid = np.arange(-1.0, 13.0, 0.5)
+    for feature, slope in slopes.items():
+        rows = np.repeat(points, grid.size, axis=0)
+        rows[:, feature] = np.tile(grid, len(points))
+        scores = vote.scores(ArrayTable(rows)).reshape(len(points), grid.size)
+        assert (np.diff(scores, axis=1) * slope >= 0).all()
+
+
+def test_without_a_constraint_the_same_scores_are_not_monotone() -> None:
+    X = np.arange(200.0)[:, None] % 12
+    signs = np.where(np.sin(X[:, 0]) > 0, 1, -1).astype(np.int8)
+    sample = make_sample(X, signs)
+    rises = []
+    for slopes in ({}, {0: 1}):
+        run = Run(sample, Tree(8, monotone=slopes), AdaBoost(confidence_rated=True))
+        list(zip(range(3), run, strict=False))
+        scores = run.vote().scores(ArrayTable(np.arange(12.0)[:, None]))
+        rises.append(bool((np.diff(scores) >= 0).all()))
+    assert rises == [False, True]
+
+
+# -- the same answer anywhere
+
+
+def large_sample() -> Sample:
+    generator = np.random.default_rng(11)
+    return wide_sample(generator, 3 * ROWS_WORTH_THREADS, 0.02)
+
+
+def test_any_number_of_threads_grows_the_same_tree() -> None:
+    sample = large_sample()
+    generator = np.random.default_rng(12)
+    request = some_request(generator, sample, "newton")
+    chosen = np.sort(generator.permutation(sample.n_rows)[: 2 * ROWS_WORTH_THREADS])
+    for rows in (None, chosen):
+        found = []
+        for n_jobs in (1, 2, 3):
+            with using(n_jobs):
+                rule, cells = Tree(12).on(sample).partition(request, 0, rows)
+                found.append((rule, cells.copy()))
+        for rule, cells in found[1:]:
+            assert same(rule, found[0][0])
+            np.testing.assert_array_equal(cells, found[0][1])
+        np.testing.assert_array_equal(found[0][1], found[0][0].cells(sample))
+
+
+def test_large_leaves_are_split_as_small_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(13)
+    sample = wide_sample(generator, 5000, 0.05)
+    request = some_request(generator, sample, "gini")
+    tree = Tree(20, monotone={0: 1, 1: -1})
+    small, _ = tree.on(sample).partition(request, 0, None)
+    monkeypatch.setattr("pacboost.learners.tree.ROWS_WORTH_THREADS", 1)
+    large, _ = tree.on(sample).partition(request, 0, None)
+    assert same(small, large)
+
+
+@pytest.mark.parametrize("rows", [1000, 50_000])
+def test_permuted_rows_grow_the_same_tree(rows: int) -> None:
+    generator = np.random.default_rng(14)
+    sample = wide_sample(generator, rows, 0.05)
+    request = some_request(generator, sample, "newton")
+    mixed = generator.permutation(rows)
+    table = ArrayTable(sample.table.rows()[mixed], levels=sample.table.levels)
+    other = Sample(table, sample.signs[mixed], bins=fit_bins(table, 40))
+    moved = replace(request, weights=request.weights[mixed], pulls=request.pulls[mixed])
+    one, cells = Tree(20).on(sample).partition(request, 0, None)
+    two, moved_cells = Tree(20).on(other).partition(moved, 0, None)
+    assert same(one, two)
+    np.testing.assert_array_equal(cells[mixed], moved_cells)
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"max_leaves": 1}, "max_leaves is 1; it may be 2 to 65,536"),
+        ({"max_leaves": 65_537}, "it may be 2 to 65,536"),
+        ({"max_depth": 0}, "max_depth is 0; it must be 1 or more"),
+        ({"min_leaf_rows": -1}, "min_leaf_rows is -1; it must be 0 or more"),
+        ({"min_leaf_weight": math.nan}, "min_leaf_weight is nan"),
+        ({"cat_smooth": math.inf}, "cat_smooth is inf"),
+        ({"criterion": "entropy"}, "criterion is 'entropy'; it may be newton, gini, z, error"),
+        ({"max_features": 0}, "max_features is 0; it must be above 0"),
+        ({"sketch": 0}, "sketch is 0; it must be 1 or more"),
+    ],
+)
+def test_bad_parameters_are_refused(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        Tree(**changes)
+
+
+def test_a_category_cannot_be_monotone() -> None:
+    sample = mixed_sample(np.random.default_rng(0), 10, 1, [3])
+    with pytest.raises(ParameterError, match="'x1', a category: its levels have no order"):
+        Tree(monotone={1: 1}).on(sample)
+    Tree(monotone={0: 1}).on(sample)

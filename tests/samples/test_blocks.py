@@ -1,0 +1,196 @@
+"""Codes in words: every feature can be read back, whichever lane it shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacboost.errors import ParameterError
+from pacboost.kernels import best_split, naive
+from pacboost.kernels.threads import using
+from pacboost.samples.bins import Bins, fit_bins
+from pacboost.samples.blocks import ROWS_LOOKED_AT, Blocks, lay_out
+from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.levels import Levels
+from pacboost.sources.table import Table
+
+
+def decoded(blocks: Blocks, feature: int) -> NDArray[np.int64]:
+    lane, first, bins, default = blocks.features[feature, :4]
+    return naive.decode(naive.lanes(blocks.words)[lane], first, bins, default)
+
+
+def check(table: Table, bins: Bins) -> Blocks:
+    """Lay a table out; every feature has to give its codes back."""
+    blocks = lay_out(table, bins)
+    codes = bins.encode(table)
+    lanes = naive.lanes(blocks.words)
+    assert blocks.words.shape == (max(1, -(-blocks.lanes // 8)), table.n_rows)
+    assert not lanes[blocks.lanes :].any()
+    np.testing.assert_array_equal(
+        blocks.features[:, best_split.BINS], [t.size + 1 for t in bins.thresholds]
+    )
+    np.testing.assert_array_equal(blocks.features[:, best_split.CATEGORY], bins.levels > 0)
+    for j, own in enumerate(codes):
+        np.testing.assert_array_equal(decoded(blocks, j), own)
+    for lane in range(blocks.lanes):
+        assert lanes[lane].max(initial=0) <= 255
+        users = blocks.features[blocks.features[:, best_split.LANE] == lane]
+        assert len(users) >= 1
+        if len(users) > 1:
+            assert (users[:, best_split.DEFAULT] >= 0).all()
+            taken = [
+                code
+                for user in users
+                for code in range(
+                    user[best_split.BASE], user[best_split.BASE] + user[best_split.BINS] - 1
+                )
+            ]
+            assert len(set(taken)) == len(taken)
+            assert set(taken) <= set(range(1, 255))
+        else:
+            assert (users[:, best_split.DEFAULT] == -1).all()
+    return blocks
+
+
+def one_hot(levels: NDArray[np.integer], count: int) -> NDArray[np.float64]:
+    columns: NDArray[np.float64] = np.eye(count)[levels]
+    return columns
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> ArrayTable:
+    """Columns of all kinds in random order: dense, sparse, one-hot, categories, constants."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rows = draw(st.sampled_from([1, 2, 5, 60, 300]))
+    columns: list[NDArray[np.float64]] = []
+    levels: list[int] = []
+
+    def add(column: NDArray[np.floating], count: int = 0) -> None:
+        columns.append(column.astype(np.float64))
+        levels.append(count)
+
+    for _ in range(draw(st.integers(0, 3))):
+        add(generator.normal(size=rows))
+    for _ in range(draw(st.integers(0, 3))):  # mostly 0, so perhaps exclusive
+        add(np.where(generator.random(rows) < 0.05, generator.integers(-3, 4, rows), 0))
+    for count in draw(st.lists(st.integers(2, 40), max_size=2)):
+        for column in one_hot(generator.integers(count, size=rows), count).T:
+            add(column)
+    for count in draw(st.lists(st.sampled_from([1, 2, 3, 100, 254]), max_size=3)):
+        rare = generator.random(rows) < draw(st.sampled_from([0.02, 0.1, 1.0]))
+        add(np.where(rare, generator.integers(count, size=rows), count // 2), count)
+    add(np.full(rows, 7.0))
+    for column in columns:
+        if draw(st.integers(0, 4)) == 0:
+            column[generator.random(rows) < 0.05] = np.nan
+    order = generator.permutation(len(columns))
+    named = {k: tuple(range(levels[j])) for k, j in enumerate(order) if levels[j]}
+    return ArrayTable(np.column_stack([columns[j] for j in order]), levels=Levels(named))
+
+
+@settings(deadline=None, max_examples=120)
+@given(table=tables(), max_bins=st.sampled_from([2, 16, 255]))
+def test_every_feature_is_read_back(table: ArrayTable, max_bins: int) -> None:
+    check(table, fit_bins(table, max_bins))
+
+
+def test_a_one_hot_encoding_takes_one_lane() -> None:
+    generator = np.random.default_rng(0)
+    dense = generator.normal(size=(1000, 3))
+    hot = one_hot(generator.integers(30, size=1000), 30)
+    table = ArrayTable(np.hstack([dense, hot]))
+    blocks = check(table, fit_bins(table))
+    assert blocks.lanes == 4
+    assert blocks.words.shape == (1, 1000)
+
+
+def test_exclusive_categories_share_a_lane() -> None:
+    generator = np.random.default_rng(1)
+    which = generator.integers(3, size=2000)
+    counts = (3, 100, 150)
+    columns = [
+        np.where((which == k) & (generator.random(2000) < 0.9), generator.integers(c, size=2000), 1)
+        for k, c in enumerate(counts)
+    ]
+    levels = Levels({k: tuple(range(c)) for k, c in enumerate(counts)})
+    table = ArrayTable(np.column_stack(columns).astype(np.float64), levels=levels)
+    assert check(table, fit_bins(table)).lanes == 1
+
+
+def test_codes_beyond_a_byte_open_another_lane() -> None:
+    generator = np.random.default_rng(2)
+    which = generator.integers(3, size=3000)
+    columns = [np.where(which == k, generator.integers(1, 101, 3000), 0) for k in range(3)]
+    table = ArrayTable(np.column_stack(columns).astype(np.float64))
+    assert check(table, fit_bins(table)).lanes == 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("kind", ["clash", "missing"])
+def test_what_the_rows_looked_at_did_not_show_is_repaired(kind: str, n_jobs: int) -> None:
+    step = 3
+    n = step * ROWS_LOOKED_AT + 5  # every third row is looked at
+    X = np.zeros((n, 4))
+    rows = np.arange(n)
+    for j in range(4):
+        X[(rows % step == 0) & (rows // step % 9 == j), j] = 1 + j
+    fits = ArrayTable(X.copy())
+    assert check(fits, fit_bins(fits)).lanes == 1
+    if kind == "clash":
+        X[50_002, [0, 2]] = 1.0, 3.0  # columns 0 and 2, on a row that was not looked at
+    else:
+        X[n - 1, 1] = np.nan
+    assert (n - 1) % step != 0
+    assert 50_002 % step != 0
+    table = ArrayTable(X)
+    with using(n_jobs):
+        blocks = check(table, fit_bins(table))
+    own = blocks.features[[2 if kind == "clash" else 1], best_split.DEFAULT]
+    assert own.tolist() == [-1]
+    assert 2 <= blocks.lanes <= 4
+
+
+def test_all_that_clash_are_repaired() -> None:
+    n = 2 * ROWS_LOOKED_AT
+    generator = np.random.default_rng(3)
+    X = np.zeros((n, 12))
+    X[0::2] = one_hot(generator.integers(12, size=n // 2), 12)
+    X[1::2] = generator.random((n // 2, 12)) < 0.3
+    table = ArrayTable(X)
+    assert check(table, fit_bins(table)).lanes >= 11
+
+
+def test_sparse_tables_and_float32_are_laid_out_alike() -> None:
+    generator = np.random.default_rng(4)
+    X = np.where(generator.random((500, 20)) < 0.03, generator.integers(1, 5, (500, 20)), 0)
+    dense = ArrayTable(X.astype(np.float64))
+    bins = fit_bins(dense)
+    wanted = check(dense, bins)
+    for table in (SparseTable(sparse.csr_matrix(X)), ArrayTable(X.astype(np.float32))):
+        found = lay_out(table, bins)
+        np.testing.assert_array_equal(found.words, wanted.words)
+        np.testing.assert_array_equal(found.features, wanted.features)
+
+
+def test_255_bins_fit_and_more_are_refused() -> None:
+    table = ArrayTable(np.arange(600.0)[:, None])
+    blocks = check(table, fit_bins(table, 255))
+    assert blocks.features[0, best_split.BINS] == 255
+    with pytest.raises(ParameterError, match="set max_bins to 255 or less"):
+        lay_out(table, fit_bins(table, 256))
+
+
+def test_255_levels_fit_and_more_are_refused() -> None:
+    for count in (255, 256):
+        column = np.append(np.arange(float(count)), np.nan)[:, None]
+        table = ArrayTable(column, levels=Levels({0: tuple(range(count))}))
+        if count == 255:
+            check(table, fit_bins(table))
+        else:
+            with pytest.raises(ParameterError, match="257 are needed"):
+                lay_out(table, fit_bins(table))
