@@ -1,4 +1,4 @@
-"""The estimator behaves as scikit-learn asks; by its defaults, without one expected failure."""
+"""The estimators behave as scikit-learn asks, without one expected failure."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_dense_data,
     check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
+    estimator_checks_generator,
 )
 
-from pacboost import AdaBoostClassifier
+from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.models.format import model_bytes
-
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 BY_CHANCE = [
     AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=1)),  # breaks ties by rounding
@@ -41,17 +39,32 @@ WEIGHTS_AS_REPEATED_ROWS = (
 )
 
 
-def not_for_many_classes(estimator: AdaBoostClassifier) -> dict[str, str]:
-    """Its three classes need several rules; two need one, whatever chance says: see below."""
-    if not any(estimator is one for one in BY_CHANCE):
-        return {}
-    return {check.__name__: "depends on the order of rows" for check in WEIGHTS_AS_REPEATED_ROWS}
+def checks_of(estimator: Any) -> list[Any]:
+    """All of scikit-learn's checks; those that chance forbids follow below, for two classes."""
+    return [
+        pytest.param(own, check, id=f"{estimator}-{_name(check)}")
+        for own, check in estimator_checks_generator(estimator)
+        if not (any(estimator is one for one in BY_CHANCE) and _name(check) in WEIGHT_CHECKS)
+    ]
 
 
-every_check: Decorator = parametrize_with_checks(
-    [AdaBoostClassifier(), AdaBoostClassifier(learning_rate=0.5), *BY_CHANCE],
-    expected_failed_checks=not_for_many_classes,
-)
+def _name(check: Any) -> str:
+    return str(getattr(check, "func", check).__name__)
+
+
+WEIGHT_CHECKS = [check.__name__ for check in WEIGHTS_AS_REPEATED_ROWS]
+EVERY_CHECK = [
+    case
+    for estimator in (
+        AdaBoostClassifier(),
+        AdaBoostClassifier(learning_rate=0.5),
+        BoostClassifier(),
+        BoostClassifier("gentle", n_rounds=20),
+        BoostClassifier("mada", n_rounds=20),
+        *BY_CHANCE,
+    )
+    for case in checks_of(estimator)
+]
 
 
 class TwoClasses(AdaBoostClassifier):
@@ -72,10 +85,9 @@ def noisy(rows: int = 200) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@every_check
-def test_passes_scikit_learns_own_check(
-    estimator: AdaBoostClassifier, check: Callable[[AdaBoostClassifier], None]
-) -> None:
+@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
+@pytest.mark.parametrize(("estimator", "check"), EVERY_CHECK)
+def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
 

@@ -47,7 +47,7 @@ BOOSTERS: list[Booster[Any]] = [
 LEARNERS: list[Learner] = [
     Stump(),
     Tree(max_leaves=4, min_leaf_rows=1),
-    Tree(max_leaves=3, min_leaf_rows=2, criterion="error"),
+    Tree(max_leaves=3, min_leaf_rows=2, max_features=0.5),
     SklearnLearner(DecisionTreeClassifier(max_depth=2)),
     Adversary(0.2),
     Adversary(0.3, "heavy"),
@@ -198,6 +198,21 @@ def test_two_thousand_rounds_of_the_largest_votes() -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_two_thousand_rounds_on_separable_rows(booster: Booster[Any], classes: int) -> None:
     check_separable_rows(booster, classes, 2000)
+
+
+@pytest.mark.parametrize("seed", [4, 297, 353])
+def test_a_rule_without_mistakes_ends_a_run_only_if_the_vote_makes_none_either(seed: int) -> None:
+    """MadaBoost's largest vote is 1/e: earlier rounds may outvote it for a while."""
+    generator = np.random.default_rng(seed)
+    rows = int(generator.integers(6, 20))
+    X = generator.integers(4, size=(rows, 3)).astype(float)
+    labels = generator.integers(int(generator.integers(2, 4)), size=rows)
+    run = Run(sample_of(X, labels, 2), Tree(max_leaves=5, min_leaf_rows=1), Mada())
+    ledger = check_every_prefix(run, 100)
+    assert ledger.rounds[-1].error == 0
+    assert ledger.rounds[-1].training_error == 0
+    assert "without mistakes" in run.stopped
+    assert len(ledger) > 3
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -15,7 +15,7 @@ More than two classes, by ``multiclass``:
   class with the largest score is at most (K/2) ∏ Z_t.
 * "m1": a rule names a class and is right or wrong; error ≤ ∏ Z_t, but it needs errors below 1/2.
 * "samme" (Zhu et al. 2009): as "m1" with ½ ln(K - 1) more vote, so that errors below 1 - 1/K do.
-  Its product bounds no training error for K ≥ 3.
+  Its stage factors bound no training error for K ≥ 3.
 """
 
 from __future__ import annotations
@@ -69,6 +69,11 @@ class AdaBoost(Exponential):
         if self.multiclass not in WAYS:
             raise ParameterError(
                 f"multiclass is {self.multiclass!r}; it may be {', '.join(map(repr, WAYS))}"
+            )
+        if self.confidence_rated and self.multiclass != "mh":
+            raise ParameterError(
+                f"confidence_rated gives cells votes of their own, but multiclass="
+                f"{self.multiclass!r} gives a rule one vote; set multiclass='mh'"
             )
         if not (math.isfinite(self.smoothing) and self.smoothing >= 0):
             raise ParameterError(f"smoothing is {self.smoothing}; it must be 0 or more")

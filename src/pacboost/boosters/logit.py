@@ -69,7 +69,8 @@ class Logit(Booster[LogitState]):
     learning_rate: float = 1.0
     max_target: float = math.inf
     l2: float = 0.0
-    """Added to the weight Σ p(1 - p) of every cell, in rows."""
+    """Added to the weight Σ p(1 - p) of every cell; with K classes 4(K-1)/K² times as much, since a
+    row's weight starts at (K-1)/K² for each of them."""
     prior: bool = False
 
     def __post_init__(self) -> None:
@@ -95,14 +96,14 @@ class Logit(Booster[LogitState]):
 
     def request(self, state: LogitState) -> Request:
         """Ask for Newton's step."""
-        penalty = self.l2 * float(state.base.max())
+        penalty = self._penalty(state)
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
     def values(self, state: LogitState, sums: Sums, cells: Cells) -> CellValues:
         """Give each cell Newton's step for its rows."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self._prior(sums))
-        means = sums.means(self.l2 * float(state.base.max()))
+        means = sums.means(self._penalty(state))
         outputs = means.shape[1]
         most = max(MOST_STEP, outputs)
         means = np.clip(means, -most, most)
@@ -110,6 +111,11 @@ class Logit(Booster[LogitState]):
             return whole_values(0.5 * self.learning_rate * means)
         means -= means.mean(axis=1, keepdims=True)
         return whole_values(self.learning_rate * (outputs - 1) / outputs * means)
+
+    def _penalty(self, state: LogitState) -> float:
+        """What is added to the weight of a cell for each class, in whole units."""
+        classes = max(2, state.signs.shape[1])
+        return self.l2 * float(state.base.max()) * 4 * (classes - 1) / classes**2
 
     def _prior(self, sums: Sums) -> NDArray[np.float64]:
         """The scores whose probabilities are the shares of the classes."""

@@ -12,15 +12,15 @@ assumption, and never fail. The same with other potentials φ(yF) ≥ 1[yF ≤ 0
 measures after every round, and whose ratios it records as Z_t: log₂(1 + exp(-2yF)) for LogitBoost,
 and for MadaBoost exp(-yF), or 1 - yF where that is negative.
 
-More than two classes, with ``factor`` · ∏ Z_t in the place of ∏ Z_t:
+More than two classes, with ``factor`` · ∏ Z_t in the place of ∏ Z_t (docs/proofs/training.md):
 
 * pairs of row and class (AdaBoost.MH): the Hamming loss is at most ∏ Z_t. If the class with the
   largest score is wrong, F(x,y) ≤ F(x,l) for some other l, so for convex falling φ with φ(0) = 1,
   φ(F(x,y)) + φ(-F(x,l)) ≥ 2φ(0) = 2: the error is at most K/2 times the mean of φ over all pairs.
 * softmax: a wrong class means p(y|x) ≤ 1/2, so the error is at most the mean of -log₂ p(y|x), which
   starts at log₂ K.
-* AdaBoost.M1: right or wrong is the sign; factor 1. SAMME's votes are larger, its product bounds
-  P[F_y ≤ 0] only, and F_y > 0 can hold on a row that is wrong: refused.
+* AdaBoost.M1: right or wrong is the sign; factor 1. SAMME's votes are larger: its stage factors
+  bound P[F_y ≤ 0] only, and F_y > 0 can hold on a row that is wrong; refused.
 
 Weights are whole numbers here, each off by at most one unit, so the recorded Z_t differ a little
 from those of real weights: ``rounding_slack`` bounds by how much, and the certificate includes it.
@@ -146,7 +146,7 @@ def _refuse(ledger: Ledger) -> None:
         )
     if ledger.multiclass == "samme":
         raise NotCertified(
-            "SAMME has no training-error bound for more than two classes: its product bounds how "
-            "often the own class scores 0 or less, but a row can be wrong while it scores more. "
+            "SAMME has no training-error bound for more than two classes: its stage factors bound "
+            "how often the own class scores 0 or less, but a row that scores more can be wrong. "
             "Set multiclass='mh' or 'm1' for a certificate, or certify='holdout'"
         )

@@ -181,7 +181,7 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
             changes = {"prior": True, "l2": 1.0, **changes}
         if isinstance(booster, AdaBoost):
             changes["classes"] = max(2, self.classes_.size)
-            if named and isinstance(learner, Tree):
+            if named and isinstance(learner, Tree) and self.multiclass in (None, "mh"):
                 changes["confidence_rated"] = True
         return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
 

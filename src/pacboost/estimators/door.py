@@ -148,6 +148,12 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
     if matrix:
         dense: Any = y.toarray() if hasattr(y, "toarray") else y
         labels: NDArray[Any] = np.asarray(dense)
+        if not np.isin(labels, (0, 1)).all():
+            strange = labels[~np.isin(labels, (0, 1))][0].item()
+            raise DataError(
+                f"y is a matrix that holds {strange!r}; with several labels a row it has a column "
+                "for each label, 1 where the row has it and 0 where not"
+            )
     else:
         labels = column_or_1d(y, warn=True)
     if labels.shape[0] != rows:

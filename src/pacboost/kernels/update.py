@@ -236,9 +236,8 @@ def raise_all(
     largest = -np.inf
     for k in range(raised.size):
         largest = raised[k] if raised[k] > largest else largest
-    shift = LOG_UNITS - largest
     for k in range(raised.size):
-        raised[k] = whole_exp(shift + raised[k]) * UNIT
+        raised[k] = whole_exp(LOG_UNITS + (raised[k] - largest)) * UNIT
     total = 0.0
     for k in range(raised.size):
         total += raised[k]

@@ -364,14 +364,13 @@ class Run:
             normaliser = self._normaliser()
         hypothesis = rule.valued(values, sums.weights.sum(axis=1).astype(np.float64))
         wrong = round(sums.pull * (1 - edge) / 2)
-        if (
-            wrong == 0 and self._booster.plain
-        ):  # its vote is the largest there is; so would the next
-            self.stopped = "a rule without mistakes was found"
         most = float(np.abs(values).max())
-        return self._record(
+        done = self._record(
             hypothesis, Measured(sums.pull, wrong), 1.0, most, normaliser, effective_size, started
         )
+        if wrong == 0 and self._booster.plain and done.entry.training_error == 0:
+            self.stopped = "a rule without mistakes was found"  # the next would be the same again
+        return done
 
     def _partition(self, request: Request, attempt: int) -> tuple[Hypothesis, Cells]:
         """Ask the learner for cells; attempt -1 is for the constant some boosters start with."""
