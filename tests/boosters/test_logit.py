@@ -123,7 +123,7 @@ def test_equals_the_papers_algorithm(
 @given(class_samples(st.integers(2, 5)), st.sampled_from([0.5, 3.0, 100.0]))
 @settings(max_examples=40, deadline=None)
 def test_l2_is_counted_in_rows(sample: Sample, l2: float) -> None:
-    """The first cells add Σ(y* - p) / (Σ p(1 - p) + l2)."""
+    """The first cells add Σ(y* - p) / (Σ p(1 - p) + l2·4p(1 - p))."""
     sample = replace(sample, base=np.ones(1))
     done = next(iter(Run(sample, Tree(max_leaves=3, min_leaf_rows=1), Logit(l2=l2))), None)
     if done is None:
@@ -134,7 +134,7 @@ def test_l2_is_counted_in_rows(sample: Sample, l2: float) -> None:
     cells = done.hypothesis.cells(sample)
     for cell, values in enumerate(done.hypothesis.values):
         inside = cells == cell
-        mean = gaps[inside].sum(axis=0) / (inside.sum() * p * (1 - p) + l2)
+        mean = gaps[inside].sum(axis=0) / ((inside.sum() + 4 * l2) * p * (1 - p))
         if outputs == 1:
             assert values == pytest.approx(mean / 2, abs=1e-9)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from pacboost.boosters.booster import Booster, whole_values
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import naive
+from pacboost.kernels import grow, naive
 from pacboost.kernels.threads import using
 from pacboost.learners.tree import ROWS_WORTH_THREADS, Tree
 from pacboost.samples.bins import fit_bins
@@ -195,7 +195,7 @@ def check_best_first(tree: Tree, sample: Sample, request: Request, rule: TreeRul
         gains.append(gain)
         open_nodes = (open_nodes - {t}) | {left, right}
         depth[left] = depth[right] = depth[t] + 1
-    if splits:
+    if splits and gains[0] > brute.slack:
         unit = rule.gain[0] / gains[0]
         np.testing.assert_allclose(rule.gain, np.array(gains) * unit, atol=unit * brute.slack)
 
@@ -425,13 +425,30 @@ def test_features_are_drawn_anew_for_every_leaf_by_the_seed_alone(
     assert same(found[0], found[2])
     assert same(found[0], again)
     assert same(found[0], found[1]) == (count == 8)
-    chance = np.random.default_rng(5)
-    drawn = {0: set(chance.permutation(8)[:count].tolist())}
+    key = 5 * 2**20
+    drawn = {0: features_drawn(8, count, key)}
     rule = found[0]
     for t in range(rule.feature.size):
         assert rule.feature[t] in drawn[t]
-        for child in (int(rule.left[t]), int(rule.right[t])):
-            drawn[child] = set(chance.permutation(8)[:count].tolist())
+        for side, child in enumerate((int(rule.left[t]), int(rule.right[t]))):
+            drawn[child] = features_drawn(8, count, key + 2 * (t + 1) + side)
+
+
+def features_drawn(features: int, count: int, key: int) -> set[int]:
+    allowed = np.ones(features, dtype=np.uint8)
+    grow.draw_features(allowed, count, np.uint64(key))
+    return set(np.flatnonzero(allowed).tolist())
+
+
+@pytest.mark.parametrize("count", [1, 3, 7])
+def test_every_set_of_features_is_as_likely(count: int) -> None:
+    """Also for neighbouring keys, which is what the leaves of a tree have."""
+    drawn = [features_drawn(8, count, 77 * 2**20 + key) for key in range(8000)]
+    assert all(len(own) == count for own in drawn)
+    for j in range(8):
+        assert abs(sum(j in own for own in drawn) / 8000 - count / 8) < 0.02
+    follows = sum(a == b for a, b in pairwise(drawn)) / 7999
+    assert abs(follows - 1 / math.comb(8, count)) < 0.02
 
 
 def test_only_drawing_features_is_chance() -> None:

@@ -114,7 +114,7 @@ class Logit(Booster[LogitState]):
 
     def _penalty(self, state: LogitState) -> float:
         """What is added to the weight of a cell for each class, in whole units."""
-        classes = max(2, state.signs.shape[1])
+        classes: int = max(2, state.signs.shape[1])
         return self.l2 * float(state.base.max()) * 4 * (classes - 1) / classes**2
 
     def _prior(self, sums: Sums) -> NDArray[np.float64]:

@@ -14,10 +14,13 @@ from pacboost.estimators import door, prepare
 from pacboost.estimators.boosting import Boosting
 from pacboost.estimators.nested import NestedMixin, with_fields
 from pacboost.estimators.running import Callback, Means
-from pacboost.estimators.trees import TreesMixin
+from pacboost.estimators.trees import ROWS_TO_SPARE, TreesMixin
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.tree import Tree
+
+FEW_CLASSES = 3
+"""With more, trees are larger unless told otherwise."""
 
 
 class BoostClassifier(NestedMixin, TreesMixin, Boosting):
@@ -31,15 +34,16 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
     n_rounds : int, default=None
-        The most rounds to run; ``n_estimators`` means the same. None: 300 with early stopping,
-        else 100.
+        The most rounds to run; ``n_estimators`` means the same. None: 180, or 100 for more than
+        three classes and fewer than 25,000 rows.
     shrinkage : float, default=None
-        Scales what every round adds; ``learning_rate`` means the same. None: 0.1 for trees, 1 for
-        other learners, or what the booster object says.
+        Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1, from
+        25,000 rows on 0.2; 1 for other learners, or what the booster object says.
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that the learner looks at.
     max_leaves, max_depth, min_leaf_rows, max_features : default=None
-        Set these of the tree; None leaves them as they are (31 leaves, any depth, 20 rows, all).
+        Set these of the tree; None leaves them as they are (31 leaves, with K > 3 classes 16 K up
+        to 127; any depth; 20 rows; all features).
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the score may only rise or only fall. Two classes only.
@@ -55,9 +59,8 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
     early_stopping : bool, "refit" or "auto", default="auto"
         Hold ``validation_fraction`` of the rows back (class by class), stop when ``eval_metric`` on
         them has not improved for ``n_iter_no_change`` rounds, and keep the best round. "refit" then
-        boosts on all rows, half as many rounds more. "auto": refit from 2,000 rows on, without the
-        second run from 25,000 on or with warm_start. Passing ``X_val`` to fit stops by rows of your
-        own.
+        boosts on all rows, half as many rounds more. "auto": True from 25,000 rows on. Passing
+        ``X_val`` to fit stops by rows of your own.
     validation_fraction, n_iter_no_change, tol : default=0.1, 20 and 0.0
     eval_metric : str or function, default="log_loss"
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
@@ -152,8 +155,10 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
 
     def _means(self, examples: prepare.Examples) -> Means:
         learner = self._learner(examples)
-        rounds, subsample = self._rounds(examples), self._share()
-        return Means(learner, self._booster(learner), rounds, 0, subsample)
+        many = examples.n_rows >= ROWS_TO_SPARE
+        rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
+        booster = self._booster(learner, 0.2 if many else 0.1)
+        return Means(learner, booster, self._rounds(rounds), 0, self._share())
 
     def _learner(self, examples: prepare.Examples) -> Learner:
         changes = self._tree_changes(examples)
@@ -161,16 +166,19 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
             raise ParameterError(
                 "monotone_constraints are for two classes: with more, no score alone decides"
             )
+        classes = examples.signs.shape[1]
+        if self.learner == "tree" and classes > FEW_CLASSES:  # one tree speaks for all of them
+            changes = {"max_leaves": min(127, 16 * classes), **changes}
         learner = as_learner(self.learner, "learner")
         return with_fields(learner, changes, "learner") if changes else learner
 
-    def _booster(self, learner: Learner) -> Booster[Any]:
+    def _booster(self, learner: Learner, rate_of_trees: float) -> Booster[Any]:
         booster = as_booster(self.booster)
         named = isinstance(self.booster, str)
         changes: dict[str, Any] = {}
         rate = self._alias("shrinkage", "learning_rate")
         if rate is None and named and isinstance(learner, Tree):
-            rate = 0.1
+            rate = rate_of_trees
         if rate is not None:
             changes["learning_rate"] = door.number("shrinkage", rate)
         if self.l2 is not None:

@@ -147,6 +147,8 @@ class BoostRegressor(TreesMixin, Running, VoteMixin, RegressorMixin, BaseEstimat
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _rows_to_stop = 2_000
+
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""
         return self._scores(X)
@@ -186,7 +188,8 @@ class BoostRegressor(TreesMixin, Running, VoteMixin, RegressorMixin, BaseEstimat
             changes["l2"] = door.number("l2", self.l2)
         booster = with_fields(as_loss(self.loss), changes, f"loss={self.loss!r}")
         learner = with_fields(Tree(), self._tree_changes(examples), "the tree")
-        return Means(learner, booster, self._rounds(examples), 0, self._share())
+        rounds = self._rounds(300 if self._stops_early(examples) else 100)
+        return Means(learner, booster, rounds, 0, self._share())
 
     def _read_validation(self, X: Any, y: Any) -> prepare.Examples:
         return prepare.read_numbers_to_watch(self, X, y)

@@ -10,15 +10,8 @@ import numpy as np
 from pacboost.errors import ParameterError
 from pacboost.estimators import door, prepare
 
-ROWS_TO_STOP_EARLY = 2_000
-"""With "auto", fewer rows are too few to hold a tenth of them back."""
 ROWS_TO_SPARE = 25_000
-"""With "auto", of so many rows a tenth can be spared, and boosting again would take long."""
-
-
-ROUNDS = 100
-MOST_ROUNDS = 300
-"""How many rounds there are unless told, without and with rows to stop early on."""
+"""Of so many rows a tenth can be spared to stop early on; and so many bear larger steps."""
 
 
 LIMITS: dict[str, Callable[[str, Any], Any]] = {
@@ -46,13 +39,13 @@ class TreesMixin:
     warm_start: bool
 
     _rounds_name = "n_rounds"
+    _rows_to_stop = ROWS_TO_SPARE
+    """With "auto", from so many rows on some are held back to stop early on."""
 
-    def _rounds(self, examples: prepare.Examples) -> int:
+    def _rounds(self, unless_told: int) -> int:
         """How many rounds to run at most."""
         rounds = self._alias("n_rounds", "n_estimators")
-        if rounds is None:
-            return MOST_ROUNDS if self._stops_early(examples) else ROUNDS
-        return door.at_least_one("n_rounds", rounds)
+        return unless_told if rounds is None else door.at_least_one("n_rounds", rounds)
 
     def _share(self) -> float:
         """The share of rows that each tree looks at."""
@@ -87,7 +80,7 @@ class TreesMixin:
                     f"early_stopping is {self.early_stopping!r}; it may be True, False, 'refit' or "
                     "'auto'"
                 )
-            return self.early_stopping == "refit" or examples.n_rows >= ROWS_TO_STOP_EARLY
+            return self.early_stopping == "refit" or examples.n_rows >= self._rows_to_stop
         return bool(self.early_stopping)
 
     def _refits(self, examples: prepare.Examples) -> bool:

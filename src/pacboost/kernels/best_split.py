@@ -117,7 +117,8 @@ def scan_quickly(
     for b in range(own.size):
         left, low = float(sums[b] & LOW), float(sums[b] >> 32)
         right, high = weight - left, pull - low
-        sides = low * low / (left + penalty) + high * high / (right + penalty)
+        a, c = left + penalty, right + penalty
+        sides = (low * low * c + high * high * a) / (a * c)  # one division for two
         found[b] = sides if left >= least and right >= least else -1.0
     best, cut = wanted, -1
     for b in range(own.size):

@@ -262,6 +262,125 @@ def expand(
          new)  # fmt: skip
 
 
+# columns of ``splits``, one line for each split made; the first three are those of ``best``
+LEFT, RIGHT = 3, 4
+
+
+@kernel
+def record(
+    features: NDArray[np.int64],
+    best: NDArray[np.int64],
+    members: NDArray[np.uint8],
+    gains: NDArray[np.float64],
+    leaf: int,
+    new: int,
+    splits: NDArray[np.int64],
+    split_members: NDArray[np.uint8],
+    split_gains: NDArray[np.float64],
+    hangs: NDArray[np.int64],
+    depths: NDArray[np.int64],
+) -> None:
+    """Write down the split of a leaf: its left part keeps the number, its right part is ``new``.
+
+    ``hangs`` says for each leaf at which split, and on which side of it, it hangs.
+    """
+    split = new - 1
+    for k in range(3):
+        splits[split, k] = best[leaf, k]
+    splits[split, LEFT], splits[split, RIGHT] = ~leaf, ~new
+    split_gains[split] = gains[leaf]
+    if features[best[leaf, FEATURE], CATEGORY]:
+        for k in range(members.shape[1]):
+            split_members[split, k] = members[leaf, k]
+    if split > 0:
+        splits[hangs[leaf, 0], hangs[leaf, 1]] = split
+    hangs[leaf, 0], hangs[leaf, 1] = split, LEFT
+    hangs[new, 0], hangs[new, 1] = split, RIGHT
+    depths[leaf] += 1
+    depths[new] = depths[leaf]
+
+
+@kernel
+def draw_features(allowed: NDArray[np.uint8], count: int, seed: np.uint64) -> None:
+    """Allow ``count`` features, drawn by splitmix64 (Steele, Lea and Flood 2014)."""
+    features = allowed.size
+    if count >= features:
+        return
+    deck = np.empty(features, dtype=np.int64)
+    for j in range(features):
+        deck[j] = j
+        allowed[j] = np.uint8(0)
+    state = seed
+    for k in range(count):
+        state += np.uint64(0x9E3779B97F4A7C15)
+        mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(31)
+        place = k + np.int64(mixed % np.uint64(features - k))
+        deck[k], deck[place] = deck[place], deck[k]
+        allowed[deck[k]] = np.uint8(1)
+
+
+@kernel
+def next_leaf(gains: NDArray[np.float64], leaves: int) -> int:
+    """Give the leaf whose split wins most, the first of equals; -1 if none wins anything."""
+    leaf, most = -1, 0.0
+    for k in range(leaves):
+        if gains[k] > most:
+            leaf, most = k, gains[k]
+    return leaf
+
+
+@kernel
+def grow_on(
+    words: NDArray[np.uint64],
+    lanes: int,
+    order: NDArray[np.uint32],
+    spare: NDArray[np.uint32],
+    pairs: NDArray[np.int64],
+    histogram: NDArray[np.int64],
+    features: NDArray[np.int64],
+    allowed: NDArray[np.uint8],
+    drawn: int,
+    seed: np.uint64,
+    missing: int,
+    rules: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    slots: NDArray[np.int64],
+    spans: NDArray[np.float64],
+    best: NDArray[np.int64],
+    members: NDArray[np.uint8],
+    gains: NDArray[np.float64],
+    splits: NDArray[np.int64],
+    split_members: NDArray[np.uint8],
+    split_gains: NDArray[np.float64],
+    hangs: NDArray[np.int64],
+    depths: NDArray[np.int64],
+    deepest: int,
+    large: int,
+    leaves: int,
+) -> int:
+    """Split the best leaf again and again, until that is a large one; give the number of leaves."""
+    while leaves < gains.size:
+        leaf = next_leaf(gains, leaves)
+        if leaf < 0 or sizes[leaf] >= large:
+            break
+        new = leaves
+        leaves += 1
+        record(features, best, members, gains, leaf, new, splits, split_members, split_gains,
+               hangs, depths)  # fmt: skip
+        further = leaves < gains.size and depths[leaf] < deepest
+        if drawn < features.shape[0]:
+            draw_features(allowed[leaf], drawn, seed + np.uint64(2 * new))
+            draw_features(allowed[new], drawn, seed + np.uint64(2 * new + 1))
+        expand(words, lanes, order, spare, pairs, histogram, features, allowed, missing, rules,
+               starts, sizes, slots, spans, best, members, gains, leaf, new, further)  # fmt: skip
+        if not further:
+            gains[leaf] = gains[new] = 0.0
+    return leaves
+
+
 @kernel
 def apart(
     histogram: NDArray[np.int64], slots: NDArray[np.int64], leaf: int, new: int, left_counted: bool

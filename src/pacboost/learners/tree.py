@@ -17,7 +17,6 @@ from pacboost.kernels import best_split, grow
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.learner import Learner, Rows, Search, Weights
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.samples.bins import Bins
 from pacboost.samples.blocks import lay_out
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
@@ -129,6 +128,11 @@ class TreeSearch(Search):
         self._best = np.zeros((leaves, 3), dtype=np.int64)
         self._members = np.zeros((leaves, 256), dtype=np.uint8)
         self._gains = np.zeros(leaves)
+        self._splits = np.zeros((leaves, 5), dtype=np.int64)
+        self._split_members = np.zeros((leaves, 256), dtype=np.uint8)
+        self._split_gains = np.zeros(leaves)
+        self._hangs = np.zeros((leaves, 2), dtype=np.int64)
+        self._depths = np.zeros(leaves, dtype=np.int64)
         self._allowed = np.ones((leaves, len(self._blocks.features)), dtype=np.uint8)
         self._rules = np.zeros(5)
         self._leaves = leaves
@@ -173,7 +177,6 @@ class TreeSearch(Search):
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
         """Grow a tree. The cells are overwritten by the next one."""
         unit = self._prepare(request, seed)
-        chance = np.random.default_rng(seed)
         rows = self._order
         if chosen is None:
             rows[:] = np.arange(rows.size, dtype=np.uint32)
@@ -182,17 +185,44 @@ class TreeSearch(Search):
             rows[:] = chosen
         self._starts[0], self._sizes[0], self._slots[0] = 0, rows.size, 0
         self._spans[0] = -np.inf, np.inf
+        self._depths[0] = 0
         self._histogram[0] = 0
         self._count(rows, self._histogram[0])
-        self._draw_features(chance, 0)
+        drawn, key = self._drawn, np.uint64(seed * 2**20)
+        if drawn < len(self._blocks.features):
+            grow.draw_features(self._allowed[0], drawn, key)
         self._look(0)
-        grown = Grown(self._leaves)
-        while grown.leaves < self._leaves:
-            leaf = int(self._gains[: grown.leaves].argmax())
-            if not self._gains[leaf] > 0:
-                break
-            self._split(grown, leaf, chance)
-        return self._finish(grown, unit, chosen)
+        leaves = 1
+        while True:
+            leaves = self._grow_on(leaves, key)
+            leaf = grow.next_leaf(self._gains, leaves)
+            if leaves == self._leaves or leaf < 0:
+                return self._finish(leaves, unit, chosen)
+            self._split_large(leaf, leaves, key)
+            leaves += 1
+
+    @property
+    def _drawn(self) -> int:
+        """How many features are looked at for a split."""
+        most, features = self._tree.max_features, len(self._blocks.features)
+        if most is None:
+            return features
+        return min(features, round(most) if most >= 1 else max(1, round(most * features)))
+
+    @property
+    def _deepest(self) -> int:
+        return MOST_LEAVES if self._tree.max_depth is None else self._tree.max_depth
+
+    def _grow_on(self, leaves: int, key: np.uint64) -> int:
+        """Split leaves as long as they are too small for threads; give the number of leaves."""
+        blocks = self._blocks
+        return grow.grow_on(
+            blocks.words, blocks.lanes, self._order, self._spare, self._pairs, self._histogram,
+            blocks.features, self._allowed, self._drawn, key, self._bins.missing, self._rules,
+            self._starts, self._sizes, self._slots, self._spans, self._best, self._members,
+            self._gains, self._splits, self._split_members, self._split_gains, self._hangs,
+            self._depths, self._deepest, ROWS_WORTH_THREADS, leaves,
+        )  # fmt: skip
 
     def _prepare(self, request: Request, seed: int) -> float:
         """Round and pair pulls and weights; give the factor that makes gains comparable."""
@@ -236,15 +266,6 @@ class TreeSearch(Search):
             return 1 / MOST_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
 
-    def _draw_features(self, chance: np.random.Generator, leaf: int) -> None:
-        most = self._tree.max_features
-        if most is None:
-            return
-        features = self._blocks.features.shape[0]
-        count = round(most) if most >= 1 else max(1, round(most * features))
-        self._allowed[leaf] = 0
-        self._allowed[leaf, chance.permutation(features)[:count]] = 1
-
     def _count(self, rows: NDArray[np.uint32], into: NDArray[np.int64]) -> None:
         blocks, others = self._blocks, list[NDArray[np.int64]]()
 
@@ -265,39 +286,20 @@ class TreeSearch(Search):
             self._sizes, self._slots, self._spans, self._best, self._members, self._gains, leaf,
         )  # fmt: skip
 
-    def _split(self, grown: Grown, leaf: int, chance: np.random.Generator) -> None:
-        """Carry out the split found for a leaf, and look for the next ones."""
-        new = grown.leaves
-        category = bool(
-            self._blocks.features[self._best[leaf, best_split.FEATURE], best_split.CATEGORY]
-        )
-        grown.add(leaf, self._best[leaf], self._gains[leaf], self._members[leaf], category)
-        self._draw_features(chance, leaf)
-        self._draw_features(chance, new)
-        deepest = self._tree.max_depth
-        last = deepest is not None and grown.depth[leaf] >= deepest
-        further = grown.leaves < self._leaves and not last
-        if self._sizes[leaf] < ROWS_WORTH_THREADS:
-            blocks = self._blocks
-            grow.expand(
-                blocks.words, blocks.lanes, self._order, self._spare, self._pairs, self._histogram,
-                blocks.features, self._allowed, self._bins.missing, self._rules, self._starts,
-                self._sizes, self._slots, self._spans, self._best, self._members, self._gains,
-                leaf, new, further,
-            )  # fmt: skip
-        else:
-            self._expand_large(leaf, new, further)
-        if not further:
-            self._gains[leaf] = self._gains[new] = 0.0
-
-    def _expand_large(self, leaf: int, new: int, further: bool) -> None:
-        """Do what ``grow.expand`` does, with all threads."""
-        feature = self._blocks.features[self._best[leaf, best_split.FEATURE]]
+    def _split_large(self, leaf: int, new: int, key: np.uint64) -> None:
+        """Do what ``grow.grow_on`` does for one leaf, with all threads."""
+        features = self._blocks.features
+        grow.record(
+            features, self._best, self._members, self._gains, leaf, new, self._splits,
+            self._split_members, self._split_gains, self._hangs, self._depths,
+        )  # fmt: skip
+        feature = features[self._best[leaf, best_split.FEATURE]]
         start, size = int(self._starts[leaf]), int(self._sizes[leaf])
         rows = self._order[start : start + size]
         left = self._part(feature, leaf, rows)
         self._starts[new], self._sizes[new], self._sizes[leaf] = start + left, size - left, left
-        if not further:
+        if new + 1 == self._leaves or self._depths[leaf] >= self._deepest:
+            self._gains[leaf] = self._gains[new] = 0.0
             return
         left_smaller = 2 * left <= size
         self._histogram[new] = 0
@@ -306,8 +308,10 @@ class TreeSearch(Search):
         orders = self._best[leaf, best_split.CUT] < feature[best_split.BINS] - 1
         slope = int(feature[best_split.MONOTONE]) if orders else 0
         grow.narrow(self._histogram, slope, self._slots, self._spans, leaf, new)
-        self._look(leaf)
-        self._look(new)
+        for k, part in enumerate((leaf, new)):
+            if self._drawn < len(features):
+                grow.draw_features(self._allowed[part], self._drawn, key + np.uint64(2 * new + k))
+            self._look(part)
 
     def _part(self, feature: NDArray[np.int64], leaf: int, rows: NDArray[np.uint32]) -> int:
         """Sort rows to the two sides, each thread its share; give how many went left."""
@@ -343,17 +347,42 @@ class TreeSearch(Search):
         return goes_left
 
     def _finish(
-        self, grown: Grown, unit: float, chosen: Rows | None
+        self, leaves: int, unit: float, chosen: Rows | None
     ) -> tuple[TreeRule, NDArray[np.unsignedinteger]]:
         """Tell every row its leaf, and put the splits into arrays."""
-        leaves = grown.leaves
         grow.label(self._order, self._starts[:leaves], self._sizes[:leaves], self._cells)
-        tree = grown.rule(self._bins, unit, self.sample.signs.shape[1], self._tree.monotone)
+        tree = self._rule(leaves, unit)
         if chosen is not None:
-            self._settle(grown, tree, chosen)
+            self._settle(tree, chosen)
         return tree, self._cells
 
-    def _settle(self, grown: Grown, tree: TreeRule, chosen: Rows) -> None:
+    def _rule(self, leaves: int, unit: float) -> TreeRule:
+        """Give the tree, with nothing to say yet."""
+        splits = self._splits[: leaves - 1]
+        columns = [np.ascontiguousarray(column) for column in splits.T.astype(np.int32)]
+        feature, cut, missing_left, left, right = columns
+        category = self._blocks.features[feature, best_split.CATEGORY] != 0
+        slope = None
+        if self._tree.monotone:
+            orders = cut < self._blocks.features[feature, best_split.BINS] - 1
+            slopes = self._blocks.features[feature, best_split.MONOTONE]
+            slope = np.where(orders, slopes, 0).astype(np.int8)
+        return TreeRule(
+            self._bins,
+            feature,
+            cut,
+            missing_left.astype(np.bool_),
+            left,
+            right,
+            np.where(category, np.cumsum(category) - 1, -1).astype(np.int32),
+            self._split_members[: leaves - 1][category],
+            self._split_gains[: leaves - 1] * unit,
+            np.zeros(2 * leaves - 1),
+            np.zeros((leaves, self.sample.signs.shape[1])),
+            slope,
+        )
+
+    def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         """Walk the rows that were not chosen to their leaves."""
         aside = np.ones(self._order.size, dtype=np.bool_)
         aside[chosen] = False
@@ -363,82 +392,16 @@ class TreeSearch(Search):
             return
         own = self._blocks.features[tree.feature]
         tables = [
-            self._sides(feature, best, members)
-            for feature, best, members in zip(own, grown.best, grown.members, strict=True)
+            self._sides(feature, self._splits[t], self._split_members[t])
+            for t, feature in enumerate(own)
         ]
         goes_left = np.stack(tables)
+        lanes = np.ascontiguousarray(own[:, best_split.LANE])
 
         def task(start: int, stop: int) -> None:
             grow.settle(
-                self._blocks.words, own[:, best_split.LANE], goes_left, tree.left, tree.right,
-                rows[start:stop], self._cells,
+                self._blocks.words, lanes, goes_left, tree.left, tree.right, rows[start:stop],
+                self._cells,
             )  # fmt: skip
 
         each_rows(task, rows.size)
-
-
-class Grown:
-    """The splits of a tree so far, and where each leaf hangs."""
-
-    def __init__(self, most: int) -> None:
-        self.leaves = 1
-        self.depth = [0] * most
-        self.best: list[NDArray[np.int64]] = []
-        self.members: list[NDArray[np.uint8]] = []
-        self._category: list[bool] = []
-        self._gains: list[float] = []
-        self._children: list[list[int]] = []
-        self._hangs: list[tuple[int, int]] = [(-1, 0)] * most
-
-    def add(
-        self,
-        leaf: int,
-        best: NDArray[np.int64],
-        gain: float,
-        members: NDArray[np.uint8],
-        category: bool,
-    ) -> None:
-        """Split a leaf: its left part keeps the number, its right part gets the next."""
-        new, split = self.leaves, len(self.best)
-        self.best.append(best.copy())
-        self.members.append(members.copy() if category else members[:0])
-        self._category.append(category)
-        self._gains.append(float(gain))
-        self._children.append([~leaf, ~new])
-        parent, side = self._hangs[leaf]
-        if parent >= 0:
-            self._children[parent][side] = split
-        self._hangs[leaf], self._hangs[new] = (split, 0), (split, 1)
-        self.depth[leaf] = self.depth[new] = self.depth[leaf] + 1
-        self.leaves += 1
-
-    def rule(self, bins: Bins, unit: float, outputs: int, monotone: Mapping[int, int]) -> TreeRule:
-        """Give the tree, with nothing to say yet."""
-        best = np.array(self.best, dtype=np.int64).reshape(-1, 3)
-        children = np.array(self._children, dtype=np.int32).reshape(-1, 2)
-        category = np.array(self._category, dtype=np.bool_)
-        member = np.where(category, np.cumsum(category) - 1, -1).astype(np.int32)
-        members = [m for m, is_category in zip(self.members, category, strict=True) if is_category]
-        slope = None
-        if monotone:
-            slope = np.array(
-                [
-                    monotone.get(int(j), 0) if cut < bins.thresholds[j].size else 0
-                    for j, cut in best[:, [best_split.FEATURE, best_split.CUT]]
-                ],
-                dtype=np.int8,
-            )
-        return TreeRule(
-            bins,
-            best[:, best_split.FEATURE].astype(np.int32),
-            best[:, best_split.CUT].astype(np.int32),
-            best[:, best_split.MISSING_LEFT].astype(np.bool_),
-            np.ascontiguousarray(children[:, 0]),
-            np.ascontiguousarray(children[:, 1]),
-            member,
-            np.array(members, dtype=np.uint8).reshape(-1, 256),
-            np.array(self._gains) * unit,
-            np.zeros(best.shape[0] + self.leaves),
-            np.zeros((self.leaves, outputs)),
-            slope,
-        )
