@@ -42,8 +42,8 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that the learner looks at.
     max_leaves, max_depth, min_leaf_rows, max_features : default=None
-        Set these of the tree; None leaves them as they are (31 leaves, with K > 3 classes 16 K up
-        to 127; any depth; 20 rows; all features).
+        Set these of the tree; None leaves them as they are: 31 leaves, any depth, 20 rows, all
+        features; with K > 3 classes 16 K leaves, up to 127, and half of the features at each split.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the score may only rise or only fall. Two classes only.
@@ -168,7 +168,7 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
             )
         classes = examples.signs.shape[1]
         if self.learner == "tree" and classes > FEW_CLASSES:  # one tree speaks for all of them
-            changes = {"max_leaves": min(127, 16 * classes), **changes}
+            changes = {"max_leaves": min(127, 16 * classes), "max_features": 0.5, **changes}
         learner = as_learner(self.learner, "learner")
         return with_fields(learner, changes, "learner") if changes else learner
 

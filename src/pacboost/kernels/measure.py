@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.jit import kernel
-from pacboost.kernels.update import ROWS_PER_TILE, raise_all, raise_margins
+from pacboost.kernels.update import ROWS_PER_TILE, raise_margins, raise_rows
 
 
 @kernel
@@ -100,16 +100,34 @@ def cell_sums(
         squares[span] = square
 
 
-LOGISTIC, SOFTMAX, CLIPPED, SQUARE, ABSOLUTE = range(5)
+LOGISTIC, CLIPPED, SQUARE, ABSOLUTE = range(4)
 
 
 @kernel
-def largest_of(margin: NDArray[np.float64], side: NDArray[np.int8]) -> float:
-    """Give the largest score of a row."""
-    largest = -np.inf
-    for k in range(margin.size):
-        largest = max(largest, margin[k] * side[k])
-    return largest
+def class_costs(
+    margins: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    base: NDArray[np.float64],
+    size: int,
+    sums: NDArray[np.float64],
+) -> None:
+    """Add up -ln p(y|x), with p = softmax(F), as ``potential`` adds up other costs."""
+    outputs = margins.shape[1]
+    rows = max(1, ROWS_PER_TILE // outputs)
+    raised, tops, totals = np.empty(rows * outputs), np.empty(rows), np.empty(rows)
+    for span in range(sums.size):
+        total = 0.0
+        own = margins[span * size : (span + 1) * size]
+        sides = signs[span * size : (span + 1) * size]
+        for tile in range(0, own.shape[0], rows):
+            part, side = own[tile : tile + rows], sides[tile : tile + rows]
+            raise_rows(part, side, raised, tops, totals)
+            for i in range(part.shape[0]):
+                for k in range(outputs):
+                    if side[i, k] > 0:
+                        weight = base[span * size + tile + i] if base.size > 1 else base[0]
+                        total += weight * (np.log(totals[i]) + (tops[i] - part[i, k]))
+        sums[span] = total
 
 
 @kernel
@@ -144,30 +162,22 @@ def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]
 def potential(
     kind: int,
     margins: NDArray[np.float64],
-    signs: NDArray[np.int8],
     base: NDArray[np.float64],
     size: int,
     sums: NDArray[np.float64],
 ) -> None:
     """Add up, for each span of ``size`` rows, what their margins (rows, outputs) cost.
 
-    LOGISTIC: ln(1 + exp(-2·margin)). SOFTMAX: -ln p(y|x). CLIPPED: exp(-margin), or 1 - margin
-    where that is negative. SQUARE and ABSOLUTE: of residuals in the place of margins. Rows count by
-    their base weight, one each or one for all.
+    LOGISTIC: ln(1 + exp(-2·margin)). CLIPPED: exp(-margin), or 1 - margin where that is negative.
+    SQUARE and ABSOLUTE: of residuals in the place of margins. Rows count by their base weight, one
+    each or one for all.
     """
     outputs = margins.shape[1]
-    raised = np.empty(outputs)
     for span in range(sums.size):
         total = 0.0
         for i in range(span * size, min((span + 1) * size, margins.shape[0])):
             cost = 0.0
-            if kind == SOFTMAX:
-                margin, side = margins[i], signs[i]
-                total_p = raise_all(margin, side, raised)
-                for k in range(outputs):
-                    if side[k] > 0:
-                        cost = np.log(total_p) + (largest_of(margin, side) - margin[k])
-            elif kind >= SQUARE:
+            if kind >= SQUARE:
                 for k in range(outputs):
                     z = abs(margins[i, k])
                     cost += z * z if kind == SQUARE else z

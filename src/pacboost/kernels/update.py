@@ -205,43 +205,69 @@ def softmax(
     """Add each cell's values, then set weights p(1 - p) and pulls y* - p, with p = softmax(F)."""
     weight_sum = np.int64(0)
     pull_sum = np.int64(0)
-    raised = np.empty(signs.shape[1])
-    for i in range(cells.size):
-        own, side, margin = values[cells[i]], signs[i], margins[i]
-        for k in range(raised.size):
-            margin[k] += own[k] * side[k]
-        total = raise_all(margin, side, raised)
-        scale = (base[i] if base.size > 1 else base[0]) / total
-        for k in range(raised.size):  # p = raised/total, and the scale makes units of it
-            part = raised[k] * scale
-            other = (total - raised[k]) * scale
-            curve = raised[k] * other / total
-            gap = other if side[k] > 0 else part
-            weight = np.int64(curve + 0.5)
-            pull = np.int64(min(gap, most * curve) + 0.5)
-            weights[i, k] = weight
-            pulls[i, k] = pull * side[k]
-            weight_sum += weight
-            pull_sum += pull
+    outputs = signs.shape[1]
+    rows = max(1, ROWS_PER_TILE // outputs)
+    raised, tops, totals = np.empty(rows * outputs), np.empty(rows), np.empty(rows)
+    for tile in range(0, cells.size, rows):
+        own_cells = cells[tile : tile + rows]
+        for i in range(own_cells.size):
+            own, side, margin = values[own_cells[i]], signs[tile + i], margins[tile + i]
+            for k in range(side.size):
+                margin[k] += own[k] * side[k]
+        raise_rows(margins[tile : tile + rows], signs[tile : tile + rows], raised, tops, totals)
+        for i in range(own_cells.size):
+            total = totals[i]
+            scale = (base[tile + i] if base.size > 1 else base[0]) / total
+            side, weight, pull = signs[tile + i], weights[tile + i], pulls[tile + i]
+            line = raised[i * outputs : (i + 1) * outputs]
+            for k in range(side.size):  # p = line/total, and the scale makes units of it
+                part = line[k] * scale
+                other = (total - line[k]) * scale
+                curve = line[k] * other / total
+                gap = other if side[k] > 0 else part
+                held = most * curve
+                curved = np.int64(curve + 0.5)
+                whole = np.int64((gap if gap < held else held) + 0.5)
+                weight[k] = curved
+                pull[k] = whole * side[k]
+                weight_sum += curved
+                pull_sum += whole
     return weight_sum, pull_sum
 
 
 @kernel
-def raise_all(
-    margin: NDArray[np.float64], side: NDArray[np.int8], raised: NDArray[np.float64]
-) -> float:
-    """Write exp(F - max F) for the scores F = margin·side of a row, and give their sum."""
-    for k in range(margin.size):
-        raised[k] = margin[k] * side[k]
-    largest = -np.inf
-    for k in range(raised.size):
-        largest = raised[k] if raised[k] > largest else largest
-    for k in range(raised.size):
-        raised[k] = whole_exp(LOG_UNITS + (raised[k] - largest)) * UNIT
-    total = 0.0
-    for k in range(raised.size):
-        total += raised[k]
-    return total
+def raise_rows(
+    margins: NDArray[np.float64],
+    signs: NDArray[np.int8],
+    raised: NDArray[np.float64],
+    tops: NDArray[np.float64],
+    totals: NDArray[np.float64],
+) -> None:
+    """Write exp(F - max F) for the scores F = margin·sign of some rows, row after row.
+
+    Also write the largest score of each row, and the sum of what was raised. One long loop raises
+    all rows, since short ones hardly run on vectors.
+    """
+    rows, outputs = margins.shape
+    flat, flat_signs, out = margins.ravel(), signs.ravel(), raised[: rows * outputs]
+    for j in range(flat.size):
+        out[j] = flat[j] * flat_signs[j]
+    for i in range(rows):
+        line = out[i * outputs : (i + 1) * outputs]
+        top = line[0]
+        for k in range(line.size):
+            top = line[k] if line[k] > top else top
+        tops[i] = top
+        for k in range(line.size):
+            line[k] = LOG_UNITS + (line[k] - top)
+    for j in range(out.size):
+        out[j] = whole_exp(out[j]) * UNIT
+    for i in range(rows):
+        line = out[i * outputs : (i + 1) * outputs]
+        total = 0.0
+        for k in range(line.size):
+            total += line[k]
+        totals[i] = total
 
 
 @kernel

@@ -107,18 +107,19 @@ def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> f
     if sample.targets is not None:
         margins = sample.targets[:, None] - margins
     softmax = kind == "logistic" and outputs > 1
-    number = measure.SOFTMAX if softmax else KINDS[kind]
     size = span_size(outputs)
     sums = np.zeros(span_count(rows, outputs))
 
     def task(start: int, stop: int) -> None:
         a, b = start // size, span_count(stop, outputs)
-        if number == measure.LOGISTIC and outputs == 1 and sample.base.size == 1:
-            measure.log_costs(margins[start:stop, 0], size, sums[a:b])
-            return
         base = np.ones(1) if sample.base.size == 1 else sample.base[start:stop]
-        own, signs = margins[start:stop], sample.signs[start:stop]
-        measure.potential(number, own, signs, base, size, sums[a:b])
+        own = margins[start:stop]
+        if softmax:
+            measure.class_costs(own, sample.signs[start:stop], base, size, sums[a:b])
+        elif kind == "logistic" and base.size == 1:
+            measure.log_costs(own[:, 0], size, sums[a:b])
+        else:
+            measure.potential(KINDS[kind], own, base, size, sums[a:b])
 
     each_rows(task, rows, width=outputs)
     mass = float(sample.base.sum()) if sample.base.size > 1 else float(rows)
