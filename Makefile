@@ -24,6 +24,7 @@ slow: .venv/.dev
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py
 	$(BIN)/python benchmarks/bench_certificates.py
+	$(BIN)/python benchmarks/bench_strong.py
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("pacboost needs Python 3.11 or newer; set PYTHON=... to one") if sys.version_info < (3, 11) else None'

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import pacboost
 from pacboost.cli.main import main
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.csv import read_csv
 from tests.worlds import noisy
 
 
@@ -82,3 +83,65 @@ def test_missing_file() -> None:
     result = CliRunner().invoke(main, ["fit", "absent.csv", "--target", "y"])
     assert result.exit_code == 1
     assert "absent.csv: cannot be read" in result.output
+
+
+@pytest.fixture
+def coloured(tmp_path: Path) -> Path:
+    generator = np.random.default_rng(0)
+    colour, size = generator.choice(["red", "green", ""], size=200), generator.normal(size=200)
+    labels = np.where(size + (colour == "red") > 0.3, "yes", "no")
+    lines = [f"{c},{s!r},{y}" for c, s, y in zip(colour, size.tolist(), labels, strict=True)]
+    path = tmp_path / "coloured.csv"
+    path.write_text("\n".join(["colour,size,y", *lines]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada"])
+def test_fit_boosts_trees_on_categories_and_verify_holds(
+    coloured: Path, tmp_path: Path, booster: str
+) -> None:
+    model = tmp_path / "m.json"
+    arguments = ["fit", str(coloured), "--target", "y", "--booster", booster, "--learner", "tree"]
+    arguments += ["--categories", "--rounds", "8", "--leaves", "4", "--output", str(model)]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    assert "certificate" in result.output
+    loaded = pacboost.load(model)
+    assert isinstance(loaded, pacboost.BoostClassifier)
+    assert (loaded.booster, loaded.learner, len(loaded.ledger_)) == (booster, "tree", 8)
+    assert loaded.levels_.to_dict() == {"0": ["green", "red"]}
+    read = read_csv(coloured, "y", categories=True)
+    assert loaded.score(read.table, read.labels) > 0.85
+    checked = CliRunner().invoke(main, ["verify", str(model)])
+    assert checked.exit_code == 0, checked.output
+    assert checked.output.count("holds") == 3
+
+
+def test_text_needs_to_be_called_a_category(coloured: Path) -> None:
+    result = CliRunner().invoke(main, ["fit", str(coloured), "--target", "y", "--learner", "tree"])
+    assert result.exit_code == 1
+    assert "hold text, not numbers: colour" in result.output
+
+
+@pytest.mark.parametrize(
+    "other", [["--learner", "tree"], ["--booster", "logit"], ["--leaves", "4"]]
+)
+def test_resampling_is_for_adaboost_with_stumps(data: Path, other: list[str]) -> None:
+    result = CliRunner().invoke(main, ["fit", str(data), "--target", "label", "--resample", *other])
+    assert result.exit_code == 2
+    assert "--resample goes with --booster adaboost --learner stump" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--learner", "tree", "--leaves", "1"], "max_leaves is 1; it may be 2"),
+        (["--leaves", "4"], "Stump has no parameter 'max_leaves'"),
+        (["--learner", "tree", "--certify", "train"], "certify='train' counts stumps"),
+    ],
+)
+def test_errors_with_trees_are_one_sentence(data: Path, arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(main, ["fit", str(data), "--target", "label", *arguments])
+    assert result.exit_code == 1
+    assert message in result.output
+    assert "Traceback" not in result.output

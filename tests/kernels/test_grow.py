@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import best_split, grow, naive
+from pacboost.kernels import best_split, grow, naive, pairing, routing
 
 CRITERIA = {"newton": best_split.NEWTON, "z": best_split.Z, "error": best_split.ERROR}
 WIDTH = 264
@@ -32,7 +32,7 @@ class World:
         words = np.zeros((-(-self.lanes // 8), self.codes.shape[1]), dtype=np.uint64)
         clashes = np.zeros(len(self.codes), dtype=np.int64)
         rows = words.shape[1]
-        grow.place(self.codes, self.maps, self.features, words, 0, rows, clashes)
+        routing.place(self.codes, self.maps, self.features, words, 0, rows, clashes)
         assert not clashes.any()
         return words
 
@@ -73,7 +73,7 @@ def world_of(
             codes[j] = own
             features[j, best_split.LANE] = lane_of[len(alone) + g]
             features[j, [best_split.BASE, best_split.DEFAULT]] = first, default
-            maps[j] = grow.NO_PLACE
+            maps[j] = routing.NO_PLACE
             maps[j, others] = first + np.arange(size - 1)
             maps[j, default] = 0
             first += size - 1
@@ -131,17 +131,17 @@ def test_rows_are_placed_a_few_at_a_time() -> None:
     clashes = np.zeros(5, dtype=np.int64)
     for first, last in [(0, 7), (7, 300), (300, 500)]:
         own = world.codes[:, first:last]
-        grow.place(own, world.maps, world.features, words, first, last, clashes)
+        routing.place(own, world.maps, world.features, words, first, last, clashes)
     np.testing.assert_array_equal(words, world.words())
 
 
 def test_clashes_are_counted_for_the_later_column_and_for_what_has_no_place() -> None:
     codes = np.array([[1, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 2]], dtype=np.uint8)
     features = np.array([[0, 1, 2, 0, 0, 0], [0, 2, 2, 0, 0, 0], [0, 3, 2, 0, 0, 0]])
-    maps = np.full((3, 256), grow.NO_PLACE, dtype=np.uint8)
+    maps = np.full((3, 256), routing.NO_PLACE, dtype=np.uint8)
     maps[:, 0], maps[:, 1] = 0, [1, 2, 3]
     clashes = np.zeros(3, dtype=np.int64)
-    grow.place(codes, maps, features, np.zeros((1, 4), dtype=np.uint64), 0, 4, clashes)
+    routing.place(codes, maps, features, np.zeros((1, 4), dtype=np.uint64), 0, 4, clashes)
     assert clashes.tolist() == [0, 2, 1]
 
 
@@ -207,7 +207,7 @@ def test_pairs_equal_the_twins(
         flips = np.ones((1, 1), dtype=np.int8)  # nothing to add up
     scales = 2.0**-24, 2.0**30 / max(1, weights.sum())
     pairs = np.empty((len(flips), rows), dtype=np.int64)
-    grow.pair_up(weights, pulls, signed, flips, *scales, pairs)
+    pairing.pair_up(weights, pulls, signed, flips, *scales, pairs)
     own = pulls * weights if signed else pulls
     wanted_pulls, wanted_weights = naive.pair_up(weights, own, flips, *scales)
     np.testing.assert_array_equal(pairs >> 32, wanted_pulls)
@@ -229,7 +229,7 @@ def test_parts_equal_the_twins(world: World, seed: int, in_place: bool) -> None:
     left = rows if in_place else np.empty_like(rows)
     right = np.empty_like(rows)
     block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
-    size = grow.part(block, shift, goes_left, rows, left, right)
+    size = routing.part(block, shift, goes_left, rows, left, right)
     np.testing.assert_array_equal(left[:size], wanted[0])
     np.testing.assert_array_equal(right[: right.size - size], wanted[1])
 
@@ -259,7 +259,7 @@ def test_every_row_gets_the_label_of_its_leaf(sizes: list[int], wide: bool, seed
     if wide:
         cells = cells.astype(np.uint16)
     starts = np.cumsum([0, *sizes[:-1]])
-    grow.label(order, starts, np.array(sizes), cells)
+    routing.label(order, starts, np.array(sizes), cells)
     wanted = np.repeat([*range(len(sizes)), 77], [*sizes, 2])
     np.testing.assert_array_equal(cells[order], wanted)
 
@@ -276,7 +276,7 @@ def test_a_split_says_the_same_of_lanes_as_of_codes(world: World, seed: int) -> 
         best = np.array([0, generator.integers(feature[best_split.BINS]), generator.integers(2)])
         members = generator.integers(0, 2, 256).astype(np.uint8)
         goes_left = np.empty(256, dtype=np.uint8)
-        grow.sides(feature, best, members, world.missing, goes_left)
+        routing.sides(feature, best, members, world.missing, goes_left)
         wanted = np.where(codes == world.missing, best[2], codes <= best[1])
         if feature[best_split.CATEGORY]:
             wanted = members[codes]
@@ -405,7 +405,7 @@ def test_the_split_found_is_the_best_of_the_twins(
     assert allowed[found.best[0]]
     goes_left = np.empty(256, dtype=np.uint8)
     feature = world.features[found.best[0]]
-    grow.sides(feature, found.best, found.members, world.missing, goes_left)
+    routing.sides(feature, found.best, found.members, world.missing, goes_left)
     lane = naive.lanes(world.words())[feature[best_split.LANE], rows]
     assert node.gain(goes_left[lane] != 0) == pytest.approx(found.gain, rel=1e-9, abs=slack)
 
@@ -471,7 +471,7 @@ def test_missing_values_can_be_what_is_split_off(category: bool) -> None:
         world, np.arange(5, dtype=np.uint32), pairs, np.array([best_split.Z, 0.0, 0, 0, 0])
     )
     goes_left = np.empty(256, dtype=np.uint8)
-    grow.sides(world.features[0], found.best, found.members, 2, goes_left)
+    routing.sides(world.features[0], found.best, found.members, 2, goes_left)
     assert goes_left[0] == goes_left[1] != goes_left[2] == found.best[2]
 
 
@@ -527,12 +527,12 @@ def test_rows_settle_where_the_twin_walks_them(world: World, splits: int, seed: 
     nodes = np.empty((splits, 6), dtype=np.int32)
     for t, feature in enumerate(own):
         best = np.array([0, generator.integers(feature[best_split.BINS]), generator.integers(2)])
-        grow.sides(feature, best, members[t], world.missing, tables[t])
+        routing.sides(feature, best, members[t], world.missing, tables[t])
         member = t if feature[best_split.CATEGORY] else -1
         nodes[t] = features[t], best[1], best[2], left[t], right[t], member
     rows = some_rows(generator, world.codes.shape[1])
     cells = np.full(world.codes.shape[1], 200, dtype=np.uint8)
-    grow.settle(world.words(), own[:, best_split.LANE], tables, left, right, rows, cells)
+    routing.settle(world.words(), own[:, best_split.LANE], tables, left, right, rows, cells)
     wanted = np.full(cells.size, 200)
     wanted[rows] = naive.walk(world.codes, nodes, members, world.missing)[rows]
     np.testing.assert_array_equal(cells, wanted)

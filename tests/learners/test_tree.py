@@ -21,7 +21,8 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow, naive
 from pacboost.kernels.threads import using
-from pacboost.learners.tree import ROWS_WORTH_THREADS, Tree
+from pacboost.learners.growing import ROWS_WORTH_THREADS
+from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost import AdaBoostClassifier
+from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.bounds import compression, dependent, finite, occam, rectangle
 from pacboost.errors import FileError, PacboostError
 from pacboost.ledgers.ledger import Ledger
@@ -266,3 +266,47 @@ def test_certificates_of_other_bounds_can_be_recomputed() -> None:
         compression.certificate(2, 100, 0.05, 5),
     ):
         assert recompute(certificate, ledger) == certificate.value
+
+
+def saved_trees(folder: Path, booster: str, classes: int) -> Path:
+    path = folder / "model.json"
+    y = Y if classes == 2 else np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
+    BoostClassifier(booster, n_rounds=6, random_state=0).fit(X, y).save(path)
+    return path
+
+
+TREES = pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada"])
+
+
+@TREES
+@pytest.mark.parametrize("classes", [2, 3])
+def test_trees_hold(tmp_path: Path, booster: str, classes: int) -> None:
+    checks = verify(saved_trees(tmp_path, booster, classes))
+    assert {check.name for check in checks} == {"ledger", "rounds", "bound"}
+    assert failing(checks) == set()
+
+
+@TREES
+@pytest.mark.parametrize("name", NUMBERS)
+def test_an_edited_ledger_of_trees_is_found(tmp_path: Path, booster: str, name: str) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        entry = content["model"]["ledger"]["rounds"][2]
+        entry[name] = entry[name] * 0.9 if name != "weight" else entry[name] - 1
+
+    assert "ledger" in failing(edited(saved_trees(tmp_path, booster, 3), edit))
+
+
+@TREES
+def test_an_edited_bound_of_trees_is_found(tmp_path: Path, booster: str) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["certificate"]["value"] *= 0.999
+
+    assert failing(edited(saved_trees(tmp_path, booster, 3), edit)) == {"bound"}
+
+
+@TREES
+def test_edited_votes_of_trees_are_found(tmp_path: Path, booster: str) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["model"]["votes"][3] = 2.0
+
+    assert "rounds" in failing(edited(saved_trees(tmp_path, booster, 2), edit))

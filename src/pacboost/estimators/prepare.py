@@ -111,7 +111,10 @@ def _numbered(
 
 def _class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
     try:
-        return np.asarray(compute_sample_weight(class_weight, labels), dtype=np.float64)
+        weights = np.asarray(compute_sample_weight(class_weight, labels), dtype=np.float64)
+        if not (np.isfinite(weights) & (weights >= 0)).all():
+            raise ValueError("weights are 0 or more, and finite")
+        return weights
     except ValueError as problem:
         raise ParameterError(
             f"class_weight is {class_weight!r}; it may be 'balanced', None, or a mapping from "

@@ -175,13 +175,12 @@ class Running:
 
     def _resume(self, run: Run, rounds: int, classes: NDArray[Any]) -> None:
         """Take over the rounds of the last fit."""
-        earlier = self.model_
-        if earlier.n_features != run.sample.table.n_columns or not np.array_equal(
-            earlier.classes, classes
-        ):
+        earlier, table = self.model_, run.sample.table
+        same = earlier.n_features == table.n_columns and earlier.levels == table.levels
+        if not (same and np.array_equal(earlier.classes, classes)):
             raise ParameterError(
-                "warm_start goes on with the same data, but features or classes have changed; "
-                "set warm_start=False to start afresh"
+                "warm_start goes on with the same data, but features, their levels or classes have "
+                "changed; set warm_start=False to start afresh"
             )
         cast = [1.0 if earlier.ledger.cells else entry.vote for entry in earlier.ledger.rounds]
         if earlier.vote.votes.tolist() != cast:

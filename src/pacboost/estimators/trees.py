@@ -98,7 +98,13 @@ def _slopes(given: Any, examples: prepare.Examples) -> dict[int, int]:
     if isinstance(given, Mapping):
         pairs = list(given.items())
     else:
-        pairs = list(enumerate(np.asarray(given).tolist()))
+        listed = np.asarray(given).tolist()
+        if not isinstance(listed, list):
+            raise ParameterError(
+                f"monotone_constraints is {given!r}; it may be a mapping from names or numbers of "
+                "features to -1, 0 or +1, a sequence with one for every feature, or None"
+            )
+        pairs = list(enumerate(listed))
         if len(pairs) != table.n_columns:
             raise ParameterError(
                 f"monotone_constraints holds {len(pairs)} numbers for {table.n_columns} features; "
@@ -108,7 +114,7 @@ def _slopes(given: Any, examples: prepare.Examples) -> dict[int, int]:
     names = {name: j for j, name in enumerate(table.names or ())}
     for feature, slope in pairs:
         column = names.get(feature, feature) if isinstance(feature, str) else feature
-        if isinstance(column, str) or not 0 <= column < table.n_columns:
+        if not isinstance(column, int | np.integer) or not 0 <= column < table.n_columns:
             raise ParameterError(
                 f"monotone_constraints names {feature!r}, which is no column of X; its columns are "
                 f"{', '.join(names) if names else f'0 to {table.n_columns - 1}'}"
@@ -117,7 +123,7 @@ def _slopes(given: Any, examples: prepare.Examples) -> dict[int, int]:
             raise ParameterError(
                 f"monotone_constraints sets {slope!r} on {feature!r}; it may be -1, 0 or +1"
             )
-        if slope and column in table.levels:
+        if slope and int(column) in table.levels:
             raise ParameterError(
                 f"a monotone constraint is set on {feature!r}, a category: its levels have no "
                 "order. Drop the constraint, or give the column as numbers"

@@ -182,7 +182,7 @@ def logistic(
             curve = wrong / (1.0 + raised[i])
             q = wrong if margin[i] > 0 else right
             held = most * curve
-            whole = np.int64((q if q < held else held) + 0.5)
+            whole = np.int64((held if held < q else q) + 0.5)  # 0 · inf is nan: take q
             curved = np.int64(curve + 0.5)
             weight[i] = curved
             pull[i] = whole * side[i]
@@ -227,7 +227,7 @@ def softmax(
                 gap = other if side[k] > 0 else part
                 held = most * curve
                 curved = np.int64(curve + 0.5)
-                whole = np.int64((gap if gap < held else held) + 0.5)
+                whole = np.int64((held if held < gap else gap) + 0.5)  # as above
                 weight[k] = curved
                 pull[k] = whole * side[k]
                 weight_sum += curved

@@ -14,8 +14,9 @@ from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels import histogram, split
 from pacboost.kernels.threads import each_rows
+from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
-from pacboost.learners.tree import Tree, TreeSearch
+from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.request import Request

@@ -60,7 +60,7 @@ def load(path: str | Path) -> Model:
     """Read a file that ``save`` wrote."""
     path = Path(path)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
     except ValueError as problem:
@@ -75,8 +75,12 @@ def load(path: str | Path) -> Model:
         given = content["certificate"]
         certificate = None if given is None else Certificate.from_dict(given)
         return _model(content["model"], content["about"], certificate)
-    except (KeyError, TypeError, ValueError) as problem:
+    except (LookupError, ArithmeticError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem!r})") from problem
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number that a fit writes")
 
 
 def _core(model: Model) -> dict[str, Any]:
@@ -101,22 +105,22 @@ def _core(model: Model) -> dict[str, Any]:
 
 
 def _model(core: dict[str, Any], about: dict[str, Any], certificate: Certificate | None) -> Model:
-    bins = None
-    if core["bins"] is not None:
-        thresholds = tuple(np.array(t, dtype=np.float32) for t in core["bins"]["thresholds"])
-        middle, levels = (np.array(core["bins"][k], dtype=np.int64) for k in ("middle", "levels"))
-        bins = Bins(thresholds, middle, levels)
     features, outputs = core["features"], core["outputs"]
+    bins = None if core["bins"] is None else _bins(core["bins"], features)
     rules = [from_plain(rule, features, bins, outputs) for rule in core["rules"]]
     if len(rules) != len(core["votes"]):
         raise ValueError("rules and votes are not as many")
+    classes = np.array(core["classes"])
+    each = core["ledger"]["several_labels"] or classes.size > 2
+    if outputs != (classes.size if each else 1):
+        raise ValueError(f"{outputs} outputs do not go with {classes.size} classes")
     calibration = core["calibration"]
     rounds = [
         {**entry, **outside}
         for entry, outside in zip(core["ledger"]["rounds"], about["rounds"], strict=True)
     ]
     return Model(
-        classes=np.array(core["classes"]),
+        classes=classes,
         n_features=features,
         names=None if about["names"] is None else tuple(about["names"]),
         bins=bins,
@@ -126,3 +130,14 @@ def _model(core: dict[str, Any], about: dict[str, Any], certificate: Certificate
         levels=Levels.from_dict(core["levels"]),
         calibration=None if calibration is None else Calibration.from_dict(calibration),
     )
+
+
+def _bins(content: dict[str, Any], features: int) -> Bins:
+    """Read the bins; kernels count on one sorted list of thresholds for every feature."""
+    thresholds = tuple(np.array(t, dtype=np.float32) for t in content["thresholds"])
+    middle, levels = (np.array(content[k], dtype=np.int64) for k in ("middle", "levels"))
+    if not {len(thresholds), middle.size, levels.size} == {features}:
+        raise ValueError(f"the bins are not of {features} features")
+    if not all(np.isfinite(t).all() and (np.diff(t) >= 0).all() for t in thresholds):
+        raise ValueError("thresholds are not in order")
+    return Bins(thresholds, middle, levels)

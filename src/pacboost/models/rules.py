@@ -90,5 +90,6 @@ def _refuse_impossible(tree: TreeRule, features: int) -> None:
     ok = ok and bool((children[children >= 0] > parents[children >= 0]).all())
     ok = ok and bool(((tree.feature >= 0) & (tree.feature < features)).all())
     ok = ok and bool((tree.member < len(tree.members)).all())
+    ok = ok and tree.bins.missing < 256  # a line of members has that many places
     if not (ok and np.isfinite(tree.values).all() and tree.cover.size == splits + leaves):
         raise ValueError("a tree does not hang together")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import best_split, grow, lookup
+from pacboost.kernels import best_split, lookup, routing
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import Bins, upper_cuts
 from pacboost.sources.table import SomeRows, Table, Values
@@ -124,7 +124,7 @@ def _fill(
                 end = min(tile + ROWS_PER_TILE, stop)
                 lookup.encode(values[tile:end], cuts, offsets, bins.missing, codes, 0)
                 own = features[first : first + values.shape[1]]
-                grow.place(codes, maps, own, words, tile, end, clashes)
+                routing.place(codes, maps, own, words, tile, end, clashes)
             clashing.update(int(first + j) for j in np.flatnonzero(clashes))
 
         each_rows(task, table.n_rows)
@@ -141,7 +141,7 @@ def _map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
         return codes.astype(np.uint8)
     mapped = feature[best_split.BASE] + codes - (codes > feature[best_split.DEFAULT])
     mapped[feature[best_split.DEFAULT]] = 0
-    mapped[missing] = grow.NO_PLACE
+    mapped[missing] = routing.NO_PLACE
     clipped: NDArray[np.uint8] = np.clip(mapped, 0, 255).astype(np.uint8)
     return clipped
 

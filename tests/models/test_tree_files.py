@@ -1,0 +1,189 @@
+"""Model files of BoostClassifier: what goes in comes out and verifies, damage is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pacboost
+from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost.errors import FileError
+from pacboost.models.format import model_bytes
+
+Edit = Callable[[dict[str, Any], dict[str, Any]], Any]
+
+
+def rows(*, holes: bool = False) -> tuple[pd.DataFrame, Any]:
+    """Two numbers and a category, and the score that labels are read off."""
+    generator = np.random.default_rng(0)
+    colour = generator.choice(["red", "green", "blue", "grey"], size=300)
+    a, b = generator.normal(size=(2, 300))
+    score = a * b + np.where(np.isin(colour, ["red", "blue"]), 1, -1)
+    frame = pd.DataFrame({"a": a, "colour": colour, "b": b})
+    if holes:
+        frame.loc[::5, "a"] = np.nan
+        frame.loc[::7, "colour"] = None
+    return frame, score
+
+
+def labels(kind: str) -> Any:
+    _, score = rows()
+    return {
+        "two": score > 0,
+        "four": np.digitize(score, [-1, 0, 1]),
+        "words": np.array(["low", "middle", "high"])[np.digitize(score, [-0.5, 0.5])],
+        "several": np.stack([score > 0, score > 1, score < -1], axis=1).astype(int),
+    }[kind]
+
+
+def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClassifier:
+    model = BoostClassifier(**{"n_rounds": 6, "random_state": 0, **options})
+    return model.fit(rows(holes=holes)[0], labels(kind))
+
+
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("two", {}),
+        ("two", {"booster": "adaboost"}),
+        ("two", {"booster": "gentle"}),
+        ("two", {"booster": "mada"}),
+        ("two", {"learner": "stump"}),
+        ("two", {"monotone_constraints": {"a": 1}, "subsample": 0.7}),
+        ("two", {"calibrate": "sigmoid"}),
+        ("two", {"certify": "holdout"}),
+        ("two", {"class_weight": "balanced", "early_stopping": True}),
+        ("words", {}),
+        ("words", {"booster": "mada", "learner": "stump"}),
+        ("words", {"booster": "adaboost", "multiclass": "m1"}),
+        ("words", {"calibrate": "isotonic", "validation_fraction": 0.3}),
+        ("four", {}),
+        ("four", {"booster": "adaboost"}),
+        ("four", {"booster": "gentle"}),
+        ("four", {"certify": "holdout"}),
+        ("several", {"booster": "adaboost"}),
+        ("several", {"booster": "gentle", "learner": "stump"}),
+    ],
+)
+def test_what_goes_in_comes_out(
+    tmp_path: Path, kind: str, options: dict[str, Any], holes: bool
+) -> None:
+    frame, _ = rows(holes=holes)
+    model = fit(kind, holes=holes, **options)
+    path = tmp_path / "m.json"
+    model.save(path)
+    back = pacboost.load(path)
+    assert isinstance(back, BoostClassifier)
+    assert back.booster == model.ledger_.booster
+    assert back.learner == options.get("learner", "tree")
+    assert model_bytes(back.model_) == model_bytes(model.model_)
+    assert back.ledger_ == model.ledger_
+    assert back.certificate_ == model.certificate_
+    assert back.classes_.tolist() == model.classes_.tolist()
+    assert back.levels_ == model.levels_
+    assert back.several_labels_ == (kind == "several")
+    assert back.rules() == model.rules()
+    assert np.array_equal(back.decision_function(frame), model.decision_function(frame))
+    assert np.array_equal(back.predict_proba(frame), model.predict_proba(frame))
+    assert np.array_equal(back.predict(frame), model.predict(frame))
+    assert np.array_equal(back.feature_importances_, model.feature_importances_)
+    again = tmp_path / "again.json"
+    back.save(again)
+    assert again.read_bytes() == path.read_bytes()
+    assert [check.holds for check in pacboost.verify(path)] == [True] * 3
+
+
+def test_stumps_of_adaboost_come_back_as_adaboost(tmp_path: Path) -> None:
+    for kind in ("two", "four"):
+        fit(kind, booster="adaboost", learner="stump").save(tmp_path / "m.json")
+        assert isinstance(pacboost.load(tmp_path / "m.json"), AdaBoostClassifier)
+
+
+def test_samme_comes_back_without_a_certificate(tmp_path: Path) -> None:
+    model = fit("four", booster="adaboost", multiclass="samme")
+    model.save(tmp_path / "m.json")
+    assert model_bytes(pacboost.load(tmp_path / "m.json").model_) == model_bytes(model.model_)
+    checks = {check.name: check.holds for check in pacboost.verify(tmp_path / "m.json")}
+    assert checks == {"rounds": True, "bound": False}
+
+
+@pytest.mark.parametrize("kind", ["two", "four"])
+def test_a_loaded_model_goes_on(tmp_path: Path, kind: str) -> None:
+    frame, _ = rows()
+    fit(kind).save(tmp_path / "m.json")
+    back = pacboost.load(tmp_path / "m.json")
+    back.set_params(warm_start=True, n_rounds=9, random_state=0).fit(frame, labels(kind))
+    assert model_bytes(back.model_) == model_bytes(fit(kind, n_rounds=9).model_)
+
+
+def first(name: str, value: Any) -> Edit:
+    """Put something else in the first place of a part of the tree."""
+
+    def edit(tree: dict[str, Any], core: dict[str, Any]) -> None:
+        tree[name][0] = value
+
+    return edit
+
+
+def cut_short(name: str) -> Edit:
+    return lambda tree, core: tree[name].pop()
+
+
+DAMAGE: dict[str, Edit] = {
+    "children out of order": lambda tree, core: tree["left"].reverse(),
+    "a split that is its own child": first("left", 0),
+    "a child beyond all splits": first("left", 1_000),
+    "a leaf beyond all leaves": first("left", -1_000),
+    "a leaf that hangs twice": lambda tree, core: tree.update(right=tree["left"]),
+    "a leaf missing": cut_short("values"),
+    "a split without a cut": cut_short("cut"),
+    "a split without a child": cut_short("right"),
+    "a node without cover": cut_short("cover"),
+    "a feature beyond all features": first("feature", 99),
+    "a feature below all features": first("feature", -1),
+    "a cut of more than 32 bits": first("cut", 2**40),
+    "a set of levels that is not there": first("member", 99),
+    "a level beyond all codes": lambda tree, core: tree["members"].append([300]),
+    "a value that is no number": first("values", [float("nan")]),
+    "an infinite value": first("values", [float("inf")]),
+    "a value left out": first("values", [None]),
+    "a value in words": first("values", ["much"]),
+    "values for two classes more": first("values", [0.5, 0.5, 0.5]),
+    "a gain that is no number": first("gain", float("nan")),
+    "an empty tree": lambda tree, core: tree.clear(),
+    "no bins": lambda tree, core: core.update(bins=None),
+    "bins of fewer features": lambda tree, core: core["bins"]["thresholds"].pop(),
+    "bins without levels": lambda tree, core: core["bins"]["levels"].pop(),
+    "thresholds out of order": lambda tree, core: core["bins"]["thresholds"][0].reverse(),
+    "more thresholds than codes": lambda tree, core: core["bins"]["thresholds"].__setitem__(
+        0, list(range(400))
+    ),
+    "another number of features": lambda tree, core: core.update(features=2),
+    "other outputs": lambda tree, core: core.update(outputs=2),
+    "more classes than outputs": lambda tree, core: core.update(classes=[0, 1, 2]),
+    "levels out of order": lambda tree, core: core["levels"]["1"].reverse(),
+    "a vote that is no number": lambda tree, core: core["votes"].__setitem__(0, float("nan")),
+    "a calibration of no known kind": lambda tree, core: core.update(calibration={"method": "x"}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_is_refused(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "m.json"
+    fit(holes=True).save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    core = content["model"]
+    tree = next(rule for rule in core["rules"] if len(rule["feature"]) > 2)
+    DAMAGE[damage](tree, core)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(FileError, match=r"m\.json: is (damaged|not a pacboost model file)"):
+        pacboost.load(path)
+    with pytest.raises(FileError):
+        pacboost.verify(path)
