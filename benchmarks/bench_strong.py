@@ -303,9 +303,9 @@ from pacboost import BoostClassifier
 imported = time.perf_counter()
 X = np.random.default_rng(0).normal(size=(2000, 5))
 y = (X[:, 0] > 0.1).astype(int) + (X[:, 1] > 0.1)
-BoostClassifier(n_rounds=1, early_stopping=False).fit(X, y > 0)
+BoostClassifier(n_rounds=3, early_stopping=False).fit(X, y > 0)
 two = time.perf_counter()
-BoostClassifier(n_rounds=1, early_stopping=False).fit(X, y)
+BoostClassifier(n_rounds=3, early_stopping=False).fit(X, y)
 three = time.perf_counter()
 print(imported - start, two - imported, three - two)
 """

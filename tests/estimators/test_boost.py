@@ -18,7 +18,13 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
-from pacboost.errors import DataError, NotCertified, PacboostError, ParameterError
+from pacboost.errors import (
+    DataError,
+    NoEdgeWarning,
+    NotCertified,
+    PacboostError,
+    ParameterError,
+)
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.format import model_bytes
@@ -226,10 +232,33 @@ def test_parameters_of_objects_are_got_set_and_cloned() -> None:
 
 def test_parameters_behind_names_are_set() -> None:
     model = BoostClassifier().set_params(booster="adaboost", booster__max_vote=2.0)
-    assert model.booster == AdaBoost(max_vote=2.0)
-    assert model.set_params(learner__max_depth=3).learner == Tree(max_depth=3)
+    assert model.get_params()["booster__max_vote"] == 2.0
+    assert model.set_params(learner__max_depth=3).get_params()["learner__max_depth"] == 3
+    assert clone(model).get_params() == model.get_params()
     black_box = BoostClassifier(learner=DecisionTreeClassifier(max_depth=3))
     assert clone(black_box).set_params(learner__max_depth=1).learner.max_depth == 1
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_a_name_with_a_parameter_keeps_what_the_name_means(classes: int) -> None:
+    """Setting what is the default anyway changes nothing."""
+    X, y = world(classes)
+    plain = BoostClassifier(n_rounds=5, random_state=0).fit(X, y)
+    behind = BoostClassifier(n_rounds=5, random_state=0)
+    behind.set_params(booster__learning_rate=0.1, booster__l2=1.0, learner__max_depth=None).fit(
+        X, y
+    )
+    assert model_bytes(behind.model_) == model_bytes(plain.model_)
+    real = BoostClassifier("adaboost", n_rounds=5, random_state=0).fit(X, y)
+    same = BoostClassifier("adaboost", n_rounds=5, random_state=0)
+    same.set_params(booster__smoothing=0.5).fit(X, y)
+    assert model_bytes(same.model_) == model_bytes(real.model_)
+
+
+def test_few_rows_warn_that_nothing_was_split() -> None:
+    X, _ = world()
+    with pytest.warns(NoEdgeWarning, match="no split of the 30 rows.*min_leaf_rows"):
+        BoostClassifier().fit(X[:30], np.r_[np.zeros(20), np.ones(10)])
 
 
 def test_an_unknown_parameter_is_named() -> None:
@@ -251,7 +280,8 @@ def test_grid_search_reaches_all_parameters(booster: Any, learner: Any) -> None:
     search = GridSearchCV(BoostClassifier(booster, learner, n_rounds=5), grid, cv=2)
     best = search.fit(*world()).best_estimator_
     assert len(search.cv_results_["params"]) == 8
-    assert (best.booster.learning_rate, best.learner.max_depth, best.max_leaves) == (0.5, 3, 8)
+    found = best.get_params()
+    assert [found[name] for name in grid] == [8, 0.5, 3]
     assert len(set(search.cv_results_["mean_test_score"])) > 2
 
 
@@ -377,3 +407,33 @@ def test_threads_change_no_byte(booster: str, rows: int, classes: int) -> None:
     one, two = (BoostClassifier(booster, n_jobs=n, **options).fit(X, y) for n in (1, 2))
     assert model_bytes(one.model_) == model_bytes(two.model_)
     assert np.array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_black_boxes_refuse_several_labels() -> None:
+    X, labels = several()
+    with pytest.raises(ParameterError, match="one of them only; use the learner 'stump' or 'tree'"):
+        BoostClassifier("adaboost", DecisionTreeClassifier(max_depth=1)).fit(X, labels)
+
+
+def test_monotone_trees_are_for_two_classes_however_they_come() -> None:
+    with pytest.raises(ParameterError, match="monotone constraints are for two classes"):
+        BoostClassifier(learner=Tree(monotone={0: 1})).fit(*world(3))
+
+
+def test_calibration_does_not_go_with_rounded_votes() -> None:
+    model = BoostClassifier("adaboost", "stump", certify="train", calibrate="sigmoid")
+    with pytest.raises(ParameterError, match="set calibrate=None"):
+        model.fit(*world())
+
+
+def test_a_certificate_of_several_labels_speaks_of_labels() -> None:
+    X, labels = several()
+    certificate = BoostClassifier("adaboost", n_rounds=5).fit(X, labels).certificate_
+    assert "labels of the rows" in certificate.claim
+    assert "K/2" not in certificate.theorem
+
+
+def test_staged_scores_end_at_the_score() -> None:
+    X, labels = several()
+    model = BoostClassifier("adaboost", n_rounds=5).fit(X, labels)
+    assert list(model.staged_score(X, labels))[-1] == model.score(X, labels)

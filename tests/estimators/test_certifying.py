@@ -214,9 +214,9 @@ def test_train_refuses_what_cannot_be_counted() -> None:
     with pytest.raises(ParameterError, match="warm_start"):
         AdaBoostClassifier(certify="train", warm_start=True).fit(X, Y)
     box = DecisionTreeClassifier(max_depth=1)
-    with pytest.raises(NotCertified, match=r"counts stumps.*other rules"):
+    with pytest.raises(NotCertified, match=r"counts stumps.*certify='holdout'"):
         AdaBoostClassifier(box, n_estimators=2, certify="train").fit(X, Y)
-    with pytest.raises(NotCertified, match=r"counts stumps.*other rules"):
+    with pytest.raises(NotCertified, match=r"counts stumps.*certify='holdout'"):
         AdaBoostClassifier(
             lambda X, y, weights: lambda Z: Z[:, 0], n_estimators=2, certify="train"
         ).fit(X, Y)

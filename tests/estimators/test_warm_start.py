@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier
 from pacboost.errors import ParameterError
+from pacboost.models.format import model_bytes
 from tests.worlds import noisy
 
 
@@ -80,3 +82,34 @@ def test_the_reason_says_how_many_rounds_are_kept() -> None:
     assert model.ledger_.stopped.endswith(
         f"the first {kept}, best on the validation rows, are kept"
     )
+
+
+def test_a_rule_without_mistakes_does_not_excuse_other_labels() -> None:
+    """Its vote is so large that rounding would excuse anything; the training error does not."""
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 10, (300, 2)).astype(float)
+    model = AdaBoostClassifier(n_estimators=1, warm_start=True, random_state=0)
+    model.fit(X, (X[:, 0] > 4).astype(int))
+    with pytest.raises(ParameterError, match="not trained on these rows, labels"):
+        model.fit(X, generator.integers(0, 2, 300))
+
+
+@pytest.mark.parametrize("before", [{}, {"certify": "holdout", "random_state": 1}])
+def test_held_out_rows_may_not_have_been_learned_from(before: dict[str, Any]) -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(300, 3)), generator.integers(0, 2, 300)
+    model = AdaBoostClassifier(DecisionTreeClassifier(), n_estimators=1, random_state=0)
+    model.set_params(**before).fit(X, y)
+    model.set_params(warm_start=True, certify="holdout", random_state=0)
+    with pytest.raises(ParameterError, match="the last fit held back others or none"):
+        model.fit(X, y)
+
+
+def test_the_same_rows_held_out_may_be_held_out_again() -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(300, 3)), generator.integers(0, 2, 300)
+    model = AdaBoostClassifier(n_estimators=3, random_state=0, certify="holdout").fit(X, y)
+    model.set_params(warm_start=True, n_estimators=6).fit(X, y)
+    whole = AdaBoostClassifier(n_estimators=6, random_state=0, certify="holdout").fit(X, y)
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+    assert model.certificate_ == whole.certificate_

@@ -97,7 +97,7 @@ def training_error(ledger: Ledger) -> Certificate:
         "it was trained on.",
         value=bound,
         delta=0.0,
-        theorem=_THEOREMS[ledger.potential] + _FACTORS.get(ledger.multiclass, ""),
+        theorem=_THEOREMS[ledger.potential] + _factor(ledger),
         reference=_REFERENCES[ledger.potential],
         sample="the training rows, ties counted as errors",
         size=ledger.rows,
@@ -121,6 +121,10 @@ _REFERENCES = {
     "logistic": "Friedman, Hastie and Tibshirani 2000",
     "clipped": "Domingo and Watanabe 2000",
 }
+
+
+def _factor(ledger: Ledger) -> str:
+    return "" if ledger.several_labels else _FACTORS.get(ledger.multiclass, "")
 
 
 def margin_distribution(

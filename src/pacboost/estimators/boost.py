@@ -12,7 +12,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.estimators import door, prepare
 from pacboost.estimators.boosting import Boosting
-from pacboost.estimators.nested import NestedMixin, with_fields
+from pacboost.estimators.nested import NestedMixin, named, with_fields
 from pacboost.estimators.running import Callback, Means
 from pacboost.estimators.trees import ROWS_TO_SPARE, TreesMixin
 from pacboost.learners.choose import as_learner
@@ -59,15 +59,16 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
     early_stopping : bool, "refit" or "auto", default="auto"
         Hold ``validation_fraction`` of the rows back (class by class), stop when ``eval_metric`` on
         them has not improved for ``n_iter_no_change`` rounds, and keep the best round. "refit" then
-        boosts on all rows, half as many rounds more. "auto": True from 25,000 rows on. Passing
-        ``X_val`` to fit stops by rows of your own.
+        boosts on all rows, a tenth more rounds. "auto": True from 25,000 rows
+        on. Passing ``X_val`` to fit stops by rows of your own.
     validation_fraction, n_iter_no_change, tol : default=0.1, 20 and 0.0
     eval_metric : str or function, default="log_loss"
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
         classes of (labels, scores), that gets smaller as the fit gets better.
     class_weight : mapping, "balanced" or None, default=None
     calibrate : "sigmoid", "isotonic" or None, default=None
-        Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
+        Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
+        ``predict`` goes by the scores all the same.
     certify, holdout, delta, warm_start, callbacks, random_state, n_jobs, verbose :
         as in AdaBoostClassifier.
 
@@ -166,32 +167,36 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
             raise ParameterError(
                 "monotone_constraints are for two classes: with more, no score alone decides"
             )
+        choice, own = named(self.learner)
         classes = examples.signs.shape[1]
-        if self.learner == "tree" and classes > FEW_CLASSES:  # one tree speaks for all of them
+        if choice == "tree" and classes > FEW_CLASSES:  # one tree speaks for all of them
             changes = {"max_leaves": min(127, 16 * classes), "max_features": 0.5, **changes}
-        learner = as_learner(self.learner, "learner")
+        learner = as_learner(choice, "learner")
+        changes |= own
         return with_fields(learner, changes, "learner") if changes else learner
 
     def _booster(self, learner: Learner, rate_of_trees: float) -> Booster[Any]:
-        booster = as_booster(self.booster)
-        named = isinstance(self.booster, str)
+        choice, own = named(self.booster)
+        booster = as_booster(choice)
+        multiclass = own.get("multiclass", self.multiclass)
         changes: dict[str, Any] = {}
+        if isinstance(choice, str):
+            if isinstance(learner, Tree):
+                changes["learning_rate"] = rate_of_trees
+            if isinstance(booster, Logit):
+                changes |= {"prior": True, "l2": 1.0}
+            if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
+                changes["confidence_rated"] = multiclass in (None, "mh")
+        if isinstance(booster, AdaBoost):
+            changes["classes"] = max(2, self.classes_.size)
         rate = self._alias("shrinkage", "learning_rate")
-        if rate is None and named and isinstance(learner, Tree):
-            rate = rate_of_trees
         if rate is not None:
             changes["learning_rate"] = door.number("shrinkage", rate)
         if self.l2 is not None:
             changes["l2"] = door.number("l2", self.l2)
         if self.multiclass is not None:
             changes["multiclass"] = self.multiclass
-        if named and isinstance(booster, Logit):
-            changes = {"prior": True, "l2": 1.0, **changes}
-        if isinstance(booster, AdaBoost):
-            changes["classes"] = max(2, self.classes_.size)
-            if named and isinstance(learner, Tree) and self.multiclass in (None, "mh"):
-                changes["confidence_rated"] = True
-        return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
+        return with_fields(booster, changes | own, "booster")  # type: ignore[no-any-return]
 
     def _inner_estimator(self) -> Any:
-        return self.learner
+        return named(self.learner)[0]

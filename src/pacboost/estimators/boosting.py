@@ -22,6 +22,7 @@ from pacboost.estimators.vote import VoteClassifier
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
 from pacboost.models import calibration
 from pacboost.models.model import Model
 from pacboost.sources.levels import NO_LEVELS
@@ -55,6 +56,7 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
         everything = examples.table
         means = self._means(examples)
         self._refuse_several_labels(means.booster)
+        self._refuse_to_count(means, examples)
         examples, apart = self._set_apart(examples, seed)
         examples, calibrating = self._hold_for_calibration(examples, seed)
         everyone = examples
@@ -86,6 +88,19 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
             raise ParameterError(
                 f"y holds several labels a row, and {booster.name} with multiclass="
                 f"{booster.multiclass!r} takes one; use booster='adaboost' with multiclass='mh'"
+            )
+
+    def _refuse_to_count(self, means: Means, examples: prepare.Examples) -> None:
+        """Say before the work, not after it, that a vote is not one that can be counted."""
+        if self.certify == "train" and self.calibrate is not None:
+            raise ParameterError(
+                "certify='train' rounds the votes, so no calibration fits them; set calibrate=None"
+            )
+        stumps = isinstance(means.learner, Stump) and means.booster.plain
+        if self.certify == "train" and not (stumps and examples.signs.shape[1] == 1):
+            raise NotCertified(
+                "certify='train' counts stumps that have one vote each, for two classes; use "
+                "AdaBoostClassifier() for that, or certify='holdout' with any learner"
             )
 
     def _hold_for_calibration(
@@ -165,6 +180,13 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
             warnings.warn(
                 "the weak learner found no rule better than guessing, so the vote is empty and "
                 "every prediction is a tie; give it other features or a richer weak learner",
+                NoEdgeWarning,
+                stacklevel=3,
+            )
+        elif all(len(done.hypothesis.values) == 1 for done in run.done):
+            warnings.warn(
+                f"no split of the {run.sample.n_rows} rows was found, so every prediction is the "
+                "same; give more rows, other features, or a smaller min_leaf_rows",
                 NoEdgeWarning,
                 stacklevel=3,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,7 @@ class CertifyingMixin:
     model_: Model
     choices_: list[Choice]
     _quantised: QuantisedVotes
+    _split_before: tuple[Any, ...] | None = None
 
     def choose(self, number: int) -> Self:
         """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
@@ -145,7 +146,19 @@ class CertifyingMixin:
             )
         if self.certify == "train" and self.warm_start:
             raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
+        self._refuse_other_split(seed, examples.n_rows)
         return split(examples, "holdout", door.number("holdout", self.holdout), seed + 1)
+
+    def _refuse_other_split(self, seed: int, rows: int) -> None:
+        """Going on from earlier rounds, the rows held back have to be those of the earlier fit."""
+        split_now = (self.certify, self.holdout, seed, rows)
+        if self.warm_start and hasattr(self, "model_") and self._split_before != split_now:
+            raise ParameterError(
+                f"certify={self.certify!r} holds rows back that the earlier rounds must not have "
+                "seen, and the last fit held back others or none. Fit with the same certify, "
+                "holdout, rows and integer random_state, or set warm_start=False"
+            )
+        self._split_before = split_now
 
     def _certify_new_examples(self, trained: Examples, apart: Examples | None) -> None:
         """Put a certificate about new examples in the place of the one about training rows."""

@@ -89,7 +89,7 @@ class ExplainMixin:
                 shares, expected = attribution.shap_values(trees, vote.votes, codes)
         if vote.outputs == 1:
             return shares[:, :, 0], float(expected[0])
-        return np.broadcast_to(shares, (*shares.shape[:2], vote.outputs)), expected
+        return np.broadcast_to(shares, (*shares.shape[:2], vote.outputs)).copy(), expected
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"

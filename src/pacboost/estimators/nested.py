@@ -1,12 +1,13 @@
 """Parameters of boosters and learners, reached through the estimator that holds them.
 
-Boosters and learners are frozen records, so a changed parameter means a new one; names stand for a
-record with its defaults. ``booster__learning_rate`` works in a grid search either way.
+Boosters and learners are frozen records, so a changed parameter means a new one. A name with
+changed parameters stays a name: what is not changed is chosen when the estimator sees the data.
+``booster__learning_rate`` works in a grid search either way.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -14,6 +15,21 @@ from sklearn.base import BaseEstimator
 from pacboost.boosters.choose import as_booster
 from pacboost.errors import ParameterError
 from pacboost.learners.choose import as_learner
+
+
+@dataclass(frozen=True)
+class Named:
+    """A booster or learner by name, with some parameters set."""
+
+    name: str
+    changes: tuple[tuple[str, Any], ...] = ()
+
+
+def named(choice: Any) -> tuple[Any, dict[str, Any]]:
+    """Give the choice itself, a name or an object, and the parameters set along with a name."""
+    if isinstance(choice, Named):
+        return choice.name, dict(choice.changes)
+    return choice, {}
 
 
 class NestedMixin:
@@ -28,7 +44,9 @@ class NestedMixin:
         if deep:
             for name in ("booster", "learner"):
                 inner = getattr(self, name)
-                if is_dataclass(inner) and not isinstance(inner, type):
+                if isinstance(inner, Named):
+                    found |= {f"{name}__{field}": value for field, value in inner.changes}
+                elif is_dataclass(inner) and not isinstance(inner, type):
                     found |= {f"{name}__{f.name}": getattr(inner, f.name) for f in fields(inner)}
         return found
 
@@ -51,8 +69,12 @@ class NestedMixin:
 def _changed(name: str, holder: Any, changes: dict[str, Any]) -> Any:
     if isinstance(holder, BaseEstimator):
         return holder.set_params(**changes)
-    record = as_booster(holder) if name == "booster" else as_learner(holder, "learner")
-    return with_fields(record, changes, name)
+    choice, earlier = named(holder)
+    record = as_booster(choice) if name == "booster" else as_learner(choice, "learner")
+    changed = with_fields(record, {**earlier, **changes}, name)
+    if isinstance(choice, str):
+        return Named(choice, tuple({**earlier, **changes}.items()))
+    return changed
 
 
 def with_fields(record: Any, changes: dict[str, Any], name: str) -> Any:

@@ -59,7 +59,7 @@ class BoostRegressor(TreesMixin, Running, VoteMixin, RegressorMixin, BaseEstimat
     early_stopping : bool, "refit" or "auto", default="auto"
         Hold ``validation_fraction`` of the rows back, stop when ``eval_metric`` on them has not
         improved by more than ``tol`` for ``n_iter_no_change`` rounds, and keep the best round.
-        "refit" then boosts on all rows, half as many rounds more. "auto": refit from 2,000 rows on,
+        "refit" then boosts on all rows, a tenth more rounds. "auto": refit from 2,000 rows on,
         without the second run from 25,000 on. Passing ``X_val`` to fit does the same on rows of
         your own. All validation rows count alike, whatever their weight.
     validation_fraction, n_iter_no_change, tol : default=0.1, 20 and 0.0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster
-from pacboost.errors import ParameterError
+from pacboost.errors import DataError, ParameterError
 from pacboost.estimators import door, prepare
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
@@ -27,9 +27,8 @@ from pacboost.training.watch import Watch
 
 Callback = Callable[[Round], bool | None]
 
-MORE_ROUNDS, FEWEST_ROUNDS = 1.5, 100
-"""So much longer all rows are boosted than was best with a tenth of them held back, and at least
-so long: chosen on the sets that benchmarks/real_data.py lists for that."""
+MORE_ROUNDS = 1.1
+"""So much longer all rows are boosted than was best with a tenth of them held back."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,13 @@ class Running:
             raise ParameterError(f"tol is {tolerance}; it must be 0 or more")
         if held is None:
             return None
-        return Watch(prepare.watched_sample(held, training), measure, patience, tolerance)
+        if held.weights is not None and not held.weights.any():
+            raise DataError(
+                "all rows held back for validation have a sample_weight of 0; give more rows a "
+                "weight, or give validation rows of your own (X_val)"
+            )
+        watched = prepare.watched_sample(held.counting(), training)
+        return Watch(watched, measure, patience, tolerance)
 
     def _resume(self, run: Run, rounds: int, classes: NDArray[Any]) -> None:
         """Take over the rounds of the last fit."""
@@ -202,12 +207,9 @@ class Running:
         run.resume(earlier.vote.hypotheses, cast, earlier.ledger)
 
     def _on_all_rows(self, scout: Work, again: Callable[[int], Work]) -> Work:
-        """Boost once more, without holding rows back, and longer than was best with them.
-
-        More rows bear more rounds, and errors go on falling where the log loss has settled.
-        """
+        """Boost once more without holding rows back: more rows bear more rounds."""
         best = len(scout.run.done)
-        rounds = min(scout.rounds, max(math.ceil(MORE_ROUNDS * best), FEWEST_ROUNDS))
+        rounds = min(scout.rounds, math.ceil(MORE_ROUNDS * best))
         work = again(rounds)
         self._advance(work)
         work.run.stopped += f"; {best} rounds were best on held-back rows, before boosting on all"

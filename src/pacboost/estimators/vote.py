@@ -126,7 +126,9 @@ class VoteClassifier(ExplainMixin, VoteMixin, ClassifierMixin, BaseEstimator):  
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Give the accuracy after each round."""
         for predicted in self.staged_predict(X):
-            yield float(np.average(predicted == np.asarray(y), weights=sample_weight))
+            right = predicted == np.asarray(y)
+            right = right.all(axis=1) if right.ndim == 2 else right
+            yield float(np.average(right, weights=sample_weight))
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
         """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""

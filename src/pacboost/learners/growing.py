@@ -74,6 +74,10 @@ class TreeSearch(Search):
 
     def _set_slopes(self) -> None:
         features = self._blocks.features
+        if self._tree.monotone and self.sample.signs.shape[1] > 1:
+            raise ParameterError(
+                "monotone constraints are for two classes: with more, no score alone decides"
+            )
         for j, slope in self._tree.monotone.items():
             if not 0 <= j < len(features) or slope not in (-1, 0, 1):
                 raise ParameterError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.samples.request import Request
@@ -47,6 +48,11 @@ class Search(ABC):
         Unless a learner knows better, the cells are those of the rule it finds when each row counts
         by its pulls. Of the sample it may look at the chosen rows only, if some are named.
         """
+        if self.sample.labels is None and self.sample.signs.shape[1] > 1:
+            raise ParameterError(
+                "with several labels a row, a black box could learn one of them only; use the "
+                "learner 'stump' or 'tree'"
+            )
         weights = request.rows()
         if chosen is not None:
             weights[np.setdiff1d(np.arange(weights.size), chosen)] = 0

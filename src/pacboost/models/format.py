@@ -75,7 +75,7 @@ def load(path: str | Path) -> Model:
         given = content["certificate"]
         certificate = None if given is None else Certificate.from_dict(given)
         return _model(content["model"], content["about"], certificate)
-    except (LookupError, ArithmeticError, TypeError, ValueError) as problem:
+    except (AttributeError, LookupError, ArithmeticError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem!r})") from problem
 
 

@@ -35,6 +35,7 @@ LEAST_NORMALISER = 1e-300
 """Regression may meet all targets, but a mean loss of 0 has no logarithm."""
 
 NO_MISTAKES = "a rule without mistakes was found; it stands alone"
+FOUND_IT = "a rule without mistakes was found"
 NO_EDGE = "the learner found no rule better than guessing"
 
 
@@ -146,6 +147,9 @@ class Run:
         self.done = [Done(h, e) for h, e in zip(hypotheses, ledger.rounds, strict=True)]
         if ledger.potential != "exponential":  # a product of ratios would be off in its last bit
             self._potential = judge.mean_potential(ledger.potential, margins, self.sample)
+        last = ledger.rounds[-1]
+        if self._cells and self._booster.plain and last.error == 0 and last.training_error == 0:
+            self.stopped = FOUND_IT
         if self._watch is not None:
             for past, vote in zip(self.done, votes, strict=True):
                 self._watch.see(past.hypothesis, vote)
@@ -169,8 +173,14 @@ class Run:
         """Raise unless the mean potential = ∏ Z_t on these rows, up to the rounding of weights.
 
         The equation is all that the bound rests on, so it decides whether old rounds still count.
+        Where votes are so large that rounding would excuse anything, the number of rows and the
+        training error, which is exact, have to be the recorded ones too.
         """
         entries = ledger.rounds
+        same = ledger.rows == self.sample.n_rows
+        if self.sample.targets is None:
+            shown = self._class_scores * self.sample.signs if self._by_row else margins
+            same = same and self._error(shown) == entries[-1].training_error
         expected = math.fsum(math.log(e.normaliser) for e in entries)
         if ledger.potential == "exponential":
             first = np.broadcast_to(self._first_weights[:, None], margins.shape)
@@ -185,7 +195,7 @@ class Run:
                 allowed = 1e-9 * expected
             else:
                 found, allowed = math.log(mean / self._start_potential), 1e-9
-        if abs(found - expected) > allowed:
+        if not same or abs(found - expected) > allowed:
             raise ParameterError(
                 "the earlier rounds were not trained on these rows, labels and weights, so their "
                 "record does not hold here. Go on with the same data (and an integer random_state "
@@ -369,7 +379,7 @@ class Run:
             hypothesis, Measured(sums.pull, wrong), 1.0, most, normaliser, effective_size, started
         )
         if wrong == 0 and self._booster.plain and done.entry.training_error == 0:
-            self.stopped = "a rule without mistakes was found"  # the next would be the same again
+            self.stopped = FOUND_IT  # the next would be the same again
         return done
 
     def _partition(self, request: Request, attempt: int) -> tuple[Hypothesis, Cells]:
