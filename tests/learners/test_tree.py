@@ -662,7 +662,7 @@ def test_large_leaves_are_split_as_small_ones_are(monkeypatch: pytest.MonkeyPatc
     request = some_request(generator, sample, "gini")
     tree = Tree(20, monotone={0: 1, 1: -1})
     small, _ = tree.on(sample).partition(request, 0, None)
-    monkeypatch.setattr("pacboost.learners.tree.ROWS_WORTH_THREADS", 1)
+    monkeypatch.setattr("pacboost.learners.growing.ROWS_WORTH_THREADS", 1)
     large, _ = tree.on(sample).partition(request, 0, None)
     assert same(small, large)
 

@@ -62,7 +62,8 @@ class AdaBoostClassifier(Boosting):
         smaller as the fit gets better.
     certify : "holdout", "train" or None, default=None
         What ``certificate_`` speaks of. None: the training error, without assumptions.
-        "holdout": the error on new examples, by a random share of the rows that is held back.
+        "holdout": the error on new examples, by a random share of the rows that is held back. Which
+        classes and levels there are counts as known: it is read off all rows.
         "train": the error on new examples, by the rows it was trained on: that share gives the
         bins only, the votes are rounded to small whole numbers, and ``choices_`` shows what
         rounding costs. The smallest bound is deployed first; it may err more than others, so look

@@ -26,7 +26,7 @@ from pacboost.learners.stump import Stump
 from pacboost.models import calibration
 from pacboost.models.model import Model
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.training.loop import Run
+from pacboost.training.loop import NO_EDGE, Run
 from pacboost.training.metrics import Metric, metric
 
 
@@ -183,7 +183,7 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
                 NoEdgeWarning,
                 stacklevel=3,
             )
-        elif all(len(done.hypothesis.values) == 1 for done in run.done):
+        elif run.stopped == NO_EDGE and all(len(d.hypothesis.values) == 1 for d in run.done):
             warnings.warn(
                 f"no split of the {run.sample.n_rows} rows was found, so every prediction is the "
                 "same; give more rows, other features, or a smaller min_leaf_rows",
