@@ -303,39 +303,20 @@ def scan(
         feature = features[j]
         bins, slope = feature[BINS], feature[MONOTONE]
         plain = outputs == 1 and feature[CATEGORY] == 0
-        if plain and feature[DEFAULT] < 0:
-            lane = histogram[0, feature[LANE]]
+        line = histogram[0, feature[LANE]]
+        absent = line[missing]
+        if not plain or feature[DEFAULT] >= 0:
+            open_feature(histogram, feature, missing, total, own)
+            line = own[0]
+            absent = line[bins]
+        if plain:
             found, cut, left = scan_numbers(
-                lane[:bins],
-                lane[missing],
-                total[0],
-                rules,
-                least,
-                span,
-                slope,
-                after,
-                sums,
-                found_at,
+                line[:bins], absent, total[0], rules, least, span, slope, after, sums, found_at
             )
         else:
-            open_feature(histogram, feature, missing, total, own)
-            if plain:
-                found, cut, left = scan_numbers(
-                    own[0, :bins],
-                    own[0, bins],
-                    total[0],
-                    rules,
-                    least,
-                    span,
-                    slope,
-                    after,
-                    sums,
-                    found_at,
-                )
-            else:
-                if feature[CATEGORY]:
-                    order_of(own, bins, rules[SMOOTH], order)
-                found, cut, left = scan_feature(own, feature, total, order, rules, least, after)
+            if feature[CATEGORY]:
+                order_of(own, bins, rules[SMOOTH], order)
+            found, cut, left = scan_feature(own, feature, total, order, rules, least, after)
         if cut >= 0:
             after = found
             if feature[CATEGORY]:

@@ -72,35 +72,6 @@ def count(
 
 
 @kernel
-def look(
-    histogram: NDArray[np.int64],
-    features: NDArray[np.int64],
-    allowed: NDArray[np.uint8],
-    missing: int,
-    rules: NDArray[np.float64],
-    sizes: NDArray[np.int64],
-    slots: NDArray[np.int64],
-    spans: NDArray[np.float64],
-    best: NDArray[np.int64],
-    members: NDArray[np.uint8],
-    gains: NDArray[np.float64],
-    leaf: int,
-) -> None:
-    """Find the best split of one leaf."""
-    gains[leaf] = scan(
-        histogram[slots[leaf]],
-        features,
-        allowed[leaf],
-        missing,
-        sizes[leaf],
-        rules,
-        spans[leaf],
-        best[leaf],
-        members[leaf],
-    )
-
-
-@kernel
 def narrow(
     histogram: NDArray[np.int64],
     slope: int,
@@ -125,56 +96,6 @@ def narrow(
         spans[leaf, 1] = spans[new, 0] = middle
     else:
         spans[leaf, 0] = spans[new, 1] = middle
-
-
-@kernel
-def expand(
-    words: NDArray[np.uint64],
-    lanes: int,
-    order: NDArray[np.uint32],
-    spare: NDArray[np.uint32],
-    pairs: NDArray[np.int64],
-    histogram: NDArray[np.int64],
-    features: NDArray[np.int64],
-    allowed: NDArray[np.uint8],
-    missing: int,
-    rules: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    slots: NDArray[np.int64],
-    spans: NDArray[np.float64],
-    best: NDArray[np.int64],
-    members: NDArray[np.uint8],
-    gains: NDArray[np.float64],
-    leaf: int,
-    new: int,
-    further: bool,
-) -> None:
-    """Split a small leaf, and look for the splits of both parts unless none may follow."""
-    feature = features[best[leaf, FEATURE]]
-    goes_left = np.empty(256, dtype=np.uint8)
-    sides(feature, best[leaf], members[leaf], missing, goes_left)
-    rows = order[starts[leaf] : starts[leaf] + sizes[leaf]]
-    lane = feature[LANE]
-    left = part(words[lane >> 3], np.uint64(8 * (lane & 7)), goes_left, rows, rows, spare)
-    right = rows.size - left
-    for k in range(right):
-        rows[left + k] = spare[k]
-    starts[new], sizes[new], sizes[leaf] = starts[leaf] + left, right, left
-    if not further:
-        return
-    smaller = rows[:left] if left <= right else rows[left:]
-    into = histogram[new].reshape(-1)
-    for k in range(into.size):
-        into[k] = 0
-    count(words, lanes, smaller, pairs, histogram[new])
-    apart(histogram, slots, leaf, new, bool(left <= right))
-    slope = feature[MONOTONE] if best[leaf, CUT] < feature[BINS] - 1 else 0
-    narrow(histogram, slope, slots, spans, leaf, new)
-    look(histogram, features, allowed, missing, rules, sizes, slots, spans, best, members, gains,
-         leaf)  # fmt: skip
-    look(histogram, features, allowed, missing, rules, sizes, slots, spans, best, members, gains,
-         new)  # fmt: skip
 
 
 # columns of ``splits``, one line for each split made; the first three are those of ``best``
@@ -276,7 +197,11 @@ def grow_on(
     large: int,
     leaves: int,
 ) -> int:
-    """Split the best leaf again and again, until that is a large one; give the number of leaves."""
+    """Split the best leaf again and again, until that is a large one; give the number of leaves.
+
+    It is one long kernel on purpose: all that a kernel calls is compiled once more along with it.
+    """
+    goes_left = np.empty(256, dtype=np.uint8)
     while leaves < gains.size:
         leaf = next_leaf(gains, leaves)
         if leaf < 0 or sizes[leaf] >= large:
@@ -289,10 +214,30 @@ def grow_on(
         if drawn < features.shape[0]:
             draw_features(allowed[leaf], drawn, seed + np.uint64(2 * new))
             draw_features(allowed[new], drawn, seed + np.uint64(2 * new + 1))
-        expand(words, lanes, order, spare, pairs, histogram, features, allowed, missing, rules,
-               starts, sizes, slots, spans, best, members, gains, leaf, new, further)  # fmt: skip
+        feature = features[best[leaf, FEATURE]]
+        sides(feature, best[leaf], members[leaf], missing, goes_left)
+        rows = order[starts[leaf] : starts[leaf] + sizes[leaf]]
+        lane = feature[LANE]
+        left = part(words[lane >> 3], np.uint64(8 * (lane & 7)), goes_left, rows, rows, spare)
+        right = rows.size - left
+        for k in range(right):
+            rows[left + k] = spare[k]
+        starts[new], sizes[new], sizes[leaf] = starts[leaf] + left, right, left
         if not further:
             gains[leaf] = gains[new] = 0.0
+            continue
+        into = histogram[new].reshape(-1)
+        for k in range(into.size):
+            into[k] = 0
+        smaller = rows[:left] if left <= right else rows[left:]
+        count(words, lanes, smaller, pairs, histogram[new])
+        apart(histogram, slots, leaf, new, bool(left <= right))
+        slope = feature[MONOTONE] if best[leaf, CUT] < feature[BINS] - 1 else 0
+        narrow(histogram, slope, slots, spans, leaf, new)
+        for side in range(2):
+            k = leaf if side == 0 else new
+            gains[k] = scan(histogram[slots[k]], features, allowed[k], missing, sizes[k], rules,
+                            spans[k], best[k], members[k])  # fmt: skip
     return leaves
 
 

@@ -220,9 +220,10 @@ class TreeSearch(Search):
             into += other
 
     def _look(self, leaf: int) -> None:
-        grow.look(
-            self._histogram, self._blocks.features, self._allowed, self._bins.missing, self._rules,
-            self._sizes, self._slots, self._spans, self._best, self._members, self._gains, leaf,
+        self._gains[leaf] = best_split.scan(
+            self._histogram[self._slots[leaf]], self._blocks.features, self._allowed[leaf],
+            self._bins.missing, int(self._sizes[leaf]), self._rules, self._spans[leaf],
+            self._best[leaf], self._members[leaf],
         )  # fmt: skip
 
     def _split_large(self, leaf: int, new: int, key: np.uint64) -> None:
