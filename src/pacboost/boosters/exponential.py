@@ -70,7 +70,7 @@ class Exponential(Booster[ExponentialState]):
             margins=np.zeros(signs.shape),
             weights=np.empty(signs.shape, dtype=np.int64),
             log_base=log_base,
-            log_scale=round_vote(math.log(FRESH_TOTAL / mass)),
+            log_scale=round_vote(math.log(FRESH_TOTAL) - math.log(mass)),
         )
         return self._weigh(state, None, 0.0)
 
