@@ -16,6 +16,7 @@ _HOMES = {
     "BoostClassifier": "pacboost.estimators.boost",
     "BoostRegressor": "pacboost.estimators.regressor",
     "ConfidenceBoost": "pacboost.estimators.confidence",
+    "FilterBoostClassifier": "pacboost.estimators.filter_boost",
     "RectangleClassifier": "pacboost.estimators.rectangle",
     "VersionSpaceClassifier": "pacboost.estimators.version_space",
     "load": "pacboost.estimators.load",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from pacboost.estimators.adaboost import AdaBoostClassifier as AdaBoostClassifier
     from pacboost.estimators.boost import BoostClassifier as BoostClassifier
     from pacboost.estimators.confidence import ConfidenceBoost as ConfidenceBoost
+    from pacboost.estimators.filter_boost import FilterBoostClassifier as FilterBoostClassifier
     from pacboost.estimators.load import load as load
     from pacboost.estimators.rectangle import RectangleClassifier as RectangleClassifier
     from pacboost.estimators.regressor import BoostRegressor as BoostRegressor

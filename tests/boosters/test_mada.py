@@ -97,6 +97,24 @@ def test_the_mean_weight_falls_below_epsilon_in_the_promised_rounds(
     raise AssertionError(f"the mean weight is {mu} after {promised} rounds")
 
 
+@pytest.mark.parametrize("rate", [0.2, 0.7])
+@pytest.mark.parametrize(("edge", "epsilon"), [(0.4, 0.1), (0.6, 0.05)])
+def test_smaller_votes_keep_a_longer_promise(edge: float, epsilon: float, rate: float) -> None:
+    """A part ν of the vote pays (ν - ν²/2)·r²·exp(-r)·μ in every round."""
+    X, signs = noisy(300, 2, seed=2)
+    rules = Mada(rate)
+    run = Run(sample_of(X, (signs > 0).astype(np.int64), 2), Adversary(edge), rules, seed=7)
+    before, mu = 1.0, 1.0
+    for done in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
+        r, margins = done.entry.edge, run._state.margins[:, 0]
+        after = float(loss(margins).mean())
+        assert before - after >= (rate - rate**2 / 2) * r**2 * math.exp(-r) * mu - 1e-9
+        before, mu = after, float(rules.chances(margins, 0).mean())
+        if mu < epsilon:
+            return
+    raise AssertionError(f"the mean weight is {mu}")
+
+
 @given(class_samples(), st.sampled_from([1.0, 5.0]))
 @settings(max_examples=40, deadline=None)
 def test_no_row_weighs_more_than_at_the_start(sample: Sample, rate: float) -> None:

@@ -12,9 +12,13 @@ import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
+from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
+from pacboost.boosters.measure import Measure
+from pacboost.boosters.projection import Projection
+from pacboost.boosters.smooth import Smooth
 from pacboost.bounds.training import (
     margin_distribution,
     product_bound,
@@ -54,7 +58,7 @@ def run_of(booster: Booster[Any], classes: int, rounds: int = 15) -> Run:
     return run
 
 
-@pytest.mark.parametrize("potential", ["logistic", "clipped"])
+@pytest.mark.parametrize("potential", ["logistic", "clipped", "weight"])
 def test_the_bound_of_measured_potentials_is_their_product(potential: str) -> None:
     ledger = ledger_of([0.8, 0.5, 1.1], potential)
     assert product_bound(ledger) == pytest.approx(0.44, rel=1e-8)
@@ -62,7 +66,7 @@ def test_the_bound_of_measured_potentials_is_their_product(potential: str) -> No
     assert product_bound(replace(ledger, factor=2.0)) == pytest.approx(0.88, rel=1e-8)
 
 
-@pytest.mark.parametrize("potential", ["logistic", "clipped"])
+@pytest.mark.parametrize("potential", ["logistic", "clipped", "weight"])
 def test_costs_lost_in_rounding_leave_a_bound_above_the_units_of_weight(potential: str) -> None:
     """A row may weigh one unit of 2**-52 in the training error and less in the potential."""
     ledger = ledger_of([1e-200, 1e-200], potential, classes=3)
@@ -82,6 +86,16 @@ def test_costs_lost_in_rounding_leave_a_bound_above_the_units_of_weight(potentia
         (Logit(), 4, 2.0, "training error ≤ mean of -log₂ p(y|x)"),
         (Mada(), 2, 1.0, "training error ≤ mean clipped exponential"),
         (Mada(), 4, 2.0, "training error ≤ mean clipped exponential, times K/2 for the class"),
+        (FilterBoost(), 2, 1.0, "training error ≤ mean weight, in units of the first"),
+        (Measure(), 2, 1.0, "training error ≤ mean weight, in units of the first"),
+        (
+            Smooth(),
+            4,
+            4.0,
+            "training error ≤ mean weight, in units of the first, times K for the class",
+        ),
+        (Projection(), 2, 1.0, "training error ≤ max(ε, ∏ Z_t)"),
+        (Projection(), 4, 4.0, "training error ≤ max(ε, ∏ Z_t), times K for the class"),
         (AdaBoost(multiclass="m1"), 4, 1.0, "training error ≤ ∏ Z_t"),
     ],
     ids=lambda value: getattr(value, "name", None),
@@ -101,6 +115,24 @@ def test_certificates_say_what_they_rest_on(
     assert certificate.inputs["product of Z"] == ledger.columns()["bound"][-1]
     assert ledger.rounds[-1].training_error <= certificate.value
     assert training_error(Ledger.from_json(ledger.to_json())) == certificate
+
+
+def test_weights_of_pairs_need_all_of_k() -> None:
+    """A class that wins by far is one wrong pair; the others weigh nothing. K/2 would not do."""
+    scores, own = np.array([2.0, 3.0, -4.0, -4.0]), 0
+    signs = np.where(np.arange(4) == own, 1, -1)
+    mean = float(np.clip(1 - scores * signs, 0, 1).mean())
+    assert Measure().chances((scores * signs)[None], 9).tolist() == [1.0]
+    assert mean == 1 / 4
+    assert 4 * mean >= 1 > 4 / 2 * mean
+
+
+def test_the_projected_bound_pays_for_the_rounding_of_its_weights() -> None:
+    ledger = ledger_of([0.8, 0.5, 1.0], "projected", rows=10**6)
+    slack = rounding_slack(ledger)
+    assert slack >= 2 * 10**6 / 2**52 * (1 + 3 * 0.4)
+    assert product_bound(ledger) >= 0.4 + slack
+    assert rounding_slack(ledger_of([], "projected")) == 0
 
 
 def test_no_rounds_certify_nothing() -> None:
@@ -132,7 +164,9 @@ def test_margins_of_many_classes_are_refused(booster: Booster[Any]) -> None:
         margin_distribution(run_of(booster, 4).ledger())
 
 
-@pytest.mark.parametrize("booster", [Logit(), Mada()], ids=["logit", "mada"])
+@pytest.mark.parametrize(
+    "booster", [Logit(), Mada(), Smooth(), Projection()], ids=lambda booster: booster.name
+)
 def test_margins_of_other_potentials_are_refused(booster: Booster[Any]) -> None:
     with pytest.raises(NotCertified, match=f"a potential that is {booster.potential}"):
         margin_distribution(run_of(booster, 2).ledger())

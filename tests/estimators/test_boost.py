@@ -32,7 +32,8 @@ from pacboost.models.format import model_bytes
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-BOOSTERS = ("adaboost", "logit", "gentle", "mada")
+SMOOTH = ("filter_boost", "measure", "smooth", "projection")
+BOOSTERS = ("adaboost", "logit", "gentle", "mada", *SMOOTH)
 BLACK_BOX = DecisionTreeClassifier(max_depth=2)
 
 
@@ -297,7 +298,7 @@ def test_pickle() -> None:
 # -- several labels a row
 
 
-@pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada"])
+@pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada", "filter_boost", "smooth"])
 def test_several_labels_a_row(booster: str) -> None:
     X, y = several()
     model = BoostClassifier(booster, n_rounds=20, random_state=0).fit(X, y)

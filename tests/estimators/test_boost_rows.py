@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.typing import NDArray
+from sklearn import metrics as reference
 
 from pacboost import BoostClassifier
 from pacboost.errors import DataError, ParameterError
@@ -118,6 +119,19 @@ def test_a_class_may_be_missing_from_validation_rows(metric: str, classes: int) 
     assert model.ledger_.rounds
 
 
+@pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada", "logit"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_log_loss_is_that_of_the_probabilities(booster: str, classes: int) -> None:
+    X, y = world(classes)
+    X_val, y_val = world(classes, rows=90, seed=1)
+    model = BoostClassifier(booster, eval_metric="log_loss", **QUICK)
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    wanted = reference.log_loss(y_val, model.predict_proba(X_val))
+    assert model.ledger_.rounds[-1].validation == pytest.approx(wanted)
+    shuffled = model.permutation_importances(X_val, y_val, repeats=1, metric="log_loss")
+    assert shuffled.base == pytest.approx(wanted)
+
+
 def test_a_class_of_a_single_row_is_not_held_back() -> None:
     X, y = world()
     y[7] = 2
@@ -207,11 +221,12 @@ def test_a_class_without_weight_is_named(classes: int) -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada"])
+@pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada", "projection"])
 def test_rows_too_light_to_count_do_no_harm(booster: str, classes: int) -> None:
     X, y = world(classes)
     weights = np.where(np.arange(240) < 60, 1e-20, 1.0)
-    model = BoostClassifier(booster, n_rounds=40, shrinkage=0.5, random_state=0)
+    shrinkage = None if booster == "projection" else 0.5
+    model = BoostClassifier(booster, n_rounds=40, shrinkage=shrinkage, random_state=0)
     model.fit(X, y, sample_weight=weights)
     wrong = float(np.average(model.mistakes(X, y), weights=weights))
     assert wrong < 0.3

@@ -61,6 +61,10 @@ EVERY_CHECK = [
         BoostClassifier(),
         BoostClassifier("gentle", n_rounds=20),
         BoostClassifier("mada", n_rounds=20),
+        BoostClassifier("filter_boost", n_rounds=20),
+        BoostClassifier("measure", n_rounds=20),
+        BoostClassifier("smooth", n_rounds=20),
+        BoostClassifier("projection", n_rounds=20),
         *BY_CHANCE,
     )
     for case in checks_of(estimator)

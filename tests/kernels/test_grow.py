@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import best_split, grow, naive, pairing, routing
+from pacboost.kernels import best_split, grow, naive, pairing, plain_split, routing
 
 CRITERIA = {"newton": best_split.NEWTON, "z": best_split.Z, "error": best_split.ERROR}
 WIDTH = 264
@@ -408,6 +408,32 @@ def test_the_split_found_is_the_best_of_the_twins(
     routing.sides(feature, found.best, found.members, world.missing, goes_left)
     lane = naive.lanes(world.words())[feature[best_split.LANE], rows]
     assert node.gain(goes_left[lane] != 0) == pytest.approx(found.gain, rel=1e-9, abs=slack)
+
+
+@settings(deadline=None, max_examples=150)
+@given(**{k: v for k, v in SCANS.items() if k in ("world", "least", "penalty", "seed")})
+def test_the_plain_search_finds_what_the_general_one_finds(
+    world: World, least: tuple[float, float], penalty: float, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    rows = some_rows(generator, world.codes.shape[1])
+    if rows.size == 0:
+        rows = np.zeros(1, dtype=np.uint32)
+    world.features[:, best_split.CATEGORY] = 0
+    _, _, pairs = some_pairs(generator, 1, world.codes.shape[1])
+    rules = np.array([best_split.NEWTON, penalty, *least, 0.0])
+    allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
+    wanted = scan(world, rows, pairs, rules, allowed=allowed)
+
+    words = world.words()
+    histogram = np.zeros((1, 8 * len(words), WIDTH), dtype=np.int64)
+    grow.count(words, world.lanes, rows, pairs, histogram)
+    best = np.full(3, -1)
+    gain = plain_split.scan(
+        histogram[0], world.features, allowed, world.missing, rows.size, rules, best
+    )
+    assert gain == wanted.gain
+    assert best.tolist() == wanted.best.tolist()
 
 
 @settings(deadline=None, max_examples=150)

@@ -55,6 +55,8 @@ def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClass
         ("two", {"booster": "adaboost"}),
         ("two", {"booster": "gentle"}),
         ("two", {"booster": "mada"}),
+        ("two", {"booster": "projection"}),
+        ("two", {"booster": "measure", "learner": "stump"}),
         ("two", {"learner": "stump"}),
         ("two", {"monotone_constraints": {"a": 1}, "subsample": 0.7}),
         ("two", {"calibrate": "sigmoid"}),

@@ -275,7 +275,8 @@ def saved_trees(folder: Path, booster: str, classes: int) -> Path:
     return path
 
 
-TREES = pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada"])
+SMOOTH = ("filter_boost", "measure", "smooth", "projection")
+TREES = pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada", *SMOOTH])
 
 
 @TREES

@@ -17,6 +17,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from pacboost.boosters.filter_boost import FilterBoost
+from pacboost.boosters.measure import Measure
+from pacboost.boosters.smooth import Smooth
 from pacboost.bounds.training import product_bound, rounding_slack
 from pacboost.ledgers.ledger import Ledger
 from pacboost.samples.bins import fit_bins
@@ -99,6 +102,37 @@ def costs(potential: str, scores: Floats, sample: Sample) -> Floats:
     return np.asarray((logsumexp(scores, axis=1) - own) / math.log(2))
 
 
+def relative_weights(run: Run, scores: Floats, rounds: int) -> Floats:
+    """The mean weight of a row in units of the first, by the formula of the paper."""
+    margins, booster = scores * run.sample.signs, run._booster
+    if isinstance(booster, Measure):
+        return np.asarray(np.clip(1 - margins, 0, 1).mean(axis=1))
+    if isinstance(booster, FilterBoost):
+        return np.asarray((2 / (1 + np.exp(np.minimum(margins, 700)))).mean(axis=1))
+    assert isinstance(booster, Smooth)
+    gamma = booster.edge / 2
+    ahead = margins / (-0.5 * math.log(1 - gamma)) - rounds * gamma / (2 + gamma)
+    return np.asarray(((1 - gamma) ** (np.maximum(ahead, 0) / 2)).mean(axis=1))
+
+
+def projected_products(run: Run) -> list[float]:
+    """max(ε, ∏ Z_t) of the projected booster after each round, c_t found by bisection."""
+    sample, epsilon, told = run.sample, run._booster.epsilon, [1.0]  # type: ignore[attr-defined]
+    first = np.repeat(shares(sample)[:, None] / run.outputs, run.outputs, axis=1)
+    D, before = first, np.zeros(first.shape)
+    for staged in run.vote().staged(sample.table):
+        scores = staged.reshape(first.shape)
+        raised = D * np.exp(-(scores - before) * sample.signs)
+        told.append(max(epsilon, told[-1] * float(raised.sum())))
+        low, high = 0.0, 1e6 / epsilon
+        for _ in range(200):
+            middle = (low + high) / 2
+            over = np.minimum(first / epsilon, middle * raised).sum() > 1
+            low, high = (low, middle) if over else (middle, high)
+        D, before = np.minimum(first / epsilon, low * raised), scores.copy()
+    return told[1:]
+
+
 def wrong(scores: Floats, sample: Sample) -> Floats:
     """1 for rows that are wrong or tied; with several labels, the share of wrong labels."""
     if sample.labels is None:
@@ -127,12 +161,20 @@ def check_every_prefix(run: Run, rounds: int, *, certified: bool = True) -> Ledg
     margins = named_right(run, sample) if by_row else None
     start = math.log2(run.outputs) if ledger.multiclass == "softmax" else 1.0
     first, log_product = shares(sample, units=ledger.potential == "exponential"), 0.0
+    products = projected_products(run) if ledger.potential == "projected" else None
     for t, staged in enumerate(run.vote().staged(sample.table)):
         entry, scores = ledger.rounds[t], staged.reshape(sample.n_rows, -1)
         prefix = replace(ledger, rounds=ledger.rounds[: t + 1])
         log_product += math.log(entry.normaliser)
         product = start * math.exp(log_product)
-        own = costs(ledger.potential, scores, sample) if margins is None else np.exp(-margins[t])
+        if products is not None:
+            own = np.full(sample.n_rows, products[t])
+        elif ledger.potential == "weight":
+            own = relative_weights(run, scores, t + 1)
+        elif margins is None:
+            own = costs(ledger.potential, scores, sample)
+        else:
+            own = np.exp(-margins[t])
         loss = float((first * own).sum())
         rounding = start * rounding_slack(prefix) + sample.n_rows * run.outputs / 2**50
         assert product == pytest.approx(loss, rel=1e-9, abs=rounding), entry

@@ -14,10 +14,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster, Moved
-from pacboost.boosters.exponential import ExponentialState
+from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
+from pacboost.boosters.measure import Measure
+from pacboost.boosters.projection import Projection
+from pacboost.boosters.smooth import Smooth
 from pacboost.bounds.training import product_bound
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
@@ -43,6 +46,14 @@ BOOSTERS: list[Booster[Any]] = [
     Logit(max_target=4, l2=1.0),
     Mada(),
     Mada(0.5),
+    FilterBoost(),
+    FilterBoost(0.3),
+    Measure(0.5, 0.3),
+    Measure(0.9, 0.9, 1.0),
+    Smooth(0.5, 0.1),
+    Smooth(0.9, 0.3),
+    Projection(0.5, 0.1),
+    Projection(0.9, 0.3),
 ]
 LEARNERS: list[Learner] = [
     Stump(),
@@ -84,14 +95,17 @@ def test_large_steps_neither_overflow_nor_break_the_bound(booster: Booster[Any])
         check_every_prefix(run, 40)
 
 
-@pytest.mark.parametrize("booster", [b for b in BOOSTERS if b.potential == "exponential"], ids=str)
+WEIGHED = ("exponential", "weight", "projected")
+
+
+@pytest.mark.parametrize("booster", [b for b in BOOSTERS if b.potential in WEIGHED], ids=str)
 def test_a_booster_that_forgets_to_weigh_anew_is_caught(booster: Booster[Any]) -> None:
     kind: Any = type(booster)
 
     class Forgetful(kind):  # type: ignore[misc]
-        def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
+        def move(self, state: Any, moved: Moved) -> Any:
             weights, total = state.weights.copy(), state.total
-            after: ExponentialState = super().move(state, moved)
+            after = super().move(state, moved)
             after.weights[:] = weights
             return type(after)(**{**after.__dict__, "total": total})
 

@@ -18,9 +18,13 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
+from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
+from pacboost.boosters.measure import Measure
+from pacboost.boosters.projection import Projection
+from pacboost.boosters.smooth import Smooth
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.errors import NotCertified
 from pacboost.learners.learner import Learner
@@ -28,6 +32,7 @@ from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
+from pacboost.training.judge import BY_WEIGHT
 from pacboost.training.loop import Run
 from tests.training.prefixes import check_every_prefix, class_samples, sample_of, shares, wrong
 
@@ -44,6 +49,14 @@ BOOSTERS: list[Booster[Any]] = [
     Logit(0.2, prior=True),
     Logit(max_target=4, l2=0.5),
     Mada(),
+    FilterBoost(),
+    FilterBoost(0.3),
+    Measure(0.5, 0.3),
+    Measure(0.9, 0.9, 1.0),
+    Smooth(0.5, 0.1),
+    Smooth(0.9, 0.3),
+    Projection(0.5, 0.1),
+    Projection(0.9, 0.3),
 ]
 LEARNERS: list[Learner] = [
     Stump(),
@@ -57,8 +70,9 @@ LEARNERS: list[Learner] = [
 @MANY
 def test_every_prefix(sample: Sample, booster: Booster[Any], learner: Learner) -> None:
     ledger = check_every_prefix(Run(sample, learner, booster, seed=3), 12)
-    softmax = booster.multiclass == "softmax"
-    assert ledger.factor == (math.log2(ledger.classes) if softmax else ledger.classes / 2)
+    softmax, halved = booster.multiclass == "softmax", booster.potential not in BY_WEIGHT
+    pairs = ledger.classes / 2 if halved else ledger.classes
+    assert ledger.factor == (math.log2(ledger.classes) if softmax else pairs)
 
 
 @given(class_samples(SOME), st.sampled_from(["m1", "samme"]), st.sampled_from(LEARNERS))

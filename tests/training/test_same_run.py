@@ -43,9 +43,11 @@ def joined(model: Any, X: Rows, y: Labels, weights: Rows | None) -> tuple[bytes,
     return model_bytes(whole.model_), model_bytes(model.model_)
 
 
+SMOOTH = ("filter_boost", "measure", "smooth", "projection")
+BOOSTERS = ("adaboost", "gentle", "logit", "mada", *SMOOTH)
 KINDS = [
     (booster, learner, kind)
-    for booster in ("adaboost", "gentle", "logit", "mada")
+    for booster in BOOSTERS
     for learner in ("stump", "tree")
     for kind in ("two", "three", "several")
     if (booster, kind) != ("logit", "several")
@@ -107,7 +109,7 @@ def test_going_on_when_nothing_is_left_to_do(kind: str, rate: float) -> None:
     assert model_bytes(model.set_params(n_rounds=70).fit(X, y).model_) == before
 
 
-@pytest.mark.parametrize("booster", ["adaboost", "gentle", "logit", "mada"])
+@pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("kind", ["two", "three"])
 def test_other_labels_are_refused(booster: str, kind: str) -> None:
     X, y = world(120, kind)
@@ -119,7 +121,7 @@ def test_other_labels_are_refused(booster: str, kind: str) -> None:
         model.fit(X, y)
 
 
-@pytest.mark.parametrize("booster", ["adaboost", "gentle", "logit", "mada"])
+@pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 @pytest.mark.parametrize("kind", ["two", "three", "several"])
 def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
@@ -137,7 +139,7 @@ def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
     assert model_bytes(one.model_) == model_bytes(two.model_)
 
 
-@pytest.mark.parametrize("booster", ["adaboost", "gentle", "logit", "mada"])
+@pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("kind", ["two", "three"])
 def test_an_interrupt_in_a_callback_keeps_the_rounds_done(booster: str, kind: str) -> None:
     def interrupt(entry: Round) -> None:

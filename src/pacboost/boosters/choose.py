@@ -7,10 +7,14 @@ from typing import Any
 from pacboost.boosters.absolute import Absolute
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
+from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
+from pacboost.boosters.measure import Measure
+from pacboost.boosters.projection import Projection
 from pacboost.boosters.residual import Residual
+from pacboost.boosters.smooth import Smooth
 from pacboost.boosters.square import Square
 from pacboost.errors import ParameterError
 
@@ -19,6 +23,10 @@ BOOSTERS: dict[str, type[Booster[Any]]] = {
     "logit": Logit,
     "gentle": Gentle,
     "mada": Mada,
+    "filter_boost": FilterBoost,
+    "measure": Measure,
+    "smooth": Smooth,
+    "projection": Projection,
 }
 """By the names of their files."""
 

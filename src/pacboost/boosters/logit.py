@@ -11,6 +11,8 @@ Whatever the scores, a row that is wrong (or tied) has p(y|x) ≤ 1/2, so
     training error ≤ mean of -log₂ p(y|x)
 
 which starts at log₂ K, 1 for two classes, and whose ratios from round to round are the normalisers.
+For the same reason it is at most twice the mean of 1 - p(y|x), which is what a row pulls, and its
+chance to be kept when examples are filtered.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
-from pacboost.boosters.booster import Booster, Moved, check_rate, whole_values
+from pacboost.boosters.accepting import Accepting, Floats
+from pacboost.boosters.booster import Moved, check_rate, whole_values
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
@@ -52,7 +56,7 @@ class LogitState:
 
 
 @dataclass(frozen=True)
-class Logit(Booster[LogitState]):
+class Logit(Accepting[LogitState]):
     """The rules of LogitBoost; ``learning_rate`` scales what cells add, ``l2`` holds it down.
 
     >>> rules = Logit()
@@ -65,6 +69,7 @@ class Logit(Booster[LogitState]):
     name: ClassVar[str] = "logit"
     potential: ClassVar[str] = "logistic"
     multiclass: ClassVar[str] = "softmax"  # type: ignore[misc]
+    error_factor: ClassVar[float] = 2.0
 
     learning_rate: float = 1.0
     max_target: float = math.inf
@@ -93,6 +98,17 @@ class Logit(Booster[LogitState]):
             base=np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1]))),
         )
         return self._weigh(state, None)
+
+    def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
+        """Give 1 - p(y|x): for two classes 1/(1 + exp(2·margin))."""
+        if margins.ndim == 1 or margins.shape[1] == 1:
+            return expit(-2.0 * margins).reshape(-1)
+        if signs is None:
+            raise ParameterError("more than two classes: give the signs that are in the margins")
+        scores = margins * signs
+        own = np.take_along_axis(scores, signs.argmax(axis=1)[:, None], axis=1)
+        rest = np.exp(np.minimum(np.where(signs > 0, -np.inf, scores - own), 700.0)).sum(axis=1)
+        return np.asarray(rest / (1.0 + rest))
 
     def request(self, state: LogitState) -> Request:
         """Ask for Newton's step."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 
@@ -30,6 +30,10 @@ class Certificate:
     ledger_digest: str = ""
     bound: str = ""
     """By which function it can be computed again: "file.function"."""
+
+    def of(self, ledger_digest: str) -> Certificate:
+        """Give the same certificate, tied to a ledger."""
+        return replace(self, ledger_digest=ledger_digest)
 
     @property
     def vacuous(self) -> bool:

@@ -10,13 +10,17 @@ normalisers the run really had. So
 their own, ‖a‖₁ is the sum of each round's largest. All speak of the sample only, hold without any
 assumption, and never fail. The same with other potentials φ(yF) ≥ 1[yF ≤ 0] whose mean the loop
 measures after every round, and whose ratios it records as Z_t: log₂(1 + exp(-2yF)) for LogitBoost,
-and for MadaBoost exp(-yF), or 1 - yF where that is negative.
+and for MadaBoost exp(-yF), or 1 - yF where that is negative. Boosters whose weights never exceed
+those of wrong rows are bounded by their mean weight, in units of the first. The projected booster's
+∏ Z_t bounds the error where that is ε or more; its Z_t are recorded so that ∏ Z_t is never below ε.
 
 More than two classes, with ``factor`` · ∏ Z_t in the place of ∏ Z_t (docs/proofs/training.md):
 
 * pairs of row and class (AdaBoost.MH): the Hamming loss is at most ∏ Z_t. If the class with the
   largest score is wrong, F(x,y) ≤ F(x,l) for some other l, so for convex falling φ with φ(0) = 1,
   φ(F(x,y)) + φ(-F(x,l)) ≥ 2φ(0) = 2: the error is at most K/2 times the mean of φ over all pairs.
+* the same pairs where φ is a weight, which is not convex: one of the pairs of a wrong row is wrong,
+  so the error is at most K times the mean over all pairs.
 * softmax: a wrong class means p(y|x) ≤ 1/2, so the error is at most the mean of -log₂ p(y|x), which
   starts at log₂ K.
 * AdaBoost.M1: right or wrong is the sign; factor 1. SAMME's votes are larger: its stage factors
@@ -62,12 +66,15 @@ def product_bound(ledger: Ledger) -> float:
 def rounding_slack(ledger: Ledger) -> float:
     """How far ∏ Z_t may be off because weights are whole numbers, or sums were made of floats."""
     slack, product = 0.0, 1.0
-    if ledger.potential != "exponential":
+    if ledger.potential not in ("exponential", "projected"):
         # Measured from the margins themselves, in floats whose error is absolute where costs are
         # tiny; and the training error is counted in whole units of D_1, each off by less than one.
         units = ledger.rows * ledger.classes**2 / 2**50
         log_product = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
         return units + 1e-9 * math.exp(min(log_product, 700.0))
+    if ledger.potential == "projected" and ledger.rounds:
+        # Its error is that of D_1 in whole units, and log weights gather the rounding of floats.
+        slack = 2 * ledger.rows * ledger.classes / ledger.rounds[0].weight + 1e-12 * len(ledger)
     for entry in ledger.rounds:
         eta = 2 * ledger.rows * ledger.classes / entry.weight + 1e-13  # exp errs by less than that
         shift = eta * math.exp(abs(entry.vote))
@@ -78,6 +85,11 @@ def rounding_slack(ledger: Ledger) -> float:
 
 def training_error(ledger: Ledger) -> Certificate:
     """Certify the training error of a finished run."""
+    if ledger.refills:
+        raise NotCertified(
+            "the rounds were boosted on samples drawn anew, so there is no training error to speak "
+            "of; rows set apart (n_certify) or a stop at epsilon give a certificate"
+        )
     bound = product_bound(ledger)
     columns = ledger.columns()
     inputs: dict[str, float | int | str] = {
@@ -114,17 +126,23 @@ _THEOREMS = {
     "exponential": "training error ≤ ∏ Z_t",
     "logistic": "training error ≤ mean of -log₂ p(y|x)",
     "clipped": "training error ≤ mean clipped exponential",
+    "weight": "training error ≤ mean weight, in units of the first",
+    "projected": "training error ≤ max(ε, ∏ Z_t)",
 }
 _FACTORS = {"mh": ", times K/2 for the class that is named", "pairs": ", times K/2 for the class"}
+_NOT_CONVEX = ("weight", "projected")
 _REFERENCES = {
     "exponential": "Freund and Schapire 1997, theorem 6; Schapire and Singer 1999",
     "logistic": "Friedman, Hastie and Tibshirani 2000",
     "clipped": "Domingo and Watanabe 2000",
+    "weight": "Impagliazzo 1995; Servedio 2003; Bradley and Schapire 2007",
+    "projected": "Barak, Hardt and Kale 2009",
 }
 
 
 def _factor(ledger: Ledger) -> str:
-    return "" if ledger.several_labels else _FACTORS.get(ledger.multiclass, "")
+    words = "" if ledger.several_labels else _FACTORS.get(ledger.multiclass, "")
+    return words.replace("K/2", "K") if ledger.potential in _NOT_CONVEX else words
 
 
 def margin_distribution(

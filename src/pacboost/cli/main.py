@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pacboost import __version__
+from pacboost.cli.filter_options import FILTERING_ALONE, filter_options, source_options
 from pacboost.cli.plan import Questions
 from pacboost.errors import PacboostError
+
+IN_MEMORY_ALONE = ("categories", "resample", "validation", "certify")
+"""Options that boosting by filtering does not know."""
 
 
 class Readable(click.Group):
@@ -40,27 +44,26 @@ def demo(rounds: int) -> None:
 
 
 @main.command()
-@click.argument("data", type=click.Path(path_type=Path))
-@click.option("--target", required=True, help="The column that holds the labels.")
+@click.argument("data", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--target", help="The column that holds the labels.  [required]")
 @click.option(
     "--booster",
-    type=click.Choice(["adaboost", "logit", "gentle", "mada"]),
-    default="adaboost",
-    show_default=True,
-    help="How rounds are weighed.",
+    type=click.Choice(["adaboost", "logit", "gentle", "mada", *FILTERING_ALONE]),
+    help="How rounds are weighed; by filtering logit, mada, measure, smooth or projection.  "
+    "[default: adaboost; logit by filtering]",
 )
 @click.option(
     "--learner",
     type=click.Choice(["stump", "tree"]),
-    default="stump",
-    show_default=True,
-    help="What is boosted.",
+    help="What is boosted.  [default: stump; tree by filtering]",
 )
 @click.option("--leaves", type=int, help="The most leaves of a tree.  [default: 31]")
 @click.option("--categories", is_flag=True, help="Take columns of text as categories.")
-@click.option("--rounds", default=50, show_default=True, help="The most rounds to run.")
+@click.option("--rounds", type=int, help="The most rounds to run.  [default: 50; 300 by filtering]")
 @click.option(
-    "--learning-rate", type=float, help="Scales every vote.  [default: 0.1 for trees, else 1]"
+    "--learning-rate",
+    type=float,
+    help="Scales every vote.  [default: 0.1 for trees, else 1; 0.2 for trees by filtering]",
 )
 @click.option("--max-bins", default=255, show_default=True, help="The most bins per feature.")
 @click.option("--resample", is_flag=True, help="Train each rule on a draw from the weights.")
@@ -76,8 +79,16 @@ def demo(rounds: int) -> None:
     default="train-error",
     show_default=True,
     help="What to certify: the training error, or the error on new rows, by held-out rows or by "
-    "the training rows themselves.",
+    "the training rows themselves. By filtering it is always by rows set apart.",
 )
+@click.option(
+    "--delta",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="The probability with which what is certified may fail.",
+)
+@filter_options
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
@@ -87,52 +98,36 @@ def demo(rounds: int) -> None:
 )
 @click.option("--jobs", default=-1, show_default=True, help="Threads; -1 means all cores.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write the model to this file.")
+@click.pass_context
 def fit(
-    data: Path,
-    target: str,
-    booster: str,
-    learner: str,
-    leaves: int | None,
-    categories: bool,
-    rounds: int,
-    learning_rate: float | None,
-    max_bins: int,
-    resample: bool,
-    validation: float,
-    certify: str,
-    seed: int,
-    jobs: int,
+    context: click.Context,
+    /,
+    data: tuple[Path, ...],
+    target: str | None,
     output: Path | None,
+    **given: Any,
 ) -> None:
-    """Boost stumps or trees on a CSV file (plain or .gz) with a header.
+    """Boost stumps or trees on files with labelled rows.
 
-    Prints the rounds and the certificate. Nothing is written without --output.
+    A CSV file (plain or .gz) with a header is read into memory. Parquet, svmlight and DuckDB files,
+    folders, patterns such as 'data/*.parquet' and several files are boosted by filtering: rows are
+    drawn, the hard ones are learned from, and none has to stay in memory.
+
+    Prints the rounds and the certificate. Nothing is written without --output or --checkpoint.
     """
-    from pacboost.cli.fit import run_fit
-    from pacboost.estimators.adaboost import AdaBoostClassifier
-    from pacboost.estimators.boost import BoostClassifier
+    from pacboost.cli.filtering import by_filtering, filtering_parameters, run_filtering
+    from pacboost.cli.fit import in_memory_model, run_fit
 
-    common: dict[str, Any] = {
-        "n_estimators": rounds,
-        "max_bins": max_bins,
-        "early_stopping": validation > 0,
-        "validation_fraction": validation or 0.1,
-        "certify": None if certify == "train-error" else certify,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "verbose": sys.stderr.isatty(),
-    }
-    model: AdaBoostClassifier | BoostClassifier
-    if (booster, learner) == ("adaboost", "stump") and leaves is None:
-        rate = 1.0 if learning_rate is None else learning_rate
-        model = AdaBoostClassifier(learning_rate=rate, resample=resample, **common)
-    elif resample:
-        raise click.UsageError("--resample goes with --booster adaboost --learner stump")
-    else:
-        model = BoostClassifier(
-            booster, learner, learning_rate=learning_rate, max_leaves=leaves, **common
-        )
-    run_fit(model, data, target, output, categories=categories)
+    if by_filtering(data, given):
+        for name in IN_MEMORY_ALONE:
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"--{name} does not go with boosting by filtering")
+        run_filtering(data, target, output, filtering_parameters(given), **source_options(given))
+        return
+    if target is None:
+        raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
+    model = in_memory_model(given)
+    run_fit(model, data[0], target, output, categories=given["categories"])
 
 
 @main.command()

@@ -29,7 +29,8 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
     Parameters
     ----------
     booster : str or booster, default="logit"
-        "adaboost", "logit", "gentle" or "mada", or an object such as ``AdaBoost(max_vote=2)``.
+        "adaboost", "logit", "gentle" or "mada", or an object such as ``AdaBoost(max_vote=2)``; or
+        one with smooth weights: "filter_boost", "measure", "smooth" or "projection".
     learner : str, learner, scikit-learn classifier or function, default="tree"
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
@@ -181,7 +182,7 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
         multiclass = own.get("multiclass", self.multiclass)
         changes: dict[str, Any] = {}
         if isinstance(choice, str):
-            if isinstance(learner, Tree):
+            if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
                 changes["learning_rate"] = rate_of_trees
             if isinstance(booster, Logit):
                 changes |= {"prior": True, "l2": 1.0}

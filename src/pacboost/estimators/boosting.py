@@ -119,8 +119,8 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
     def _read_validation(self, X: Any, y: Any) -> prepare.Examples:
         return prepare.read_validation(self, X, y, self.classes_)
 
-    def _metric(self) -> Metric:
-        return metric(self.eval_metric)
+    def _metric(self, booster: Booster[Any]) -> Metric:
+        return metric(self.eval_metric, booster.potential)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -109,7 +109,7 @@ class ExplainMixin:
             return permutation.permutation_importances(
                 self.model_.vote,
                 sample,
-                metrics.metric(metric),
+                metrics.metric(metric, self.model_.ledger.potential),
                 repeats,
                 int(seed),
                 self.model_.column_names,

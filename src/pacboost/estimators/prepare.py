@@ -14,6 +14,7 @@ from pacboost.estimators import door
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, Signs
+from pacboost.samples.signs import signs_of
 from pacboost.sources.table import SomeRows, Table
 
 
@@ -83,7 +84,7 @@ def read_examples(
         return Examples(table, signs, weights), np.arange(labels.shape[1])
     classes, codes = np.unique(labels, return_inverse=True)
     _refuse_weightless(classes, codes, weights)
-    signs, numbers = coded(codes, classes.size)
+    signs, numbers = signs_of(codes, classes.size)
     return Examples(table, signs, weights, numbers), classes
 
 
@@ -136,16 +137,6 @@ def _refuse_weightless(
         )
 
 
-def coded(codes: NDArray[np.intp], classes: int) -> tuple[Signs, NDArray[np.int64] | None]:
-    """Turn numbers of classes into signs (rows, outputs), and keep the numbers if they are many."""
-    if classes <= 2:
-        return np.where(codes == classes - 1, np.int8(1), np.int8(-1))[:, None], None
-    labels = codes.astype(np.int64)
-    signs = np.full((labels.size, classes), -1, dtype=np.int8)
-    signs[np.arange(labels.size), labels] = 1
-    return signs, labels
-
-
 def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> Examples:
     """Read validation rows, whose labels must be among the classes."""
     if y is None:
@@ -171,7 +162,7 @@ def label(
         raise DataError(
             f"{name} holds {unknown[0]!r}, which is not among the classes of y: {classes.tolist()}"
         )
-    signs, numbers = coded(np.searchsorted(classes, labels), classes.size)
+    signs, numbers = signs_of(np.searchsorted(classes, labels), classes.size)
     return Examples(table, signs, None, numbers)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_random_state
 
+from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
 from pacboost.estimators import door, prepare
 from pacboost.estimators.nested import with_fields
@@ -194,7 +195,7 @@ class BoostRegressor(TreesMixin, Running, VoteMixin, RegressorMixin, BaseEstimat
     def _read_validation(self, X: Any, y: Any) -> prepare.Examples:
         return prepare.read_numbers_to_watch(self, X, y)
 
-    def _metric(self) -> Metric:
+    def _metric(self, booster: Booster[Any]) -> Metric:
         named_loss = isinstance(self.eval_metric, str) and self.eval_metric == "loss"
         return loss(self.loss if named_loss else self.eval_metric)
 

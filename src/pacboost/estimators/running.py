@@ -110,7 +110,7 @@ class Running:
         """Read validation rows of the user's own."""
 
     @abstractmethod
-    def _metric(self) -> Metric:
+    def _metric(self, booster: Booster[Any]) -> Metric:
         """Say what is measured on validation rows."""
 
     @abstractmethod
@@ -133,7 +133,7 @@ class Running:
             seed=seed,
             resample=means.resample,
             subsample=means.subsample,
-            watch=self._watch(held, sample),
+            watch=self._watch(held, sample, means.booster),
         )
         if self.warm_start and hasattr(self, "model_"):
             self._resume(run, means.rounds, classes)
@@ -162,8 +162,10 @@ class Running:
     def _threads(self) -> int | None:
         return None if self.n_jobs is None else door.whole("n_jobs", self.n_jobs)
 
-    def _watch(self, held: prepare.Examples | None, training: Sample) -> Watch | None:
-        measure = self._metric()
+    def _watch(
+        self, held: prepare.Examples | None, training: Sample, booster: Booster[Any]
+    ) -> Watch | None:
+        measure = self._metric(booster)
         patience = door.at_least_one("n_iter_no_change", self.n_iter_no_change)
         tolerance = door.number("tol", self.tol)
         if not tolerance >= 0:

@@ -48,34 +48,31 @@ def worth_of_one(criterion: int, pull: float, weight: float, penalty: float) -> 
 
 @kernel
 def open_feature(
-    histogram: NDArray[np.int64],
+    lane: NDArray[np.int64],
     feature: NDArray[np.int64],
     missing: int,
-    total: NDArray[np.int64],
+    total: np.int64,
     out: NDArray[np.int64],
 ) -> None:
-    """Copy a feature's own histogram (outputs, codes), with ``missing`` last, out of its lane.
+    """Copy a feature's own histogram, with ``missing`` last, out of that of its lane.
 
     Where features that are never non-default together share a lane, the default's sum is what the
     others leave of the total.
     """
-    bins = feature[BINS]
-    for s in range(out.shape[0]):
-        own = histogram[s, feature[LANE]]
-        if feature[DEFAULT] < 0:
-            for b in range(bins):
-                out[s, b] = own[b]
-            out[s, bins] = own[missing]
-        else:
-            rest = total[s]
-            code = feature[BASE]
-            for b in range(bins):
-                if b != feature[DEFAULT]:
-                    out[s, b] = own[code]
-                    rest -= own[code]
-                    code += 1
-            out[s, feature[DEFAULT]] = rest
-            out[s, bins] = 0
+    bins, default = feature[BINS], feature[DEFAULT]
+    if default < 0:
+        for b in range(bins):
+            out[b] = lane[b]
+        out[bins] = lane[missing]
+        return
+    code = feature[BASE]
+    for b in range(bins):
+        if b != default:
+            out[b] = lane[code]
+            total -= lane[code]
+            code += 1
+    out[default] = total
+    out[bins] = 0
 
 
 @kernel
@@ -97,34 +94,41 @@ def order_of(own: NDArray[np.int64], bins: int, smooth: float, order: NDArray[np
 @kernel
 def scan_quickly(
     own: NDArray[np.int64],
-    start: np.int64,
+    absent: np.int64,
     total: np.int64,
     penalty: float,
     least: float,
     wanted: float,
     sums: NDArray[np.int64],
     found: NDArray[np.float64],
-) -> tuple[float, int]:
-    """Find the cut worth most by Newton's criterion, from ``start`` on the left; -1 if none is.
+) -> tuple[float, int, bool]:
+    """Do what ``scan_numbers`` does, by Newton's criterion and without a constraint.
 
     In loops that run on vectors (measured: four times faster than one cut after the other).
     """
-    below = start
-    for b in range(own.size):
-        below += own[b]
-        sums[b] = below
     weight, pull = float(total & LOW), float(total >> 32)
-    for b in range(own.size):
-        left, low = float(sums[b] & LOW), float(sums[b] >> 32)
-        right, high = weight - left, pull - low
-        a, c = left + penalty, right + penalty
-        sides = (low * low * c + high * high * a) / (a * c)  # one division for two
-        found[b] = sides if left >= least and right >= least else -1.0
-    best, cut = wanted, -1
-    for b in range(own.size):
-        if found[b] > best:
-            best, cut = found[b], b
-    return best, cut
+    best, cut, missing_left = wanted, -1, False
+    for way in range(2 if absent != 0 else 1):  # missing values right, then left
+        below = absent if way == 1 else np.int64(0)
+        last = own.size - (0 if absent != 0 and way == 0 else 1)
+        for b in range(last):
+            below += own[b]
+            sums[b] = below
+        for b in range(last):
+            left, low = float(sums[b] & LOW), float(sums[b] >> 32)
+            right, high = weight - left, pull - low
+            a, c = left + penalty, right + penalty
+            sides = (low * low * c + high * high * a) / (a * c)  # one division for two
+            found[b] = sides if left >= least and right >= least else -1.0
+        place = -1
+        for b in range(last):
+            if found[b] > best:
+                best, place = found[b], b
+        if place >= 0:
+            cut = place
+            left = float(sums[place] & LOW)
+            missing_left = way == 1 if absent != 0 else left >= weight - left
+    return best, cut, missing_left
 
 
 @kernel
@@ -145,20 +149,13 @@ def scan_numbers(
     ``own`` holds the pairs of the feature's bins, ``absent`` that of missing values.
     """
     criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
+    if criterion == NEWTON and slope == 0:
+        return scan_quickly(own, absent, total, penalty, least, wanted, sums, found_at)
     weight = float(total & LOW)
     best, cut, missing_left = wanted, -1, False
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
         below = absent if way == 1 else np.int64(0)
         last = own.size - (0 if absent != 0 and way == 0 else 1)
-        if criterion == NEWTON and slope == 0:
-            best, place = scan_quickly(
-                own[:last], below, total, penalty, least, best, sums, found_at
-            )
-            if place >= 0:
-                cut = place
-                left = float(sums[place] & LOW)
-                missing_left = way == 1 if absent != 0 else left >= weight - left
-            continue
         for b in range(last):
             pair = own[b]
             if pair == 0:
@@ -306,7 +303,8 @@ def scan(
         line = histogram[0, feature[LANE]]
         absent = line[missing]
         if not plain or feature[DEFAULT] >= 0:
-            open_feature(histogram, feature, missing, total, own)
+            for s in range(outputs):
+                open_feature(histogram[s, feature[LANE]], feature, missing, total[s], own[s])
             line = own[0]
             absent = line[bins]
         if plain:

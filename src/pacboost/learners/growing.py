@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow, pairing, routing
+from pacboost.kernels import best_split, grow, pairing, plain_split, routing
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.learner import Rows, Search, Weights
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -45,6 +45,9 @@ class TreeSearch(Search):
         self._bins = sample.bins
         self._blocks = lay_out(sample.table, sample.bins)
         self._set_slopes()
+        columns = [best_split.CATEGORY, best_split.MONOTONE]
+        self._numbers_only = not self._blocks.features[:, columns].any()
+        self._plain = False
         rows, outputs = sample.signs.shape
         self._lines = min(outputs, tree.sketch)
         leaves = min(tree.max_leaves, max(2, rows))
@@ -158,7 +161,8 @@ class TreeSearch(Search):
         return grow.grow_on(
             blocks.words, blocks.lanes, self._order, self._spare, self._pairs, self._histogram,
             blocks.features, self._allowed, self._drawn, key, self._bins.missing, self._rules,
-            self._starts, self._sizes, self._slots, self._spans, self._best, self._members,
+            self._starts, self._sizes, self._slots, None if self._plain else self._spans,
+            self._best, self._members,
             self._gains, self._splits, self._split_members, self._split_gains, self._hangs,
             self._depths, self._deepest, ROWS_WORTH_THREADS, leaves,
         )  # fmt: skip
@@ -196,6 +200,7 @@ class TreeSearch(Search):
         rows = request.weights.shape[0]
         each_rows(task, rows, width=outputs)
         mean = MOST_SUM / rows
+        self._plain = self._numbers_only and self._lines == 1 and kind == best_split.NEWTON
         self._rules[best_split.CRITERION] = kind
         self._rules[best_split.PENALTY] = request.penalty * outputs * weight_scale
         self._rules[best_split.LEAST_WEIGHT] = tree.min_leaf_weight * mean
@@ -220,6 +225,12 @@ class TreeSearch(Search):
             into += other
 
     def _look(self, leaf: int) -> None:
+        if self._plain:
+            self._gains[leaf] = plain_split.scan(
+                self._histogram[self._slots[leaf], 0], self._blocks.features, self._allowed[leaf],
+                self._bins.missing, int(self._sizes[leaf]), self._rules, self._best[leaf],
+            )  # fmt: skip
+            return
         self._gains[leaf] = best_split.scan(
             self._histogram[self._slots[leaf]], self._blocks.features, self._allowed[leaf],
             self._bins.missing, int(self._sizes[leaf]), self._rules, self._spans[leaf],
@@ -245,9 +256,10 @@ class TreeSearch(Search):
         self._histogram[new] = 0
         self._count(rows[:left] if left_smaller else rows[left:], self._histogram[new])
         grow.apart(self._histogram, self._slots, leaf, new, left_smaller)
-        orders = self._best[leaf, best_split.CUT] < feature[best_split.BINS] - 1
-        slope = int(feature[best_split.MONOTONE]) if orders else 0
-        grow.narrow(self._histogram, slope, self._slots, self._spans, leaf, new)
+        if not self._plain:
+            orders = self._best[leaf, best_split.CUT] < feature[best_split.BINS] - 1
+            slope = int(feature[best_split.MONOTONE]) if orders else 0
+            grow.narrow(self._histogram, slope, self._slots, self._spans, leaf, new)
         for k, part in enumerate((leaf, new)):
             if self._drawn < len(features):
                 grow.draw_features(self._allowed[part], self._drawn, key + np.uint64(2 * new + k))

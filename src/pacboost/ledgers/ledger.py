@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from pacboost.errors import DataError
+from pacboost.ledgers.refill import Refill
 
 OUTSIDE = ("rule", "seconds")
 """Fields of a round that two equal runs may differ in: words hold column names, clocks differ."""
@@ -77,6 +78,9 @@ class Ledger:
 
     several_labels: bool = False
     """Whether a row may have several labels; rates are then of pairs of row and label."""
+    refills: list[Refill] = field(default_factory=list)
+    """How the sample was drawn anew, in boosting by filtering; rates of rounds are then of the
+    sample of that time, and ``rows`` counts all draws."""
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -133,7 +137,8 @@ class Ledger:
         """Read what ``to_dict`` wrote."""
         try:
             rounds = [Round(**entry) for entry in content["rounds"]]
-            return cls(**{**content, "rounds": rounds})
+            refills = [Refill(**entry) for entry in content["refills"]]
+            return cls(**{**content, "rounds": rounds, "refills": refills})
         except (KeyError, TypeError) as problem:
             raise DataError(f"this is not a ledger: {problem}") from problem
 
@@ -153,6 +158,8 @@ class Ledger:
         for entry in content["rounds"]:
             for name in OUTSIDE:
                 del entry[name]
+        for entry in content["refills"]:
+            del entry["seconds"]
         return content
 
     def digest(self) -> str:

@@ -18,6 +18,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.calibration import Calibration
 from pacboost.samples.bins import Bins
 from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.training.metrics import steepness
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ class Model:
             return np.asarray(expit(2 * scores))
         if scores.ndim == 1:
             return np.column_stack([expit(-2 * scores), expit(2 * scores)])
-        return np.asarray(softmax(self._steepness * scores, axis=1))
+        return np.asarray(softmax(steepness(self.ledger.potential) * scores, axis=1))
 
     def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:
         """Give the logarithms of the probabilities, without taking one of 0."""
@@ -82,11 +83,7 @@ class Model:
             return np.asarray(log_expit(2 * scores))
         if scores.ndim == 1:
             return np.column_stack([log_expit(-2 * scores), log_expit(2 * scores)])
-        return np.asarray(log_softmax(self._steepness * scores, axis=1))
-
-    @property
-    def _steepness(self) -> float:
-        return 1.0 if self.ledger.potential == "logistic" else 2.0
+        return np.asarray(log_softmax(steepness(self.ledger.potential) * scores, axis=1))
 
     def importances(self) -> NDArray[np.float64]:
         """Each feature's share of the votes, or for trees of what their splits won."""

@@ -41,7 +41,10 @@ class Sample:
     @cached_property
     def codes(self) -> Codes | None:
         """The codes (features, rows), where the sample has bins."""
-        return None if self.bins is None else self.bins.encode(self.table)
+        if self.bins is None:
+            return None
+        known = getattr(self.table, "codes", None)  # a table that keeps nothing else
+        return self.bins.encode(self.table) if known is None else known
 
     @cached_property
     def rows(self) -> Values:

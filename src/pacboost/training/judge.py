@@ -31,6 +31,12 @@ KINDS = {
     "absolute": measure.ABSOLUTE,
 }
 
+BY_NORMALISER = ("exponential", "projected")
+"""Potentials whose Z_t is Σ D_t exp(-what round t added), known from sums over cells."""
+
+BY_WEIGHT = ("weight", "projected")
+"""Potentials that are the weights themselves. "projected": held to the same mean all the time."""
+
 LEAST_COST = 2.0**-60
 """Costs far below the rounding of 1 come out as nothing, or less; ratios need something."""
 
@@ -85,6 +91,17 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     square = float(squares.sum())
     worth = request.pull**2 / square if square > 0 else 0.0
     return Sums(pulls, weights, int(weights.sum()), request.pull, rows), worth
+
+
+def total(request: Request) -> int:
+    """Add up all weights."""
+    parts: list[int] = []
+    each_rows(
+        lambda start, stop: parts.append(int(request.weights[start:stop].sum())),
+        request.weights.shape[0],
+        at_least=ROWS_FOR_CHEAP_KERNELS,
+    )
+    return sum(parts)
 
 
 def edge_of(sums: Sums, values: CellValues) -> float:

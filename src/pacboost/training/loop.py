@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from pacboost.boosters.accepting import Accepting
 from pacboost.boosters.booster import Booster, Measured, Moved
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Names, Rule
@@ -93,9 +94,12 @@ class Run:
             booster.plain and sample.signs.shape[1] == 1 and learner.finds_rules(sample)
         )
         """Whether cells get values; else rules get votes."""
+        self._entered = False
         self._search = learner.on(sample)
         self._start()
-        first = booster.request(self._state).weights[:, 0]
+        request = booster.request(self._state)
+        self._first_total = request.weight
+        first = request.weights[:, 0]
         self._first_weights = first.copy() if self._weighted else np.ones(1, dtype=np.int64)
 
     def _start(self) -> None:
@@ -105,6 +109,37 @@ class Run:
             self._class_scores = np.zeros(self.sample.signs.shape)
         self._state = self._booster.init(signs, self.sample.base, self.sample.targets)
         self._potential = self._start_potential
+
+    @property
+    def cells(self) -> bool:
+        """Whether cells get values of their own; else rules get votes."""
+        return self._cells
+
+    @property
+    def margins(self) -> NDArray[np.float64]:
+        """y·F(x) of every row, (rows, outputs)."""
+        margins: NDArray[np.float64] = self._state.margins
+        return margins
+
+    @property
+    def path(self) -> NDArray[np.float64] | None:
+        """The log weights of boosters that go by the path of a margin."""
+        path: NDArray[np.float64] | None = getattr(self._state, "standing", None)
+        return path
+
+    def enter(
+        self,
+        margins: NDArray[np.float64],
+        votes: Sequence[float],
+        path: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Go on from a vote that was trained on other rows."""
+        if not isinstance(self._booster, Accepting):
+            raise ParameterError(f"{self._booster.name} does not go on from other rows")
+        self._entered = True
+        self._state = self._booster.enter(self._state, margins, votes, path)
+        if self._booster.potential not in judge.BY_NORMALISER:
+            self._potential = self._mean_potential(margins)
 
     @property
     def _weighted(self) -> bool:
@@ -124,6 +159,17 @@ class Run:
         softmax = self._booster.multiclass == "softmax" and self.outputs > 1
         return math.log2(self.outputs) if softmax else 1.0
 
+    @property
+    def _pair_factor(self) -> float:
+        """By what the error of the class that is named may exceed that of pairs."""
+        convex = self._booster.potential not in judge.BY_WEIGHT
+        return self.outputs / 2 if convex else self.outputs
+
+    @property
+    def _floor(self) -> float:
+        """What the product of normalisers bounds is the error where that is above this."""
+        return self._booster.floor if isinstance(self._booster, Accepting) else 0.0
+
     def resume(
         self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], ledger: Ledger
     ) -> None:
@@ -140,19 +186,37 @@ class Run:
         scores = Vote(hypotheses, np.array(votes), self.outputs).scores(self.sample.table)
         scores = scores.reshape(self.sample.n_rows, -1)
         margins = self._margins_again(hypotheses, votes, scores)
+        if isinstance(self._booster, Accepting) and self._booster.by_path:
+            standing = self._followed(self._booster, hypotheses, ledger)
+            self._state = self._booster.enter(self._state, margins, votes, standing)
+        else:
+            memory = ledger.rounds[-1].memory
+            self._state = self._booster.resume(self._state, margins, votes, memory)
         self._refuse_other_rows(margins, ledger)
-        memory = ledger.rounds[-1].memory
-        self._state = self._booster.resume(self._state, margins, votes, memory)
         self._plain_votes = self._plain_votes and ledger.plain_votes
         self.done = [Done(h, e) for h, e in zip(hypotheses, ledger.rounds, strict=True)]
-        if ledger.potential != "exponential":  # a product of ratios would be off in its last bit
-            self._potential = judge.mean_potential(ledger.potential, margins, self.sample)
+        if ledger.potential not in judge.BY_NORMALISER:  # products are off in their last bit
+            self._potential = self._mean_potential(margins)
+        for entry in ledger.rounds if self._floor else ():
+            self._potential *= entry.normaliser
         last = ledger.rounds[-1]
         if self._cells and self._booster.plain and last.error == 0 and last.training_error == 0:
             self.stopped = FOUND_IT
         if self._watch is not None:
             for past, vote in zip(self.done, votes, strict=True):
                 self._watch.see(past.hypothesis, vote)
+
+    def _followed(
+        self, booster: Accepting[Any], hypotheses: Sequence[Hypothesis], ledger: Ledger
+    ) -> NDArray[np.float64]:
+        """Take every row along its path once more."""
+        signs = self.sample.signs
+        standing = booster.start(signs.shape)
+        for hypothesis, entry in zip(hypotheses, ledger.rounds, strict=True):
+            said = Vote([hypothesis], np.ones(1), self.outputs).scores(self.sample.table)
+            agree = said.reshape(signs.shape) * signs / (booster.rate if self._cells else 1.0)
+            standing = booster.follow(standing, agree, entry.memory)
+        return standing
 
     def _margins_again(
         self,
@@ -189,8 +253,10 @@ class Run:
                 4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries
             )
         else:
-            mean = judge.mean_potential(ledger.potential, margins, self.sample)
-            if self.sample.targets is not None:  # the record holds the mean loss itself
+            mean = self._mean_potential(margins)
+            if self._floor:  # the mean weight never changes
+                found, expected, allowed = math.log(mean), 0.0, 1e-9
+            elif self.sample.targets is not None:  # the record holds the mean loss itself
                 found, expected = mean, entries[-1].training_error
                 allowed = 1e-9 * expected
             else:
@@ -232,7 +298,7 @@ class Run:
             classes=self.outputs,
             weighted=self._weighted,
             plain_votes=self._plain_votes and not self._cells,
-            factor=self.outputs / 2 if pairs else self._start_potential,
+            factor=self._pair_factor if pairs else self._start_potential,
             multiclass=self._booster.multiclass if self.outputs > 1 else "",
             cells=self._cells,
             metric=self._watch.metric if self._watch else "",
@@ -261,7 +327,7 @@ class Run:
         if finding is None:
             return None
         if finding.measured.wrong == 0:
-            if self.done:
+            if self.done and not self._entered:
                 self._start_again()
                 weights = self._booster.request(self._state).weights[:, 0]
                 finding = self._look(finding.hypothesis, weights)
@@ -273,8 +339,9 @@ class Run:
             named = finding.hypothesis.values[finding.hypothesis.cells(self.sample)]
             self._class_scores += vote * named
         error = finding.measured.error
-        if self._booster.potential == "exponential":
+        if self._booster.potential in judge.BY_NORMALISER:
             normaliser = error * math.exp(vote) + (1 - error) * math.exp(-vote)
+            normaliser = self._floored(normaliser)
         else:
             normaliser = self._normaliser()
         return self._record(
@@ -367,11 +434,10 @@ class Run:
                 break
         else:
             return None
-        exponential = self._booster.potential == "exponential"
+        exponential = self._booster.potential in judge.BY_NORMALISER
         normaliser = judge.exponential_normaliser(sums, values) if exponential else 1.0
         self._state = self._booster.move(self._state, Moved(cells, values, normaliser))
-        if not exponential:
-            normaliser = self._normaliser()
+        normaliser = self._floored(normaliser) if exponential else self._normaliser()
         hypothesis = rule.valued(values, sums.weights.sum(axis=1).astype(np.float64))
         wrong = round(sums.pull * (1 - edge) / 2)
         most = float(np.abs(values).max())
@@ -408,11 +474,23 @@ class Run:
     def _normaliser(self) -> float:
         """By how much this round has multiplied the mean potential."""
         before = self._potential
-        self._potential = judge.mean_potential(
-            self._booster.potential, self._state.margins, self.sample
-        )
+        self._potential = self._mean_potential(self._state.margins)
         ratio = self._potential / before if before > 0 else 1.0
         return max(ratio, LEAST_NORMALISER)
+
+    def _floored(self, normaliser: float) -> float:
+        """Raise Z_t where ∏ Z_t would fall below the floor of what it bounds."""
+        if not self._floor:
+            return normaliser
+        normaliser = max(normaliser, self._floor / self._potential)
+        self._potential *= normaliser
+        return normaliser
+
+    def _mean_potential(self, margins: NDArray[np.float64]) -> float:
+        """What the margins cost; or the mean weight in units of the first, where that bounds."""
+        if self._booster.potential in judge.BY_WEIGHT:
+            return judge.total(self._booster.request(self._state)) / self._first_total
+        return judge.mean_potential(self._booster.potential, margins, self.sample)
 
     def _record(
         self,

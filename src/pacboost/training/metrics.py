@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,12 +63,25 @@ def exponential_loss(sample: Sample, scores: Scores) -> float:
     return float(np.mean(np.exp(-sample.signs * scores)))
 
 
-def log_loss(sample: Sample, scores: Scores) -> float:
-    """The log loss of the probabilities 1/(1 + exp(-2F)), or softmax(F) with many classes."""
+def steepness(potential: str) -> float:
+    """Give s of softmax(sF), which makes probabilities of the scores of many classes.
+
+    LogitBoost's scores are logarithms of probabilities; those of the others are half of that, as
+    all scores of two classes are.
+
+    >>> steepness("exponential")
+    2.0
+    """
+    return 1.0 if potential == "logistic" else 2.0
+
+
+def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
+    """The log loss of the probabilities 1/(1 + exp(-2F)), or softmax(sF) with many classes."""
     if sample.labels is None:
         return float(np.mean(np.logaddexp(0.0, -2 * sample.signs * scores)))
-    own = scores[np.arange(sample.labels.size), sample.labels]
-    return float(np.mean(logsumexp(scores, axis=1) - own))
+    raised = steep * scores
+    own = raised[np.arange(sample.labels.size), sample.labels]
+    return float(np.mean(logsumexp(raised, axis=1) - own))
 
 
 def auc(sample: Sample, scores: Scores) -> float:
@@ -127,8 +141,11 @@ def loss(choice: str | Measure) -> Metric:
     return LOSSES[choice] if isinstance(choice, str) else metric(choice)
 
 
-def metric(choice: str | Measure) -> Metric:
-    """Look a metric up by name, or take a function of (signs, scores) of which less is better."""
+def metric(choice: str | Measure, potential: str = "logistic") -> Metric:
+    """Look a metric up by name, or take a function of (signs, scores) of which less is better.
+
+    The booster's ``potential`` says which probabilities the log loss is of.
+    """
     if callable(choice):
         return Metric(getattr(choice, "__name__", "metric"), _plain(choice))
     if not isinstance(choice, str) or choice not in METRICS:
@@ -136,6 +153,8 @@ def metric(choice: str | Measure) -> Metric:
             f"eval_metric is {choice!r}; it may be {', '.join(METRICS)}, or a function of "
             "(signs, scores) that gets smaller as the fit gets better"
         )
+    if choice == "log_loss":
+        return Metric(choice, partial(log_loss, steep=steepness(potential)))
     return METRICS[choice]
 
 

@@ -1,0 +1,776 @@
+"""Boosting by filtering beside LightGBM and XGBoost: time to a loss, memory, and what is kept.
+
+    python benchmarks/bench_filtering.py                          a tour at 2,000,000 rows
+    python benchmarks/bench_filtering.py speed thin --rows 10_000_000 --learner tree --target 0.06
+    python benchmarks/bench_filtering.py floor thin --rows 10_000_000     what 5 % of the rows reach
+    python benchmarks/bench_filtering.py growth thin --target 0.06        1, 3 and 10 million rows
+    python benchmarks/bench_filtering.py memory --memory 1 --in-memory    Parquet, 10 times that
+    python benchmarks/bench_filtering.py rows_kept                        memory against ln(1/ε)
+    python benchmarks/bench_filtering.py compile                          a fresh installation
+
+``--out FILE`` keeps every result as a line of JSON as soon as it is there; ``--ours key=value``
+sets parameters of FilterBoostClassifier. The worlds, and why data matter in them, are in
+filtering_worlds.py.
+
+Time to a loss. The clock runs from arrays in memory to the first round after which the log loss on
+200,000 fresh rows is at or below the target; looking at these rows is not on it. Ours is the median
+of whole fits of so many rounds, found by fits before: drawing, encoding, scoring, boosting, and the
+certificate. Peers start with the construction of their data sets, and are stopped at ``--limit``
+times our time, or when their loss has not fallen for half of their rounds; the round that reached
+the target is found by bisection, so how often one looks costs them nothing. Uniform subsamples are
+the first rows of the array, which costs nothing either. Everyone has the same rate and as many
+leaves, all cores, and a process of its own, and reads the data before the clock starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks import filtering_worlds as worlds
+from benchmarks.tournament import new_table
+
+OURS = "pacboost"
+TEST_ROWS = 200_000
+LEAVES = {"tree": 31, "stump": 2}
+RATES = {"tree": 0.2, "stump": 0.3}
+FRACTIONS = {"1/1000": 0.001, "1/100": 0.01, "1/20": 0.05, "1/5": 0.2, "1/2": 0.5}
+FEW = 0.05
+"""A uniform subsample of at most this part must not be enough where data matter."""
+BELOW = 0.97
+"""Without a target, it is this times what a subsample of 5 % reaches: out of its reach."""
+ABOVE = 1.01
+"""And this times that in a saturated world: within reach of a sample that is smaller still."""
+TOUR = (("thin", "tree"), ("additive", "stump"), ("rare", "tree"), ("saturated", "tree"))
+FILE_ROWS, GROUP_ROWS = 1_000_000, 200_000
+EPSILONS = (0.2, 0.1, 0.05, 0.02, 0.01)
+
+Spec = dict[str, Any]
+Result = dict[str, Any]
+Floats = NDArray[np.float64]
+
+
+# In a process of its own: ``work`` reads what to do and prints what came of it.
+
+
+def log_loss(margins: Floats) -> float:
+    """Mean of ln(1 + exp(-margin)), for margins y·(log odds)."""
+    return float(np.logaddexp(0, -margins).mean())
+
+
+def log_odds(model: Any, X: Any) -> Floats:
+    """What our model makes of rows, on the peers' scale."""
+    logs = model.predict_log_proba(X)
+    return np.asarray(logs[:, 1] - logs[:, 0])
+
+
+def ours(spec: Spec, rounds: int, **changes: Any) -> Any:
+    """Our estimator, to be fitted."""
+    from pacboost import FilterBoostClassifier
+
+    settings = {"learner": spec["learner"], "shrinkage": spec["rate"], "random_state": 0}
+    if spec["learner"] == "tree":
+        settings["max_leaves"] = LEAVES["tree"]
+    return FilterBoostClassifier(**{**settings, **spec["ours"], "n_rounds": rounds, **changes})
+
+
+def warm_up(spec: Spec) -> float:
+    """Load compiled code, or compile; give the seconds."""
+    X, y = worlds.make("additive", 3000, 2)
+    started = time.perf_counter()
+    ours(spec, 5).fit(X, y)
+    return time.perf_counter() - started
+
+
+def run_ours(spec: Spec) -> Result:
+    """Find the round that reaches the target, then time whole fits up to it."""
+    X, y = worlds.read(spec["world"], spec["rows"], Path(spec["cache"]))
+    X_test, y_test = worlds.make(spec["world"], TEST_ROWS, worlds.TEST)
+    signs = 2.0 * y_test - 1
+    warm = warm_up(spec)
+    rounds, found, loss = 25, 0, math.inf
+    while not found and rounds < spec["most_rounds"]:
+        rounds = min(2 * rounds, spec["most_rounds"])
+        model = ours(spec, rounds).fit(X, y)
+        loss = log_loss(signs * log_odds(model, X_test))
+        if loss <= spec["target"]:
+            found = _first_round(model, X_test, signs, spec["target"])
+        elif len(model.ledger_) < rounds:
+            break
+    seconds = []
+    for _ in range(spec["repeats"] if found else 0):
+        started = time.perf_counter()
+        model = ours(spec, found).fit(X, y)
+        seconds.append(time.perf_counter() - started)
+    odds = signs * log_odds(model, X_test)
+    refills = model.ledger_.refills
+    return {
+        "seconds": statistics.median(seconds) if found else None,
+        "all_seconds": seconds,
+        "rounds": len(model.ledger_),
+        "loss": log_loss(odds),
+        "error": float((odds <= 0).mean()),
+        "drawing": sum(refill.seconds for refill in refills),
+        "draws": sum(refill.draws for refill in refills),
+        "refills": len(refills),
+        "warm_up": warm,
+        "stopped": model.ledger_.stopped,
+    }
+
+
+def _first_round(model: Any, X_test: Any, signs: Floats, target: float) -> int:
+    """The first round after which the loss is at or below the target."""
+    for number, given in enumerate(model.staged_predict_proba(X_test), start=1):
+        with np.errstate(divide="ignore"):
+            odds = np.log(given[:, 1]) - np.log(given[:, 0])
+        if log_loss(signs * odds) <= target:
+            return number
+    return len(model.ledger_)
+
+
+def run_lightgbm(spec: Spec) -> Result:
+    """Chase the target with LightGBM."""
+    import lightgbm as lgb
+
+    X, y = worlds.read(spec["world"], round(spec["rows"] * spec["fraction"]), Path(spec["cache"]))
+    settings = {"objective": "binary", "num_leaves": LEAVES[spec["learner"]], "verbose": -1}
+    settings |= {"learning_rate": spec["rate"], **spec["settings"]}
+    started = time.perf_counter()
+    booster = lgb.Booster(settings, lgb.Dataset(X, y, params=settings).construct())
+    setup = time.perf_counter() - started
+
+    def predict(X_test: Any, rounds: int) -> Floats:
+        return np.asarray(booster.predict(X_test, num_iteration=rounds, raw_score=True))
+
+    return chase(spec, setup, booster.update, predict)
+
+
+def run_xgboost(spec: Spec) -> Result:
+    """Chase the target with XGBoost."""
+    import xgboost as xgb
+
+    X, y = worlds.read(spec["world"], round(spec["rows"] * spec["fraction"]), Path(spec["cache"]))
+    shape = {"grow_policy": "lossguide", "max_leaves": LEAVES["tree"], "max_depth": 0}
+    if spec["learner"] == "stump":
+        shape = {"max_depth": 1}
+    settings = {**shape, "learning_rate": spec["rate"], **spec["settings"]}
+    started = time.perf_counter()
+    return _chase_xgboost(spec, xgb.QuantileDMatrix(X, y), settings, started)
+
+
+def run_xgboost_external(spec: Spec) -> Result:
+    """Chase the target with XGBoost's external memory, a file a batch, its cache on disk.
+
+    Depth by depth, as its manual advises: leaf by leaf reads everything once a leaf.
+    """
+    import xgboost as xgb
+
+    files = sorted(Path(spec["folder"]).glob("*.parquet"))
+
+    class Batches(xgb.DataIter):  # type: ignore[misc]
+        def __init__(self, cache: str) -> None:
+            self.at = 0
+            super().__init__(cache_prefix=f"{cache}/pages")
+
+        def reset(self) -> None:
+            self.at = 0
+
+        def next(self, input_data: Callable[..., Any]) -> bool:
+            if self.at == len(files):
+                return False
+            X, y = worlds.read_parquet(files[self.at])
+            input_data(data=X, label=y)
+            self.at += 1
+            return True
+
+    shape = {"max_depth": 1 if spec["learner"] == "stump" else 5, "grow_policy": "depthwise"}
+    with tempfile.TemporaryDirectory(dir=spec["cache"]) as cache:
+        started = time.perf_counter()
+        matrix = xgb.ExtMemQuantileDMatrix(Batches(cache))
+        result = _chase_xgboost(spec, matrix, {**shape, "learning_rate": spec["rate"]}, started)
+        del matrix
+    return result | {"peak": peak()}
+
+
+def _chase_xgboost(spec: Spec, matrix: Any, settings: Spec, started: float) -> Result:
+    import xgboost as xgb
+
+    settings = {"objective": "binary:logistic", "tree_method": "hist", **settings}
+    booster = xgb.Booster(settings, [matrix])
+    setup = time.perf_counter() - started
+    numbers = iter(range(10**9))
+
+    def predict(X_test: Any, rounds: int) -> Floats:
+        whole = xgb.DMatrix(X_test)
+        given = booster.predict(whole, output_margin=True, iteration_range=(0, rounds))
+        return np.asarray(given, dtype=np.float64)
+
+    return chase(spec, setup, lambda: booster.update(matrix, next(numbers)), predict)
+
+
+def chase(
+    spec: Spec, setup: float, update: Callable[[], Any], predict: Callable[[Any, int], Floats]
+) -> Result:
+    """Boost until the target is reached, time is up, or nothing more comes of it.
+
+    Test rows are looked at after 1, 2, … rounds, ever more rarely, and off the clock.
+    """
+    X_test, y_test = worlds.make(spec["world"], TEST_ROWS, worlds.TEST)
+    signs = 2.0 * y_test - 1
+    clock = [setup]
+    best, best_round, looked, look = math.inf, 0, 0, 1
+    outcome = ""
+    while not outcome:
+        started = time.perf_counter()
+        update()
+        clock.append(clock[-1] + time.perf_counter() - started)
+        rounds = len(clock) - 1
+        over = clock[-1] >= spec["seconds"]
+        if rounds < look and not over:
+            continue
+        loss = log_loss(signs * predict(X_test, rounds))
+        if loss < best:
+            best, best_round = loss, rounds
+        if loss <= spec["target"]:
+            outcome = "reached"
+        elif over:
+            outcome = "time is up"
+        elif rounds > 2 * best_round + 20:
+            outcome = "no longer falls"
+        else:
+            looked, look = rounds, max(rounds + 1, int(1.2 * rounds))
+    if outcome == "reached":
+        while best_round - looked > 1:
+            middle = (best_round + looked) // 2
+            loss = log_loss(signs * predict(X_test, middle))
+            if loss <= spec["target"]:
+                best_round, best = middle, loss
+            else:
+                looked = middle
+    at = best_round if outcome == "reached" else len(clock) - 1
+    return {
+        "outcome": outcome,
+        "seconds": clock[at],
+        "rounds": at,
+        "loss": best,
+        "error": float((signs * predict(X_test, best_round) <= 0).mean()),
+        "setup": setup,
+    }
+
+
+def run_source(spec: Spec) -> Result:
+    """Fit our estimator on a folder, or on all of its rows in memory, and watch the memory."""
+    sizes: list[int] = []
+
+    def watch(event: Any) -> None:
+        if hasattr(event, "draws"):
+            sizes.append(resident())
+
+    warm = warm_up(spec)
+    folder = Path(spec["folder"])
+    model = ours(spec, spec["ours"].get("n_rounds", 300), callbacks=[watch])
+    if spec["in_memory"]:
+        X, y = _read_all(folder)
+        started = time.perf_counter()
+        model.fit(X, y)
+    else:
+        started = time.perf_counter()
+        model.set_params(memory=f"{spec['memory']}GB").fit_source(folder, target="y")
+    seconds = time.perf_counter() - started
+    highest = peak()
+    X_test, y_test = worlds.make(spec["world"], TEST_ROWS, worlds.TEST)
+    odds = (2.0 * y_test - 1) * log_odds(model, X_test)
+    refills = model.ledger_.refills
+    return {
+        "seconds": seconds,
+        "rounds": len(model.ledger_),
+        "loss": log_loss(odds),
+        "error": float((odds <= 0).mean()),
+        "peak": highest,
+        "after_refills": sizes,
+        "draws": sum(refill.draws for refill in refills),
+        "drawing": sum(refill.seconds for refill in refills),
+        "warm_up": warm,
+        "stopped": model.ledger_.stopped,
+    }
+
+
+def _read_all(folder: Path) -> worlds.Chunk:
+    import pyarrow.parquet as pq
+
+    files = sorted(folder.glob("*.parquet"))
+    rows = sum(pq.read_metadata(file).num_rows for file in files)
+    X, y = np.empty((rows, worlds.FEATURES), dtype=np.float32), np.empty(rows, dtype=np.int8)
+    first = 0
+    for file in files:
+        part, labels = worlds.read_parquet(file)
+        X[first : first + len(part)], y[first : first + len(part)] = part, labels
+        first += len(part)
+    return X, y
+
+
+def run_reader(spec: Spec) -> Result:
+    """Read a folder again and again, and nothing else; note the memory after each pass."""
+    from pacboost.sources.oracles.choose import as_oracle
+
+    with as_oracle(spec["folder"], "y", 0) as oracle:
+        sizes, started = [], time.perf_counter()
+        for lap in range(spec["passes"]):
+            rows = 0
+            while rows < (oracle.n_rows or 0):
+                rows += oracle.draw(65_536).n_rows
+            sizes.append(resident())
+        seconds = (time.perf_counter() - started) / spec["passes"]
+        held = oracle.most_bytes_held
+    return {"after_passes": sizes, "seconds_a_pass": seconds, "most_held": held, "peak": peak()}
+
+
+def resident() -> int:
+    """Bytes that this process holds now."""
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)
+
+
+def peak() -> int:
+    """The most bytes that this process has held.
+
+    What ``getrusage`` tells would include the process that started this one.
+    """
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+
+
+def run_parquet(spec: Spec) -> Result:
+    """Write the folder."""
+    folder = Path(spec["folder"])
+    worlds.save_parquet(spec["world"], spec["rows"], folder, FILE_ROWS, GROUP_ROWS)
+    return {"bytes": sum(file.stat().st_size for file in folder.iterdir())}
+
+
+def run_arrays(spec: Spec) -> Result:
+    """Write the arrays."""
+    worlds.save(spec["world"], spec["rows"], Path(spec["cache"]))
+    return {}
+
+
+WORK: dict[str, Callable[[Spec], Result]] = {
+    "arrays": run_arrays,
+    "parquet": run_parquet,
+    "ours": run_ours,
+    "lightgbm": run_lightgbm,
+    "xgboost": run_xgboost,
+    "xgboost_external": run_xgboost_external,
+    "source": run_source,
+    "reader": run_reader,
+    "warm_up": lambda spec: {"seconds": warm_up(spec)},
+}
+
+
+def work(what: str, spec: Spec, **environment: str) -> Result:
+    """Have something done in a new process; watch its memory from here."""
+    import psutil
+
+    command = [sys.executable, __file__, "work", json.dumps([what, spec])]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
+    )
+    watched, seen = psutil.Process(process.pid), 0
+    while True:
+        try:
+            out, _ = process.communicate(timeout=0.05)
+            break
+        except subprocess.TimeoutExpired:
+            seen = max(seen, watched.memory_info().rss)
+    if process.returncode:
+        raise SystemExit(f"{what} ended with {process.returncode}")
+    return {**json.loads(out.splitlines()[-1]), "peak_seen": seen}
+
+
+# What is asked for, and the tables.
+
+
+class Bench:
+    """The options of a run, its console and its file."""
+
+    def __init__(self, options: argparse.Namespace, console: Console) -> None:
+        self.options, self.console = options, console
+
+    def keep(self, part: str, who: str, spec: Spec, result: Result) -> Result:
+        """Write a result down at once."""
+        if self.options.out:
+            entry = {"part": part, "who": who, **_without(spec, "cache", "folder"), **result}
+            with self.options.out.open("a") as file:
+                file.write(json.dumps(entry) + "\n")
+        return result
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        self.console.print(text, highlight=False)
+
+    def spec(self, world: str, learner: str, **more: Any) -> Spec:
+        """What all of a race share."""
+        options = self.options
+        rate = options.rate or RATES[learner]
+        shared = {"world": world, "learner": learner, "rate": rate, "ours": dict(options.ours)}
+        return {**shared, "cache": str(options.cache), **more}
+
+    def race(self, world: str, learner: str, rows: int, **more: Any) -> Spec:
+        """The same for arrays, which are made if they are not there."""
+        spec = self.spec(world, learner, rows=rows, **more)
+        work("arrays", spec)
+        return spec
+
+
+def _without(spec: Spec, *names: str) -> Spec:
+    return {name: value for name, value in spec.items() if name not in names}
+
+
+def peers(learner: str) -> Iterator[tuple[str, str, float, Spec]]:
+    """Name, library, part of the rows and settings of everybody else."""
+    bagging = {"bagging_fraction": 0.1, "bagging_freq": 5}
+    yield "LightGBM", "lightgbm", 1.0, {}
+    yield "LightGBM, bagging 0.1", "lightgbm", 1.0, bagging
+    yield "LightGBM, GOSS", "lightgbm", 1.0, {"data_sample_strategy": "goss"}
+    yield "XGBoost", "xgboost", 1.0, {}
+    yield "XGBoost, subsample 0.1", "xgboost", 1.0, {"subsample": 0.1}
+    for name, fraction in FRACTIONS.items():
+        yield f"LightGBM on {name}", "lightgbm", fraction, {}
+        yield f"XGBoost on {name}", "xgboost", fraction, {}
+
+
+def bench_floor(bench: Bench) -> None:
+    """Print what 5 % of the rows reach, if they are given the time."""
+    options = bench.options
+    floor(bench, bench.race(options.world, options.learner, options.rows))
+
+
+def floor(bench: Bench, spec: Spec) -> float:
+    """The least loss that libraries reach on a uniform subsample of 5 %."""
+    reached = math.inf
+    for who in ("lightgbm", "xgboost"):
+        limits = {"target": -1.0, "seconds": bench.options.patience, "fraction": FEW}
+        result = work(who, {**spec, **limits, "settings": {}})
+        bench.keep("floor", who, spec, result)
+        reached = min(reached, result["loss"])
+        bench.say(
+            f"{spec['world']}, {spec['learner']}, {who} on 5 % of {spec['rows']:,} rows: loss "
+            f"{result['loss']:.5f} ({result['outcome']} after {result['seconds']:.0f} s, "
+            f"{result['rounds']} rounds)"
+        )
+    return reached
+
+
+def bench_speed(bench: Bench) -> None:
+    """Race to a loss."""
+    race(bench, bench.options.world, bench.options.learner)
+
+
+def race(bench: Bench, world: str, learner: str) -> None:
+    """Let everybody run to the target, ours first."""
+    options = bench.options
+    spec = bench.race(world, learner, options.rows)
+    factor = ABOVE if world in worlds.SATURATED else BELOW
+    spec["target"] = options.target or factor * floor(bench, spec)
+    limits = {"most_rounds": options.most_rounds, "repeats": options.repeats}
+    own = bench.keep("speed", OURS, spec, work("ours", {**spec, **limits}))
+    title = f"{world}, {options.rows:,} rows, {learner}, to a log loss of {spec['target']:.5f}"
+    if own["seconds"] is None:
+        bench.say(f"{title}: {OURS} came to {own['loss']:.5f} only ({own['stopped']})")
+        return
+    bench.say(
+        f"{title}: {OURS} {own['seconds']:.2f} s ({own['drawing']:.2f} s of it drawing; "
+        f"{own['draws']:,} draws in {own['refills']} refills)"
+    )
+    limit = options.limit * own["seconds"]
+    results = {OURS: {**own, "outcome": "reached", "fraction": 1.0}}
+    for who, library, fraction, settings in peers(learner):
+        if options.peers and not any(word in who for word in options.peers):
+            continue
+        told = {**spec, "fraction": fraction, "settings": settings, "seconds": limit}
+        results[who] = {**work(library, told), "fraction": fraction}
+        bench.keep("speed", who, told, results[who])
+        last = results[who]
+        bench.say(f"  {who}: {last['outcome']}, {last['seconds']:.1f} s, loss {last['loss']:.5f}")
+    _show_race(bench, title, results)
+
+
+def _show_race(bench: Bench, title: str, results: dict[str, Result]) -> None:
+    own = results[OURS]["seconds"]
+    table = new_table(title, ["seconds", "times ours", "rounds", "loss", "error", ""])
+    for who, result in results.items():
+        more = "" if result["outcome"] == "reached" else "> "
+        table.add_row(
+            who,
+            f"{more}{result['seconds']:,.2f}",
+            f"{more}{result['seconds'] / own:,.1f}",
+            f"{result['rounds']:,}",
+            f"{result['loss']:.5f}",
+            f"{result['error']:.5f}",
+            result["outcome"],
+        )
+    bench.console.print(table)
+    others = {who: result for who, result in results.items() if who != OURS}
+    reached = {w: r["seconds"] / own for w, r in others.items() if r["outcome"] == "reached"}
+    fastest = min(reached, key=lambda who: reached[who], default="")
+    headline = f"{reached[fastest]:.1f} ({fastest})" if fastest else f"> {bench.options.limit:g}"
+    whole = f"{reached['LightGBM']:.1f}" if "LightGBM" in reached else f"> {bench.options.limit:g}"
+    few = [who for who in reached if others[who]["fraction"] <= FEW]
+    bench.say(
+        f"headline: the fastest peer that reached it takes {headline} times our time; LightGBM on "
+        f"all rows {whole}; subsamples of 5 % or less that reached it: {', '.join(few) or 'none'}"
+    )
+    summary = {"headline": reached.get(fastest), "fastest": fastest, "few": few, "title": title}
+    bench.keep("summary", OURS, {"limit": bench.options.limit}, summary)
+
+
+def bench_growth(bench: Bench) -> None:
+    """Time ours to the same loss on ever more rows."""
+    options = bench.options
+    sizes = [int(size) for size in options.sizes.split(",")]
+    spec = bench.race(options.world, options.learner, max(sizes))
+    spec |= {"most_rounds": options.most_rounds, "repeats": options.repeats}
+    spec["target"] = options.target or BELOW * floor(bench, {**spec, "rows": min(sizes)})
+    title = f"{options.world}, {options.learner}, to a log loss of {spec['target']:.5f}"
+    table = new_table(title, ["seconds", "times the first", "rounds", "draws", "loss"])
+    first = None
+    for rows in sizes:
+        result = work("ours", {**spec, "rows": rows})
+        bench.keep("growth", OURS, {**spec, "rows": rows}, result)
+        seconds = result["seconds"]
+        first = first or seconds
+        shown = ["not reached", ""] if seconds is None else [f"{seconds:.2f}", "1.00"]
+        if seconds is not None and first is not None:
+            shown[1] = f"{seconds / first:.2f}"
+        loss = f"{result['loss']:.5f}"
+        table.add_row(f"{rows:,}", *shown, str(result["rounds"]), f"{result['draws']:,}", loss)
+    bench.console.print(table)
+
+
+def bench_memory(bench: Bench) -> None:
+    """Learn from a folder larger than memory may be."""
+    if not Path("/proc/self/status").exists():
+        bench.say("memory: needs Linux's /proc, skipped")
+        return
+    options = bench.options
+    size = options.gigabytes or 10 * options.memory
+    rows = max(GROUP_ROWS, int(size * 1e9 / (4 * worlds.FEATURES)))
+    with tempfile.TemporaryDirectory(dir=options.cache) as folder:
+        spec = bench.spec(
+            options.world, options.learner, rows=rows, folder=folder, memory=options.memory
+        )
+        written = work("parquet", spec)["bytes"]
+        bench.say(f"{options.world}: {rows:,} rows, {written / 1e9:.2f} GB of Parquet")
+        reader = work("reader", {**spec, "passes": options.passes})
+        bench.keep("memory", "reader", spec, reader)
+        bench.say(
+            f"reading alone: {reader['seconds_a_pass']:.1f} s a pass, at most "
+            f"{reader['most_held'] / 1e6:.0f} MB of blocks held; MB after each pass: "
+            + ", ".join(f"{size / 1e6:.0f}" for size in reader["after_passes"])
+        )
+        own = work("source", {**spec, "in_memory": False})
+        results = {f"{OURS}, memory={options.memory:g}GB": own}
+        bench.keep("memory", OURS, spec, own)
+        if options.in_memory:
+            results[f"{OURS}, all in memory"] = work("source", {**spec, "in_memory": True})
+            bench.keep("memory", "in memory", spec, results[f"{OURS}, all in memory"])
+        limits = {"target": own["loss"], "seconds": options.limit * own["seconds"]}
+        other = work("xgboost_external", {**spec, **limits})
+        bench.keep("memory", "XGBoost external memory", {**spec, **limits}, other)
+        results["XGBoost, external memory"] = other
+    _show_memory(bench, rows, results)
+    mib = [size / 1e6 for size in own["after_refills"]]
+    half = mib[len(mib) // 2 :]
+    bench.say(
+        f"MB after refills: first {mib[0]:.0f}, largest of the first half "
+        f"{max(mib[: len(mib) // 2 + 1]):.0f}, of the second {max(half):.0f}; "
+        f"{own['draws'] / rows:.2f} passes in {len(mib)} refills, "
+        f"{own['drawing']:.1f} of {own['seconds']:.1f} s drawing"
+    )
+
+
+def _show_memory(bench: Bench, rows: int, results: dict[str, Result]) -> None:
+    columns = ["peak MB", "seen from outside", "seconds", "rounds", "loss", "error", ""]
+    table = new_table(f"{bench.options.world}, {rows:,} rows of Parquet", columns)
+    for who, result in results.items():
+        table.add_row(
+            who,
+            f"{result['peak'] / 1e6:,.0f}",
+            f"{result['peak_seen'] / 1e6:,.0f}",
+            f"{result['seconds']:,.1f}",
+            str(result["rounds"]),
+            f"{result['loss']:.5f}",
+            f"{result['error']:.5f}",
+            result.get("outcome", ""),
+        )
+    bench.console.print(table)
+
+
+def bench_rows_kept(bench: Bench) -> None:
+    """Print what is held in memory against ε, with the projected booster.
+
+    A PAC learner can forget most of its sample: memory grows like ln(1/ε), though the draws grow
+    like 1/ε and more. Two things are held, and ε has little to do with either. The rows that a
+    round learns from are as many as the learner needs to find its edge, 2 ln(2G/δ_t)/γ² of G
+    rules, whatever ε is; δ_t falls with the rounds, so ε comes in by ln ln(1/ε). Rules are as
+    many as rounds, at most 2 ln(1/ε)/edge². The other boosters by filtering need 1/ε rounds and
+    more; this one does not, and that is what the table shows: the largest number of rows that a
+    round had, and rules at the end. ``held`` is the largest number of rows that stood in memory
+    while a sample was drawn: rows are drawn by the ten thousands, and for a large ε more of them
+    are kept than are wanted.
+
+    The world is such that the rounds are needed: each stump has the edge promised and no more.
+    """
+    from pacboost import FilterBoostClassifier
+
+    world = worlds.WeakFeatures()
+    title = f"projection, stumps of edge {world.edge:g} among {world.features} features"
+    table = new_table(
+        title, ["ln(1/ε)", "rows", "rules", "rows + rules", "held", "draws", "error", "seconds"]
+    )
+    X_test, y_test = world.draw(TEST_ROWS, 1)
+    kept, rules = [], []
+    epsilons = [float(epsilon) for epsilon in bench.options.epsilons.split(",")]
+    for epsilon in epsilons:
+        started = time.perf_counter()
+        model = FilterBoostClassifier(
+            "projection", "stump", edge=world.edge, epsilon=epsilon, n_certify=0, random_state=0
+        ).fit_source(world)
+        seconds = time.perf_counter() - started
+        ledger = model.ledger_
+        # A round's sample has equal weights, so its effective size is its size.
+        rows = round(max(entry.effective_size for entry in ledger.rounds))
+        held = max(refill.accepted for refill in ledger.refills)
+        draws = sum(refill.draws for refill in ledger.refills)
+        error = float((model.decision_function(X_test) * y_test <= 0).mean())
+        kept.append(rows + len(ledger))
+        rules.append(len(ledger))
+        figures = {"rows": rows, "rules": len(ledger), "held": held, "draws": draws}
+        result = {**figures, "error": error, "seconds": seconds, "stopped": ledger.stopped}
+        bench.keep("rows_kept", OURS, {"epsilon": epsilon}, result)
+        bench.say(f"  ε = {epsilon:g}: {rows} rows, {len(ledger)} rules; {ledger.stopped}")
+        table.add_row(
+            f"ε = {epsilon:g}", f"{-math.log(epsilon):.2f}", f"{rows:,}", str(len(ledger)),
+            f"{rows + len(ledger):,}", f"{held:,}", f"{draws:,}", f"{error:.4f}", f"{seconds:.1f}",
+        )  # fmt: skip
+    bench.console.print(table)
+    logs = -np.log(epsilons)
+    _show_line(bench, "rows + rules", logs, np.array(kept, dtype=np.float64))
+    _show_line(bench, "rules", logs, np.array(rules, dtype=np.float64))
+
+
+def _show_line(bench: Bench, what: str, logs: Floats, figures: Floats) -> None:
+    """Fit figure = a + b·ln(1/ε), and say how much of it a line explains."""
+    if logs.size < 3:
+        return
+    slope, start = np.polyfit(logs, figures, 1)
+    fit = np.corrcoef(logs, figures)[0, 1] ** 2
+    other = np.corrcoef(np.exp(logs), figures)[0, 1] ** 2
+    bench.say(
+        f"{what} = {start:.1f} + {slope:.1f}·ln(1/ε): R² = {fit:.3f} (a line in 1/ε: {other:.3f}); "
+        f"×{figures[-1] / figures[0]:.2f} while ln(1/ε) grew ×{logs[-1] / logs[0]:.2f} and 1/ε "
+        f"×{math.exp(logs[-1] - logs[0]):.0f}"
+    )
+
+
+def bench_compile(bench: Bench) -> None:
+    """Time the first small fit with compilation, and in a new process after that."""
+    for learner in LEAVES:
+        spec = bench.spec("additive", learner)
+        with tempfile.TemporaryDirectory() as cache:
+            for name in ("fresh installation", "second process"):
+                result = work("warm_up", spec, NUMBA_CACHE_DIR=cache)
+                bench.keep("compile", name, spec, result)
+                bench.say(f"{learner}, {name}: a fit on 3,000 rows {result['seconds']:.2f} s")
+
+
+def bench_tour(bench: Bench) -> None:
+    """Race in all worlds to what 5 % of the rows do not reach, and count rows kept."""
+    for world, learner in TOUR:
+        race(bench, world, learner)
+    bench_rows_kept(bench)
+
+
+PARTS: dict[str, Callable[[Bench], None]] = {
+    "tour": bench_tour,
+    "speed": bench_speed,
+    "floor": bench_floor,
+    "growth": bench_growth,
+    "memory": bench_memory,
+    "rows_kept": bench_rows_kept,
+    "compile": bench_compile,
+}
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, found, value = text.partition("=")
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is not key=value")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _options() -> argparse.Namespace:
+    first = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(description=first)
+    add = parser.add_argument
+    add("part", nargs="?", default="tour", choices=PARTS, help="all worlds if not given")
+    add("world", nargs="?", default="thin", choices=worlds.WORLDS)
+    add("--learner", default="tree", choices=LEAVES)
+    add("--rows", type=int, default=2_000_000)
+    add("--target", type=float, help="log loss; found by floor if not given")
+    add("--rate", type=float, help="of everybody; 0.2 for trees and 0.3 for stumps if not given")
+    add("--limit", type=float, default=12, help="peers are stopped at so many times our time")
+    add("--peers", nargs="*", metavar="WORD", help="only peers whose names have one of these")
+    add("--ours", type=_setting, nargs="*", default=[], metavar="KEY=VALUE")
+    add("--most-rounds", type=int, default=3200, help="give our run up after so many")
+    add("--repeats", type=int, default=3, help="timed fits of ours, of which the median counts")
+    add("--patience", type=float, default=600, help="seconds that floor gives each library")
+    add("--sizes", default="1_000_000,3_000_000,10_000_000", help="rows for growth")
+    add("--memory", type=float, default=1.0, help="the limit in GB")
+    add("--gigabytes", type=float, help="of Parquet; ten times the limit if not given")
+    add("--passes", type=int, default=3, help="how often the reader alone reads the folder")
+    add("--in-memory", action="store_true", help="fit with all rows in memory too")
+    add("--epsilons", default=",".join(map(str, EPSILONS)), help="for rows_kept")
+    add("--cache", type=Path, help="folder for data; a temporary one if not given")
+    add("--out", type=Path, help="file to which results are added as lines of JSON")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run the part that was asked for."""
+    if sys.argv[1:2] == ["work"]:
+        what, spec = json.loads(sys.argv[2])
+        print(json.dumps(WORK[what](spec)))
+        return
+    options = _options()
+    console = Console() if sys.stdout.isatty() else Console(width=130)
+    if options.cache:
+        options.cache.mkdir(parents=True, exist_ok=True)
+        PARTS[options.part](Bench(options, console))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        options.cache = Path(folder)
+        PARTS[options.part](Bench(options, console))
+
+
+if __name__ == "__main__":
+    main()

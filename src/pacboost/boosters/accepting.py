@@ -1,0 +1,91 @@
+"""Boosters whose weights are chances, so that they need no stored sample.
+
+Draw an example, keep it with the chance that its weight is, and forget it otherwise: what is kept
+is a sample of D_t (lecture 003's ``Filter``). For that, weights have to lie in [0, 1] whatever the
+rules did, and to be known from the example and the vote alone. Then the mean weight μ is the share
+of examples that are kept, and where a row that the vote errs or ties on weighs at least 1/k,
+
+    error ≤ k·μ,       D_t ≤ D/μ.
+
+Both hold whatever the learner does; only how many rounds it takes to lower μ depends on its edge.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import Booster, S
+from pacboost.errors import ParameterError
+from pacboost.samples.sample import Signs
+
+Floats = NDArray[np.float64]
+
+
+class Accepting(Booster[S]):
+    """A booster that can filter."""
+
+    error_factor: ClassVar[float] = 1.0
+    """error ≤ error_factor · mean weight, whatever the rules; 0 where no such bound holds."""
+    by_path: ClassVar[bool] = False
+    """Whether weights depend on the path of a row's margin, not only on where it has come to."""
+
+    @property
+    def rate(self) -> float:
+        """The vote of every rule, if ``by_path``: a cell's value divided by it is h(x)."""
+        return 1.0
+
+    @property
+    def floor(self) -> float:
+        """What ∏ Z_t bounds is the error where that is above this."""
+        return 0.0
+
+    @abstractmethod
+    def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
+        """Give each row's chance to be kept, from its margins y·F(x) after so many rounds.
+
+        Margins are (rows,) or (rows, outputs). Of several outputs the one that weighs most
+        decides, so that none of a row's weights exceeds the chance that the row is there. ``signs``
+        are those in the margins; only a softmax over more than two classes needs them.
+        """
+
+    def start(self, shape: tuple[int, ...]) -> Floats:
+        """Give the log weights of rows before the first round, to ``follow`` from there."""
+        return np.zeros(shape)
+
+    def follow(
+        self, standing: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
+    ) -> Floats:
+        """Give log weights after one more round, from those before it: only if ``by_path``.
+
+        ``agree`` holds y·h(x), for cells y·value/rate; ``memory`` is what the booster's ``memory``
+        said after that round, and stands in the ledger.
+        """
+        raise ParameterError(f"{self.name} weighs rows by their margins: ask for chances")
+
+    def enter(
+        self, state: S, margins: Floats, votes: Sequence[float], standing: Floats | None = None
+    ) -> S:
+        """Turn a fresh state into one of rows that earlier rounds were not trained on.
+
+        Their margins are known, and if ``by_path`` their log weights ``standing``: ``resume``
+        without a record of these rows.
+        """
+        return self.resume(state, margins, votes, [])
+
+    def most_rounds(self, edge: float, epsilon: float) -> float:
+        """Bound the rounds of edge ``edge`` or more until the error must be below ``epsilon``.
+
+        Infinite where no theorem says so. For two classes.
+        """
+        return math.inf
+
+
+def heaviest(chances: Floats) -> Floats:
+    """Give one chance a row: of several outputs, the largest."""
+    return chances if chances.ndim == 1 else chances.max(axis=1)

@@ -1,0 +1,94 @@
+"""The booster of lecture 003: a measure that follows the majority down a slope, and no weighing.
+
+N counts how many more rules are right on a row than wrong. It weighs M = 1 where N ≤ 0, falls by a
+slope θ with every rule in favour, and weighs nothing from N = 1/θ on. All rules have the same vote:
+θ, which leaves the majority what it is and makes M = clip(1 - margin, 0, 1).
+
+While the mean weight μ is at least cε and rules have an edge r, θ = c·ε·r bounds the rounds by
+
+    T ≤ 1/(c·ε·r)²,       training error ≤ μ,       D_t ≤ D_1/μ.
+
+The lecture, with c = 1, says 2/(εr)²: it replaces a term by twice as much on the way. The slope is
+the best there is (docs/proofs/filtering.md). ``share`` is c, the part of ε that a test on draws can
+tell from ε itself; a mean that is known exactly would do with 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pacboost.boosters.accepting import Floats, heaviest
+from pacboost.boosters.booster import Measured
+from pacboost.boosters.weighed import Weighed, WeighedState, Weights, check_promise, light
+from pacboost.errors import ParameterError
+from pacboost.numerics.exact import round_vote
+from pacboost.samples.sample import Signs
+
+
+@dataclass(frozen=True)
+class Measure(Weighed):
+    """The rules of lecture 003, for a promised ``edge`` and an error of ``epsilon``.
+
+    >>> rules = Measure(edge=0.2, epsilon=0.1)
+    >>> round(rules.slope, 6), round(rules.most_rounds(edge=0.2, epsilon=0.1))    # 1/0.015²
+    (0.015, 4444)
+    >>> round(Measure(edge=0.2, epsilon=0.1, share=1).most_rounds(0.2, 0.1))      # not 5000
+    2500
+    """
+
+    name: ClassVar[str] = "measure"
+    potential: ClassVar[str] = "weight"
+    plain: ClassVar[bool] = True  # type: ignore[misc]
+
+    edge: float = 0.1
+    epsilon: float = 0.05
+    share: float = 0.75
+
+    def __post_init__(self) -> None:
+        check_promise(self.edge, self.epsilon)
+        if not 0 < self.share <= 1:
+            raise ParameterError(f"share is {self.share}; it must be above 0 and at most 1")
+        if self.slope == 0:
+            raise ParameterError(
+                f"share·epsilon·edge is {self.share * self.epsilon * self.edge:g}, less than any "
+                "vote can be; ask for a larger epsilon or edge"
+            )
+
+    @property
+    def slope(self) -> float:
+        """θ, the vote of every rule."""
+        return round_vote(self.share * self.epsilon * self.edge)
+
+    def vote(self, found: Measured) -> float:
+        """Give all rules the same."""
+        return self.slope
+
+    def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
+        """Give M."""
+        return heaviest(np.clip(1.0 - margins, 0.0, 1.0))
+
+    def most_rounds(self, edge: float, epsilon: float) -> float:
+        """Give 1/(θ(2cεr - θ)), which is 1/θ² for the edge and epsilon that θ was made for.
+
+        So many rounds of edge r have a mean weight of cε or more, or fewer; the error is below ε
+        long before, since the mean weight is no less.
+        """
+        rest = 2 * self.share * epsilon * edge - self.slope
+        return 1 / (self.slope * rest) if rest > 0 else math.inf
+
+    def stop(self, state: WeighedState) -> str | None:
+        """Stop once the mean weight is below epsilon."""
+        return light(state, self.epsilon)
+
+    def _based(self, units: Floats) -> Floats:
+        return units
+
+    def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
+        np.maximum(
+            np.rint(base * np.clip(1.0 - margins, 0.0, 1.0)), 1, out=weights, casting="unsafe"
+        )
+        return int(weights.sum())

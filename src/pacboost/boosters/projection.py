@@ -1,0 +1,171 @@
+"""Smooth weights by projection (after Barak, Hardt and Kale 2009), in as few rounds as AdaBoost.
+
+After every rule, weights are multiplied by exp(-η·y·h(x)) with η = edge, and then brought back, as
+near as possible in relative entropy, to where no row weighs more than 1/ε of what it did at first:
+
+    M_t(x) = min(1, c_t · M_{t-1}(x) · exp(-η·y·h_t(x))),       c_t such that the mean of M is ε.
+
+All votes are η, so the vote is the plain majority. With Z_t = Σ D_t exp(-η·y·h_t),
+
+    training error ≤ max(ε, ∏ Z_t),       below ε after more than 2 ln(1/ε)/edge² rounds,
+
+a number of rounds that hardly grows as ε falls (docs/proofs/filtering.md). The price: the mean
+weight says nothing of the error, and what a row weighs depends on the whole path of its margin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.accepting import Floats
+from pacboost.boosters.booster import Agreement, Measured, Moved
+from pacboost.boosters.weighed import Weighed, WeighedState, Weights, check_promise, fallen
+from pacboost.errors import ParameterError
+from pacboost.numerics.exact import round_vote
+from pacboost.samples.sample import Signs
+
+
+@dataclass(frozen=True)
+class Projection(Weighed):
+    """The rules of the projected booster, for a promised ``edge`` and an error of ``epsilon``.
+
+    >>> rules = Projection(edge=0.2, epsilon=0.1)
+    >>> round(rules.most_rounds(edge=0.2, epsilon=0.1), 1)            # 2 ln 10/0.04
+    115.1
+    >>> round(Projection(0.2, 0.01).most_rounds(0.2, 0.01), 1)        # twice that, not ten times
+    230.3
+    """
+
+    name: ClassVar[str] = "projection"
+    potential: ClassVar[str] = "projected"
+    plain: ClassVar[bool] = True  # type: ignore[misc]
+    error_factor: ClassVar[float] = 0.0
+    by_path: ClassVar[bool] = True
+
+    edge: float = 0.1
+    epsilon: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_promise(self.edge, self.epsilon)
+
+    @property
+    def floor(self) -> float:
+        """The theorem speaks of errors of ε and more."""
+        return self.epsilon
+
+    @property
+    def rate(self) -> float:
+        """η, the vote of every rule."""
+        return round_vote(self.edge)
+
+    def vote(self, found: Measured) -> float:
+        """Give all rules the same."""
+        return self.rate
+
+    def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
+        """Refuse: margins do not tell."""
+        raise ParameterError("projection weighs rows by their path: follow it, round by round")
+
+    def start(self, shape: tuple[int, ...]) -> Floats:
+        """Give ln ε to all rows, whose mean is then ε.
+
+        No row stands above one on which every rule was wrong. Whoever follows that one too may
+        divide all chances by its own: the same rows in the same proportions, and fewer draws.
+        """
+        return np.full(shape, math.log(self.epsilon))
+
+    def follow(
+        self, standing: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
+    ) -> Floats:
+        """Give ln M_t from ln M_{t-1}; ``memory`` is [ln c_t]."""
+        after: Floats = np.minimum(standing - self.rate * agree + memory[0], 0.0)
+        return after
+
+    def most_rounds(self, edge: float, epsilon: float) -> float:
+        """Give ln(1/ε)/(η(r - η/2)), which is 2 ln(1/ε)/r² for the edge that η was made for."""
+        rest = edge - self.rate / 2
+        if rest <= 0 or epsilon < self.epsilon:
+            return math.inf
+        return math.log(1 / epsilon) / (self.rate * rest)
+
+    def stop(self, state: WeighedState) -> str | None:
+        """Stop when rules that kept the promise must have met it."""
+        if len(state.cast) > self.most_rounds(self.edge, self.epsilon):
+            return (
+                f"rules of edge {self.edge:g} need no more rounds for an error of {self.epsilon:g}"
+            )
+        return None
+
+    def step(self, state: WeighedState, agree: Agreement, found: Measured) -> WeighedState:
+        """Cast the vote and project."""
+        return super().step(self._projected(state, agree), agree, found)
+
+    def move(self, state: WeighedState, moved: Moved) -> WeighedState:
+        """Add what the cells say, and project."""
+        agree = state.signs * moved.values[moved.cells] / self.rate
+        return super().move(self._projected(state, agree), moved)
+
+    def memory(self, state: WeighedState) -> list[float]:
+        """ln c_t, for those who follow."""
+        return [state.shift]
+
+    def resume(
+        self, state: WeighedState, margins: Floats, votes: Sequence[float], memory: list[float]
+    ) -> WeighedState:
+        """Refuse: enter with the log weights at the end of the path."""
+        raise ParameterError("projection goes on from the path of every row: follow it, and enter")
+
+    def enter(
+        self,
+        state: WeighedState,
+        margins: Floats,
+        votes: Sequence[float],
+        standing: Floats | None = None,
+    ) -> WeighedState:
+        """Weigh all rows by where their path has led."""
+        if standing is None:
+            raise ParameterError("projection needs the log weights of the rows, from follow")
+        state.margins[:] = margins
+        state.cast.extend(votes)
+        return self._weigh(replace(state, standing=standing.reshape(margins.shape)))
+
+    def _projected(self, state: WeighedState, agree: NDArray[np.number[Any]]) -> WeighedState:
+        """Solve for c_t, then follow all rows."""
+        assert state.standing is not None
+        raised = np.exp(state.standing - self.rate * agree).reshape(-1)
+        base = np.ones(1) if state.base.size == 1 else np.exp(state.base - state.base.max())
+        shift = math.log(capped_scale(raised, base, self.epsilon))
+        return replace(state, standing=self.follow(state.standing, agree, [shift]), shift=shift)
+
+    def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
+        return fallen(-margins, base, weights)
+
+
+def capped_scale(raised: Floats, base: Floats, mean: float) -> float:
+    """Find c for which the weighted mean of min(1, c·raised) is ``mean``; never above it.
+
+    The mean is concave in c and made of straight pieces. Newton's steps from the left stay on the
+    left and meet each piece at most once, so they end with the answer itself.
+
+    >>> round(capped_scale(np.array([0.9, 0.1, 0.2]), np.ones(1), 0.5), 9)     # 1 + 0.3c = 1.5
+    1.666666667
+    """
+    shares = np.broadcast_to(base, raised.shape)
+    wanted = mean * float(shares.sum())
+    weighed = shares * raised
+    scale, capped = wanted / float(weighed.sum()), -1
+    while True:
+        over = scale * raised >= 1
+        count = int(np.count_nonzero(over))
+        if count == capped:
+            return scale
+        capped = count
+        rest = float(weighed[~over].sum())
+        if rest > 0:
+            scale = max(scale, (wanted - float(shares[over].sum())) / rest)

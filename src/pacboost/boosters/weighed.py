@@ -1,0 +1,159 @@
+"""Weights between 0 and 1 that never rise above where rows start: what such boosters share.
+
+Each adds two things: its vote, and how much a row weighs whose margin has come to some number. The
+rest is the same for all: a rule gets one vote, a cell the sign that most of its weight asks for,
+and weights are whole numbers of which no row has less than one, so that an error of 0 means that
+there was none.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.accepting import Accepting, Floats
+from pacboost.boosters.booster import Agreement, Measured, Moved, whole_values
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.kernels import update
+from pacboost.kernels.threads import each_rows
+from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.samples.request import Request, Sums
+from pacboost.samples.sample import Signs
+
+Weights = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedState:
+    """Margins and weights of every row."""
+
+    signs: Signs
+    margins: Floats
+    weights: Weights
+    base: Floats
+    """What a row starts with, as the booster wants it: one a row and output, or one for all."""
+    total: int = 0
+    """The exact sum of the weights."""
+    first: int = 0
+    """The same before the first round."""
+    cast: list[float] = field(default_factory=list)
+    standing: Floats | None = None
+    """Log weights, where they depend on the path."""
+    shift: float = 0.0
+    """What the last round added to all of them, likewise."""
+
+
+class Weighed(Accepting[WeighedState]):
+    """The rules that are common to all."""
+
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> WeighedState:
+        """Start with every row at its first weight."""
+        rows, outputs = signs.shape
+        own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
+        mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * outputs
+        state = WeighedState(
+            signs=signs,
+            margins=np.zeros(signs.shape),
+            weights=np.empty(signs.shape, dtype=np.int64),
+            base=self._based(np.maximum(own / mass * FRESH_TOTAL, 1.0)),
+            standing=self.start(signs.shape) if self.by_path else None,
+        )
+        state = self._weigh(state)
+        return replace(state, first=state.total)
+
+    @abstractmethod
+    def vote(self, found: Measured) -> float:
+        """Give the vote of a rule."""
+
+    def _based(self, units: Floats) -> Floats:
+        """Turn whole units into what ``_fill`` works with."""
+        logs: Floats = np.log(units)
+        return logs
+
+    @abstractmethod
+    def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
+        """Set the weights of some rows by their margins (log weights, if by path); sum them up."""
+
+    def request(self, state: WeighedState) -> Request:
+        """Ask for a rule under the weights."""
+        return Request(state.weights, state.signs, state.total, state.total, "error")
+
+    def values(self, state: WeighedState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell the sign that most of its weight asks for."""
+        agreed = int(np.abs(sums.pulls).sum())
+        found = Measured(sums.weight, (sums.weight - agreed) // 2)
+        return whole_values(np.sign(sums.pulls) * self.vote(found))
+
+    def step(self, state: WeighedState, agree: Agreement, found: Measured) -> WeighedState:
+        """Cast the vote and weigh anew."""
+        vote = self.vote(found)
+        state.cast.append(vote)
+        state.margins[:] += vote * agree
+        return self._weigh(state)
+
+    def move(self, state: WeighedState, moved: Moved) -> WeighedState:
+        """Add what the cells say, and weigh anew."""
+        state.cast.append(1.0)
+        state.margins[:] += state.signs * moved.values[moved.cells]
+        return self._weigh(state)
+
+    def memory(self, state: WeighedState) -> list[float]:
+        """Nothing: margins say it all."""
+        return []
+
+    def resume(
+        self,
+        state: WeighedState,
+        margins: Floats,
+        votes: Sequence[float],
+        memory: list[float],
+    ) -> WeighedState:
+        """Weigh all rows by their margins."""
+        state.margins[:] = margins
+        state.cast.extend(votes)
+        return self._weigh(state)
+
+    def votes(self, state: WeighedState) -> Floats:
+        """Give the votes; none is ever revised."""
+        return np.array(state.cast)
+
+    def last_vote(self, state: WeighedState) -> float:
+        """Give the newest vote."""
+        return state.cast[-1]
+
+    def _weigh(self, state: WeighedState) -> WeighedState:
+        told = state.margins if state.standing is None else state.standing
+        margins, weights, base = told.reshape(-1), state.weights.reshape(-1), state.base
+        sums: list[int] = []
+
+        def task(start: int, stop: int) -> None:
+            own = base if base.size == 1 else base[start:stop]
+            part = weights[start:stop]
+            sums.append(self._fill(margins[start:stop], own, len(state.cast), part))
+
+        each_rows(task, weights.size)
+        return replace(state, total=sum(sums))
+
+
+def fallen(heights: Floats, log_base: Floats, weights: Weights) -> int:
+    """Set weights to base·min(1, exp(-height)), no less than one unit, and give their sum."""
+    return int(update.clipped(heights, log_base, weights))
+
+
+def light(state: WeighedState, epsilon: float) -> str | None:
+    """Give the reason to stop once the mean weight, from 1 at the start, is below epsilon."""
+    if state.total < epsilon * state.first:
+        return f"the mean weight is below {epsilon:g}, so the training error is"
+    return None
+
+
+def check_promise(edge: float, epsilon: float) -> None:
+    """Raise unless an edge and an error to be met lie strictly between 0 and 1."""
+    for name, value in (("edge", edge), ("epsilon", epsilon)):
+        if not 0 < value < 1:
+            raise ParameterError(f"{name} is {value}; it must lie between 0 and 1")

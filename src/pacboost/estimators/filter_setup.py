@@ -1,0 +1,212 @@
+"""How a fit by filtering is set up: booster, learner, sizes and bins from parameters and source."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.choose import as_booster
+from pacboost.boosters.logit import Logit
+from pacboost.errors import DataError, ParameterError
+from pacboost.estimators import door, resources
+from pacboost.estimators.nested import named, with_fields
+from pacboost.estimators.session import Limits, Session
+from pacboost.estimators.trees import LIMITS
+from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
+from pacboost.learners.tree import Tree
+from pacboost.models.model import answer_names
+from pacboost.samples.bins import Bins, fit_bins
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.training.filtering.candidates import Candidates, Pool, Stream
+from pacboost.training.filtering.engine import Filtering, first_chance
+from pacboost.training.filtering.intake import Intake
+from pacboost.training.filtering.plan import Plan
+
+ROWS = 200_000
+ROWS_FOR_BINS = 50_000
+MOST_APART = 20_000
+OUTSIDE = ("checkpoint", "callbacks", "n_jobs", "verbose", "time_limit")
+"""Parameters that a run which goes on from a checkpoint may have changed."""
+
+
+class FilterSetup:
+    """Reads the parameters of FilterBoostClassifier."""
+
+    booster: Any
+    learner: Any
+    edge: float | None
+    epsilon: float | None
+    delta: float
+    n_rounds: int
+    shrinkage: float | None
+    learning_rate: float | None
+    sample_rows: int | None
+    memory: str | int | None
+    time_limit: str | float | None
+    n_certify: int | None
+    max_bins: int
+    checkpoint: str | Path | None
+
+    def _session(self, oracle: AbstractOracle, seed: int, classes: Any) -> Session:
+        limits = Limits(resources.read_seconds("time_limit", self.time_limit))
+        learner = self._learner()
+        booster = self._booster(learner)
+        faithful = self.edge is not None
+        apart = self._apart(oracle)
+        candidates: Candidates
+        if isinstance(oracle, ArrayOracle) and not faithful and oracle.order.name == "shuffled":
+            candidates = Pool(oracle, seed, apart, first_chance(booster, 1))
+        else:
+            candidates = Stream(oracle, seed, apart)
+        bins, seen = self._look(candidates, learner)
+        known = self._classes(oracle, classes, seen)
+        if known.size > 2 and not isinstance(booster, Logit):
+            raise ParameterError(
+                f"there are {known.size} classes, and the booster {booster.name} filters for two; "
+                "use booster='logit' with edge=None"
+            )
+        plan = self._plan(oracle, learner, known, seed, faithful=faithful)
+        run = Filtering(
+            candidates,
+            Intake(oracle, known, bins),
+            learner,
+            booster,
+            plan,
+            answer_names(known),
+        )
+        if known.size == 1:
+            run.stopped = "there is one class only"
+        path = None if self.checkpoint is None else Path(self.checkpoint)
+        if path is not None and bins is None:
+            raise ParameterError(
+                "checkpoint needs the learner 'stump' or 'tree': black boxes are not written"
+            )
+        settings = {} if path is None else self._settings(oracle, seed, known)
+        return Session(run, limits, path, settings)
+
+    def _plan(
+        self,
+        oracle: AbstractOracle,
+        learner: Learner,
+        classes: NDArray[Any],
+        seed: int,
+        *,
+        faithful: bool,
+    ) -> Plan:
+        rows = ROWS
+        limit = resources.read_size("memory", self.memory)
+        if limit is not None:
+            outputs = 1 if classes.size <= 2 else classes.size
+            blocks = 2 * oracle.largest_block
+            room = resources.rows_in(limit, oracle.n_columns, outputs, blocks, codes=learner.codes)
+            rows = min(rows, room)
+        if self.sample_rows is not None:
+            rows = door.at_least_one("sample_rows", self.sample_rows)
+        return Plan(
+            rounds=door.at_least_one("n_rounds", self.n_rounds),
+            rows=rows,
+            first_rows=max(1, min(rows, rows // 4 if rows >= 4000 else rows)),
+            epsilon=None if self.epsilon is None else door.number("epsilon", self.epsilon),
+            delta=door.number("delta", self.delta),
+            seed=seed,
+            faithful=faithful,
+            edge=self.edge,
+        )
+
+    def _learner(self) -> Learner:
+        changes = {
+            name: read(name, getattr(self, name))
+            for name, read in LIMITS.items()
+            if getattr(self, name) is not None
+        }
+        choice, own = named(self.learner)
+        learner = as_learner(choice, "learner")
+        changes |= own
+        return with_fields(learner, changes, "learner") if changes else learner
+
+    def _booster(self, learner: Learner) -> Accepting[Any]:
+        choice, own = named(self.booster)
+        if choice == "logit" and self.edge is not None:
+            choice = "filter_boost"
+        booster = as_booster(choice)
+        if not isinstance(booster, Accepting):
+            raise ParameterError(
+                f"booster is {self.booster!r}, whose weights are no chances; it may be 'logit', "
+                "'measure', 'mada', 'smooth' or 'projection'"
+            )
+        known = {f.name for f in fields(booster)}  # type: ignore[arg-type]
+        changes: dict[str, Any] = {}
+        if isinstance(self.booster, str):
+            if isinstance(booster, Logit):
+                rate = 0.2 if isinstance(learner, Tree) else 1.0
+                changes |= {"prior": True, "l2": 1.0, "learning_rate": rate}
+            for name in ("edge", "epsilon"):
+                if name in known and getattr(self, name) is not None:
+                    changes[name] = door.number(name, getattr(self, name))
+        told = self.shrinkage if self.shrinkage is not None else self.learning_rate
+        if told is not None:
+            changes["learning_rate"] = door.number("shrinkage", told)
+        return with_fields(booster, changes | own, "booster")  # type: ignore[no-any-return]
+
+    def _apart(self, oracle: AbstractOracle) -> int:
+        """How many rows the certificate gets."""
+        if self.n_certify is not None:
+            wanted = door.whole("n_certify", self.n_certify)
+            if wanted < 0 or (oracle.n_rows is not None and wanted >= max(1, oracle.n_rows)):
+                raise ParameterError(
+                    f"n_certify is {wanted}; it must be 0 or more, and leave rows to learn from"
+                )
+            return wanted
+        return MOST_APART if oracle.n_rows is None else min(MOST_APART, oracle.n_rows // 10)
+
+    def _look(
+        self, candidates: Candidates, learner: Learner
+    ) -> tuple[Bins | None, NDArray[Any] | None]:
+        """Look at some rows: for bins, and for labels where they are not known."""
+        max_bins = door.whole("max_bins", self.max_bins)
+        if isinstance(candidates, Pool):
+            table = candidates.some(ROWS_FOR_BINS)
+            return fit_bins(table, max_bins) if learner.codes else None, None
+        if not isinstance(candidates, Stream):
+            raise TypeError("candidates come from a pool or a stream")
+        tables = candidates.peek(ROWS_FOR_BINS)
+        if not tables:
+            raise DataError("the source holds no rows; at least one is needed")
+        seen = candidates.labels_ahead()
+        if not learner.codes:
+            return None, seen
+        rows = ArrayTable(np.concatenate([table.rows() for table in tables]))
+        return fit_bins(rows, max_bins), seen
+
+    def _classes(
+        self, oracle: AbstractOracle, given: Any, seen: NDArray[Any] | None
+    ) -> NDArray[Any]:
+        if given is not None:
+            return np.unique(np.asarray(given))
+        found = oracle.classes()
+        if found is None:
+            found = np.unique(seen)  # type: ignore[arg-type]
+        return found
+
+    def _settings(self, oracle: AbstractOracle, seed: int, classes: NDArray[Any]) -> dict[str, Any]:
+        """What another run has to share to go on from this one's checkpoint."""
+        own: Any = self
+        told = {
+            name: repr(value)
+            for name, value in own.get_params(deep=False).items()
+            if name not in OUTSIDE
+        }
+        return {
+            **told,
+            "seed": seed,
+            "source": oracle.fingerprint(),
+            "classes": repr(classes.tolist()),
+        }

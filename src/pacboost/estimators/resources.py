@@ -1,0 +1,86 @@
+"""Memory and time as people write them, and how much of a sample a limit leaves room for."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from pacboost.errors import ParameterError
+
+SIZES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+SIZES |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+TIMES = {"": 1.0, "S": 1.0, "M": 60.0, "MIN": 60.0, "H": 3600.0}
+
+RESERVE = 60_000_000
+"""Compiled code, threads and what libraries take for themselves while they work."""
+USUAL = 350_000_000
+"""What a process with everything loaded takes, where the system does not tell."""
+
+
+def read_size(name: str, given: Any) -> int | None:
+    """Read a number of bytes.
+
+    >>> read_size("memory", "1.5 GB"), read_size("memory", 2_000_000), read_size("memory", None)
+    (1500000000, 2000000, None)
+    """
+    if given is None:
+        return None
+    return int(_read(name, given, SIZES, "'2GB', '500MB' or a number of bytes"))
+
+
+def read_seconds(name: str, given: Any) -> float | None:
+    """Read a span of time.
+
+    >>> read_seconds("time_limit", "2m"), read_seconds("time_limit", 1.5)
+    (120.0, 1.5)
+    """
+    return None if given is None else _read(name, given, TIMES, "'60s', '2m' or seconds")
+
+
+def _read(name: str, given: Any, units: dict[str, Any], examples: str) -> float:
+    text = str(given).strip()
+    match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*)", text, re.IGNORECASE)
+    number = float(match[1]) if match else 0.0
+    if match is None or match[2].upper() not in units or not number > 0:
+        raise ParameterError(f"{name} is {given!r}; it may be {examples}, above 0, or None")
+    return number * float(units[match[2].upper()])
+
+
+def resident() -> int:
+    """How many bytes of memory this process holds now."""
+    if sys.platform != "linux":
+        return USUAL
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * 4096
+
+
+def row_bytes(columns: int, outputs: int, *, codes: bool) -> int:
+    """What a row of the sample takes while it is boosted on.
+
+    Its codes twice (as they came, and in words of eight), or 8 bytes a cell; margins, weights,
+    pulls, sums of pairs, order and cells of every output; and everything that was kept stands
+    beside what is drawn next.
+    """
+    cells = 2 * columns + 16 if codes else 8 * columns
+    return 2 * cells + outputs * 72 + 96
+
+
+def rows_in(limit: int, columns: int, outputs: int, blocks: int, *, codes: bool) -> int:
+    """How many rows a sample may have under a memory limit.
+
+    ``blocks`` is what the source holds in memory while it is read.
+    """
+    taken = resident() + RESERVE + blocks
+    helping = 2**21 * 12  # one helping of candidates: raw, coded, and scored
+    room = limit - taken - helping
+    rows = int(room // row_bytes(columns, outputs, codes=codes)) if room > 0 else 0
+    if rows < 2_000:
+        raise ParameterError(
+            f"memory is {limit / 1e6:,.0f} MB, but this process holds {resident() / 1e6:,.0f} MB "
+            f"already, reading takes {(blocks + helping) / 1e6:,.0f} MB and work "
+            f"{RESERVE / 1e6:,.0f} MB: no room is left for a sample. Allow at least "
+            f"{(taken + helping) / 1e6 + 50:,.0f} MB, or write the source in smaller blocks."
+        )
+    return rows

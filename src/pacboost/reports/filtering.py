@@ -1,0 +1,204 @@
+"""A live view of boosting by filtering, and tables of what it did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import percent
+from pacboost.ledgers.ledger import Ledger, Round
+from pacboost.ledgers.refill import Refill
+from pacboost.reports.text import MOST_ROWS
+
+FRAMES_PER_SECOND = 4
+BAR = 30
+
+
+class FilteringView:
+    """Call it with every refill and round; use it as a context.
+
+    It shows what is known now: how much was drawn and kept, the mean weight μ with its interval,
+    the progressive error, and what the error is at most.
+    """
+
+    def __init__(
+        self,
+        rounds: int,
+        console: Console | None = None,
+        *,
+        earlier: Sequence[Refill] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most = rounds
+        self._clock = clock
+        self._started = clock()
+        self._draws_before = 0
+        self._pace = 0.0
+        self._rounds = self._draws = self._accepted = self._samples = 0
+        self._last: Refill | None = None
+        self._certificate: Certificate | None = None
+        for refill in earlier:  # of a run that goes on from a checkpoint
+            self(refill)
+        self._draws_before = self._draws
+        self._live = Live(
+            console=console or Console(stderr=True),
+            refresh_per_second=FRAMES_PER_SECOND,
+            get_renderable=self.picture,
+        )
+
+    def __call__(self, event: Refill | Round) -> None:
+        """Take in what happened; it is drawn when the next frame is due."""
+        if isinstance(event, Round):
+            self._rounds = event.number
+            return
+        self._draws += event.draws
+        self._accepted += event.accepted
+        self._samples += 1
+        self._rounds = event.rounds
+        self._last = event
+        passed = max(1e-9, self._clock() - self._started)
+        self._pace = (self._draws - self._draws_before) / passed
+
+    def certified(self, certificate: Certificate | None) -> None:
+        """Show what is certified in the end."""
+        self._certificate = certificate
+
+    def __enter__(self) -> FilteringView:
+        self._started = self._clock()
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def picture(self) -> Table:
+        """Lay out the numbers as they are now."""
+        grid, seconds = _grid(), self._clock() - self._started
+        grid.add_row("rounds", f"{self._rounds} of at most {self._most}, {seconds:.0f} s")
+        grid.add_row("", ProgressBar(self._most, self._rounds, width=BAR))
+        if self._last is None:
+            grid.add_row("draws", "the first sample is on its way")
+            return grid
+        last, samples = self._last, _count(self._samples, "sample")
+        grid.add_row("draws", f"{self._draws:,} in {samples}, {self._pace:,.0f} a second")
+        share, of_all = _share(last.acceptance, 1), _share(self._accepted / max(1, self._draws), 1)
+        grid.add_row("kept", f"{share} of the last sample's draws, {of_all} of all")
+        grid.add_row("mean weight μ", f"{last.mean:.4f}, from {last.lower:.4f} to {last.upper:.4f}")
+        seen = f"{_share(last.error)} after {_count(last.rounds, 'round')}"
+        grid.add_row("error seen", seen if last.rounds else "none yet")
+        grid.add_row("certified", self._certified(last))
+        return grid
+
+    def _certified(self, last: Refill) -> str:
+        if self._certificate is not None:
+            told = "at most " + percent(self._certificate.value)
+            return "nothing" if self._certificate.vacuous else told
+        if last.error_upper >= 1:
+            return "nothing yet"
+        of = "" if last.fresh else " of this source, whose rows have all come before"
+        return f"at most {percent(last.error_upper)}{of}"
+
+
+def tell_batch(ledger: Ledger, console: Console | None = None) -> None:
+    """Tell in one line of the batch that was learned from last."""
+    last = ledger.refills[-1]
+    number, rows, kept = len(ledger.refills), _count(last.draws, "row"), _share(last.acceptance, 1)
+    seen = f", {_share(last.error)} errors before it was learned from" if last.rounds else ""
+    (console or Console(stderr=True)).print(
+        f"batch {number:,}: {rows}, {kept} kept{seen}; {_count(len(ledger), 'round')} so far",
+        highlight=False,
+    )
+
+
+def refills_table(ledger: Ledger, title: str = "") -> Table:
+    """Each drawing of a sample; of a long run, the first and the last."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("rounds\nbefore", "draws", "kept", "μ", "interval of μ", "error\nseen"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("certified\nat most", justify="right", no_wrap=True)
+    refills, half = ledger.refills, MOST_ROWS // 2
+    cut = len(refills) > MOST_ROWS
+    for refill in refills[:half] if cut else refills:
+        table.add_row(*_cells(refill))
+    if cut:
+        table.add_row(*["…"] * len(table.columns))
+        for refill in refills[-half:]:
+            table.add_row(*_cells(refill))
+    if not all(refill.fresh for refill in refills):
+        table.caption = "* of rows that had all come before: about this source alone"
+    return table
+
+
+def _cells(refill: Refill) -> list[str]:
+    mark = "" if refill.fresh else "*"
+    return [
+        str(refill.rounds),
+        f"{refill.draws:,}",
+        _share(refill.acceptance, 1),
+        f"{refill.mean:.4f}",
+        f"{refill.lower:.4f} – {refill.upper:.4f}",
+        _share(refill.error) + mark if refill.rounds else "",
+        percent(refill.error_upper) + mark if refill.error_upper < 1 else "",
+    ]
+
+
+def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
+    """Say in words what a run did, why it ended, and what may be relied on."""
+    draws = sum(refill.draws for refill in ledger.refills)
+    new = sum(refill.fresh for refill in ledger.refills)
+    kept = sum(refill.accepted for refill in ledger.refills)
+    grid = _grid()
+    grid.add_row(
+        "rounds", f"{len(ledger):,} (booster {ledger.booster}, learner {ledger.learner.lower()})"
+    )
+    grid.add_row("draws", f"{draws:,} examples were looked at, {new:,} of them for the first time")
+    samples = _count(len(ledger.refills), "sample")
+    grid.add_row("kept", f"{kept:,} of them ({_share(kept / max(1, draws), 1)}), in {samples}")
+    grid.add_row("stopped", ledger.stopped)
+    scored = [refill for refill in ledger.refills if refill.rounds and refill.fresh]
+    if scored:
+        error, when = _share(scored[-1].error), _count(scored[-1].rounds, "round")
+        grid.add_row(
+            "error seen",
+            f"{error} of the examples drawn after {when}, scored before anything was learned from "
+            "them (an estimate)",
+        )
+    given = [certificate for certificate in certificates if certificate is not None]
+    for certificate in given:
+        grid.add_row("", "")
+        grid.add_row("certificate", Text(certificate.claim, style="bold"))
+        grid.add_row("counted on", f"{certificate.size:,} rows: {certificate.sample}")
+        grid.add_row("assumes", "; ".join(certificate.assumptions) or "nothing")
+        grid.add_row("may fail with", f"probability {certificate.delta:.3g}")
+    if not given:
+        grid.add_row("certificate", "none: no rows were set apart, and none drawn at the end")
+    return grid
+
+
+def _grid() -> Table:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _share(value: float, places: int = 2) -> str:
+    return f"{100 * value:.{places}f} %"
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")

@@ -1,0 +1,1 @@
+"""Oracles: sources that are asked for examples, a few at a time, and never held as a whole."""

@@ -1,0 +1,122 @@
+"""Draw from arrays, sparse matrices and data frames in memory.
+
+Any row can be reached, so the order is a random one over all rows, and only drawn rows are
+converted and checked: the cost of a draw does not grow with the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError
+from pacboost.sources.oracles.held import BadCell, hold
+from pacboost.sources.oracles.labels import distinct
+from pacboost.sources.oracles.oracle import (
+    REPLACED,
+    SHUFFLED,
+    AbstractOracle,
+    Batch,
+    read_position,
+    whole,
+)
+from pacboost.sources.oracles.shuffle import Shuffle, key
+
+ROWS_PER_KEY = 2**12
+LABELS_AT_ONCE = 2**18
+ROWS_LOOKED_AT = 64
+"""A fingerprint looks at so many rows."""
+
+
+class ArrayOracle(AbstractOracle):
+    """Every row once a pass in an order keyed by the seed, or drawn with replacement.
+
+    The identity of a row is its number.
+
+    >>> oracle = ArrayOracle(np.arange(10).reshape(5, 2), [0, 1, 0, 1, 1], seed=3)
+    >>> oracle.draw(3).rows.tolist(), oracle.draw(3).rows.tolist(), oracle.draw(3).lap
+    ([1, 4, 0], [3, 2], 1)
+    """
+
+    n_rows: int
+
+    def __init__(self, X: Any, y: Any, seed: int = 0, *, replace: bool = False) -> None:
+        self._held = hold(X, y)
+        self.names, self.n_columns = self._held.names, self._held.n_columns
+        self.n_rows = self._held.n_rows
+        if self.n_rows == 0 or self.n_columns == 0:
+            raise DataError(
+                f"the examples have {self.n_rows} rows and {self.n_columns} columns; at least one "
+                "of each is needed"
+            )
+        self.order = REPLACED if replace else SHUFFLED
+        self._seed = whole("seed", seed)
+        self._lap = self._row = 0
+        self._shuffle: Shuffle | None = None
+
+    def draw(self, n: int) -> Batch:
+        """Give the next rows of the order."""
+        n = whole("n", n, 1)
+        if self.order is REPLACED:
+            rows = self._replaced(self._row, self._row + n)
+            self._row += n
+            return self.take(rows)
+        if self._shuffle is None:
+            self._shuffle = Shuffle(self.n_rows, key(self._seed, self._lap))
+        rows = self._shuffle.part(self._row, min(self._row + n, self.n_rows))
+        batch = self._pick(self._held, rows, rows.astype(np.uint64), self._lap)
+        self._row += rows.size
+        if self._row == self.n_rows:
+            self._lap, self._row, self._shuffle = self._lap + 1, 0, None
+        return batch
+
+    def take(self, rows: NDArray[np.int64]) -> Batch:
+        """Give these very rows."""
+        return self._pick(self._held, rows, rows.astype(np.uint64), self._lap)
+
+    def _replaced(self, first: int, last: int) -> NDArray[np.int64]:
+        """Draw row numbers; each few thousand have a key of their own, so that n has no part."""
+        blocks = range(first // ROWS_PER_KEY, (last - 1) // ROWS_PER_KEY + 1)
+        drawn = [
+            np.random.default_rng(key(self._seed, block)).integers(self.n_rows, size=ROWS_PER_KEY)
+            for block in blocks
+        ]
+        start = first - blocks[0] * ROWS_PER_KEY
+        return np.concatenate(drawn)[start : start + last - first]
+
+    def position(self) -> dict[str, Any]:
+        """Give the pass, and how many of its rows have come."""
+        return {"lap": self._lap, "row": self._row}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on from a position."""
+        self._lap, self._row = read_position(position, "lap", "row")
+        self._shuffle = None
+
+    def classes(self) -> NDArray[Any]:
+        """Give the distinct labels."""
+        return distinct(self._labels())
+
+    def _labels(self) -> Iterator[NDArray[Any]]:
+        for first in range(0, self.n_rows, LABELS_AT_ONCE):
+            try:
+                yield self._held.labels(slice(first, first + LABELS_AT_ONCE))
+            except BadCell as bad:
+                raise DataError(f"{self.place(first + bad.row)}: {bad}") from None
+
+    def fingerprint(self) -> str:
+        """Hash the shape, the names, and some rows with their labels."""
+        some = np.unique(np.linspace(0, self.n_rows - 1, ROWS_LOOKED_AT).astype(np.int64))
+        batch = self.take(some)
+        content = sha256(repr((self.n_rows, self.n_columns, self.names)).encode())
+        content.update(np.ascontiguousarray(batch.table.rows(), dtype=np.float64).tobytes())
+        content.update(repr(batch.labels.tolist()).encode())
+        return content.hexdigest()
+
+    def place(self, row: int) -> str:
+        """Name the row by its number."""
+        return f"row {row}"

@@ -1,0 +1,205 @@
+"""Sources made of blocks: one is used while the next one is read, and no more are ever held.
+
+A source that knows its blocks (row groups of a file, ranges of lines) is read in an order keyed by
+the seed and the pass: the blocks in random order, and the rows of each in random order. A source
+that does not know them (a query, a stream) gives them one after the other until it ends. Either way
+rows that lie together come near each other: a source sorted by time or by class should be shuffled
+once when it is written.
+
+A row's identity is the number of its block and its number in there, so it has no part in it how
+many rows are asked for, nor when a block happened to be read.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import lru_cache
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pacboost.errors import DataError
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.held import Held
+from pacboost.sources.oracles.oracle import (
+    SHUFFLED,
+    STREAM,
+    AbstractOracle,
+    Batch,
+    read_position,
+    whole,
+)
+from pacboost.sources.oracles.shuffle import Shuffle, key
+
+BLOCKS, ROWS = 0, 1
+"""What a key is for: the order of blocks, or of the rows in one."""
+
+
+@lru_cache(maxsize=8)
+def _shuffle(n: int, seed: int, *place: int) -> Shuffle:
+    """Make an order once for the many draws that ask for a part of it."""
+    return Shuffle(n, key(seed, *place))
+
+
+class Spot(NamedTuple):
+    """A pass, and how many of its blocks came before."""
+
+    lap: int
+    turn: int
+
+
+class BlockOracle(AbstractOracle):
+    """Rows block by block; a subclass says how many blocks there are, and reads one.
+
+    Blocks whose number is not known (``n_blocks`` is None) come in order until there are none.
+    """
+
+    shuffles_rows: bool = True
+    reads_ahead: bool = True
+    """Whether the next block is read, by a thread of its own, while this one is used."""
+    repeats: bool = True
+    """Whether a source whose blocks are not known can be read again."""
+
+    def __init__(self, seed: int, n_blocks: int | None) -> None:
+        self.order = STREAM if n_blocks is None else SHUFFLED
+        self._seed = whole("seed", seed)
+        self._n_blocks = n_blocks
+        self._spot, self._row = Spot(0, 0), 0
+        self._lap_has_rows = False
+        self._held: Held | None = None
+        self._ahead: Future[Held | None] | None = None
+        self._reader: ThreadPoolExecutor | None = None
+        self._lock = Lock()
+        self._bytes_held = 0
+
+    @abstractmethod
+    def read(self, block: int) -> Held | None:
+        """Read a block; None says that there is none, where their number is not known."""
+
+    def draw(self, n: int) -> Batch:
+        """Give the next rows, at most to the end of the block."""
+        n = whole("n", n, 1)
+        held = self._open()
+        if held is None:
+            nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
+            return Batch(nothing, np.empty(0), np.empty(0, np.uint64), self._spot.lap)
+        last = min(self._row + n, held.n_rows)
+        block = self._block(self._spot)
+        picked = np.arange(self._row, last)
+        if self.shuffles_rows:
+            order = _shuffle(held.n_rows, self._seed, ROWS, self._spot.lap, block)
+            picked = order.part(self._row, last)
+        rows = picked.astype(np.uint64) | np.uint64(block << 32)
+        batch = self._pick(held, picked, rows, self._spot.lap)
+        self._row = last
+        if last == held.n_rows:
+            self._leave()
+        return batch
+
+    def position(self) -> dict[str, Any]:
+        """Give the pass, the block's turn in it, and how many of its rows have come."""
+        return {**self._spot._asdict(), "row": self._row}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on from a position; what was read ahead is forgotten."""
+        lap, turn, row = read_position(position, "lap", "turn", "row")
+        self._forget()
+        self._spot, self._row = Spot(lap, turn), row
+        self._lap_has_rows = True
+
+    def close(self) -> None:
+        """Forget the blocks held and end the thread that reads."""
+        self._forget()
+        if self._reader is not None:
+            self._reader.shutdown()
+            self._reader = None
+
+    def _block(self, spot: Spot) -> int:
+        """Give the number of the block whose turn it is."""
+        if self._n_blocks is None:
+            return spot.turn
+        order = _shuffle(self._n_blocks, self._seed, BLOCKS, spot.lap)
+        return int(order.part(spot.turn, spot.turn + 1)[0])
+
+    def _after(self, spot: Spot) -> Spot:
+        ends = self._n_blocks is not None and spot.turn + 1 >= self._n_blocks
+        return Spot(spot.lap + 1, 0) if ends else Spot(spot.lap, spot.turn + 1)
+
+    def _again(self, spot: Spot) -> bool:
+        """Tell whether the block after this one is the same: the last of a pass, then the first."""
+        return self._block(self._after(spot)) == self._block(spot)
+
+    def _open(self) -> Held | None:
+        """Give the block that holds the next row; None if the source has ended."""
+        while True:
+            if self._held is None:
+                self._held = self._fetch()
+            if self._held is None:  # only where the number of blocks is not known
+                if not (self.repeats and self._lap_has_rows):
+                    return None
+                self._enter(Spot(self._spot.lap + 1, 0))
+            elif self._row < self._held.n_rows:
+                self._lap_has_rows = True
+                return self._held
+            else:
+                self._leave()
+
+    def _leave(self) -> None:
+        """Go on to the next block, and forget this one before that one's successor is read."""
+        after = self._after(self._spot)
+        if not self._again(self._spot):
+            self._drop()
+        self._enter(after)
+
+    def _enter(self, spot: Spot) -> None:
+        if spot.lap > self._spot.lap:
+            if not self._lap_has_rows:
+                raise DataError("the source holds no rows; at least one is needed")
+            self._lap_has_rows = False
+        self._spot, self._row = spot, 0
+
+    def _fetch(self) -> Held | None:
+        """Read the block whose turn it is, or wait for it, and have the next one read."""
+        if not self.reads_ahead:
+            return self._count(self._block(self._spot))
+        if self._ahead is None:
+            self._ahead = self._read_ahead(self._spot)
+        wait([self._ahead])
+        # Forgotten before an error of the reader is raised here, so that it can try again.
+        future, self._ahead = self._ahead, None
+        held = future.result()
+        if held is not None and not self._again(self._spot):
+            self._ahead = self._read_ahead(self._after(self._spot))
+        return held
+
+    def _read_ahead(self, spot: Spot) -> Future[Held | None]:
+        if self._reader is None:
+            self._reader = ThreadPoolExecutor(1, thread_name_prefix="pacboost-reader")
+        return self._reader.submit(self._count, self._block(spot))
+
+    def _count(self, block: int) -> Held | None:
+        held = self.read(block)
+        if held is not None:
+            with self._lock:
+                self.bytes_read += held.nbytes
+                self._bytes_held += held.nbytes
+                self.most_bytes_held = max(self.most_bytes_held, self._bytes_held)
+        return held
+
+    def _drop(self) -> None:
+        if self._held is not None:
+            with self._lock:
+                self._bytes_held -= self._held.nbytes
+            self._held = None
+
+    def _forget(self) -> None:
+        self._drop()
+        if self._ahead is None:
+            return
+        future, self._ahead = self._ahead, None
+        if not future.cancel() and future.exception() is None:  # it waits for a read under way
+            self._held = future.result()
+            self._drop()

@@ -1,0 +1,249 @@
+"""Rows that lie in memory, and how some of them are picked out: arrays, sparse matrices, frames.
+
+Only the rows that are picked are converted and checked. What is picked is always a copy: a batch
+that somebody keeps does not keep the block it came from.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError
+from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.dataframe import FrameTable, is_frame, open_frame
+from pacboost.sources.levels import NO_LEVELS, is_missing
+from pacboost.sources.oracles.columns import features
+from pacboost.sources.oracles.labels import NO_LABEL, first_missing
+from pacboost.sources.table import Table, Values, refuse_text
+
+Rows = NDArray[np.int64]
+HALVES = (nw.Float32, nw.Boolean, nw.Int8, nw.UInt8, nw.Int16, nw.UInt16)
+"""The kinds of columns whose values are all 32-bit floats."""
+
+
+class BadCell(Exception):  # noqa: N818 - for the oracle, which knows the place and raises the error
+    """A cell of a picked row cannot be used; ``row`` counts the rows picked."""
+
+    def __init__(self, row: int, complaint: str) -> None:
+        super().__init__(complaint)
+        self.row = row
+
+
+class Held(ABC):
+    """Rows with their labels, held in memory."""
+
+    names: tuple[str, ...] | None = None
+    n_rows: int
+    n_columns: int
+    nbytes: int
+
+    def __init__(self, labels: Any) -> None:
+        self._labels = labels
+
+    @abstractmethod
+    def table(self, rows: Rows) -> Table:
+        """Copy some rows."""
+
+    def take(self, rows: Rows) -> tuple[Table, NDArray[Any]]:
+        """Copy some rows and their labels; raise BadCell if one cannot be used."""
+        return self.table(rows), self.labels(rows)
+
+    def labels(self, rows: Rows | slice) -> NDArray[Any]:
+        """Copy some labels; raise BadCell if one is missing."""
+        labels = self._picked_labels(rows)
+        missing = first_missing(labels)
+        if missing is not None:
+            raise BadCell(missing, NO_LABEL)
+        return labels
+
+    def _picked_labels(self, rows: Rows | slice) -> NDArray[Any]:
+        picked: Any = self._labels[rows]
+        return _plain(picked) if isinstance(picked, nw.Series) else np.asarray(picked)
+
+    def shown(self, column: int) -> str:
+        """What to call a column in complaints."""
+        return f"column {column}" if self.names is None else f"column {self.names[column]!r}"
+
+    def _finite(self, values: Values) -> None:
+        bad = np.isinf(values)
+        if bad.any():
+            row, column = np.unravel_index(int(bad.argmax()), bad.shape)
+            raise BadCell(int(row), _infinite(self.shown(int(column)), values[row, column]))
+
+
+class HeldArray(Held):
+    """A two-dimensional array of numbers; rows come as float32 if it holds that, else as float64.
+
+    >>> held = HeldArray(np.array([[1, 2], [3, 4], [5, 6]]), np.array(["a", "b", "c"]))
+    >>> held.take(np.array([2, 0]))[0].rows().tolist()
+    [[5.0, 6.0], [1.0, 2.0]]
+    """
+
+    def __init__(
+        self, array: NDArray[Any], labels: Any, names: tuple[str, ...] | None = None
+    ) -> None:
+        super().__init__(labels)
+        if array.dtype.kind not in "fiubO":
+            kind = "text" if array.dtype.kind in "UTS" else str(array.dtype)
+            raise DataError(
+                f"the examples are an array of {kind}; they have to be numbers. Encode text as "
+                "numbers (for example with scikit-learn's OrdinalEncoder or OneHotEncoder)."
+            )
+        self._array = array
+        self._by_column = array.flags.f_contiguous and not array.flags.c_contiguous
+        self.n_rows, self.n_columns = array.shape
+        self.names, self.nbytes = names, array.nbytes
+
+    def table(self, rows: Rows) -> Table:
+        """Copy row by row or column by column, as the array lies in memory."""
+        if self._by_column:
+            picked = np.take(self._array.T, rows, axis=1).T
+        else:
+            picked = np.take(self._array, rows, axis=0)
+        values: Values = picked
+        if picked.dtype not in (np.float32, np.float64):
+            values = self._numbers(picked)
+        self._finite(values)
+        return ArrayTable(values, self.names)
+
+    def _numbers(self, picked: NDArray[Any]) -> NDArray[np.float64]:
+        if picked.dtype.kind != "O":
+            return picked.astype(np.float64)
+        values = np.empty(picked.shape)
+        for place, cell in np.ndenumerate(picked):
+            try:
+                values[place] = np.nan if is_missing(cell) else cell
+            except (TypeError, ValueError) as problem:
+                complaint = f"{self.shown(place[1])} holds {cell!r}, which is no number"
+                raise BadCell(place[0], complaint) from problem
+        return values
+
+
+class HeldSparse(Held):
+    """A SciPy sparse matrix; rows stay sparse."""
+
+    def __init__(self, matrix: Any, labels: Any) -> None:
+        super().__init__(labels)
+        self._matrix = matrix.tocsr()
+        self.n_rows, self.n_columns = matrix.shape
+        parts = (self._matrix.data, self._matrix.indices, self._matrix.indptr)
+        self.nbytes = sum(part.nbytes for part in parts)
+
+    def table(self, rows: Rows) -> Table:
+        """Copy rows; only what is stored can be infinite."""
+        picked = self._matrix[rows]
+        bad = np.isinf(picked.data)
+        if bad.any():
+            cell = int(bad.argmax())
+            row = int(np.searchsorted(picked.indptr, cell, side="right")) - 1
+            column = self.shown(int(picked.indices[cell]))
+            raise BadCell(row, _infinite(column, picked.data[cell]))
+        return SparseTable(picked)
+
+
+class HeldFrame(Held):
+    """A data frame of numbers and booleans: pandas, polars or Arrow.
+
+    Rows come as float32 if every column's values are such by their kind, else as float64.
+    """
+
+    def __init__(self, frame: Any, labels: Any, nbytes: int = 0) -> None:
+        super().__init__(labels)
+        self._frame = open_frame(frame)
+        self.n_rows, self.n_columns = self._frame.shape
+        self.names = tuple(str(name) for name in self._frame.columns)
+        kinds = self._frame.schema.values()
+        text = [
+            name
+            for name, kind in zip(self.names, kinds, strict=True)
+            if not (kind.is_numeric() or kind == nw.Boolean)
+        ]
+        if text:
+            raise refuse_text(text)
+        self._dtype = np.float32 if all(kind in HALVES for kind in kinds) else np.float64
+        self.nbytes = nbytes
+
+    def table(self, rows: Rows) -> Table:
+        """Convert the picked rows column by column."""
+        picked = _PickedFrame(self._frame[rows, :], self.names)
+        values = np.empty((self.n_columns, rows.size), dtype=self._dtype)
+        for j in range(self.n_columns):
+            values[j] = picked.column(j)
+        self._finite(values.T)
+        return ArrayTable(values.T, self.names)
+
+
+class _PickedFrame(FrameTable):
+    """Rows of a frame whose kinds of columns are known to be good."""
+
+    def __init__(self, frame: nw.DataFrame[Any], names: tuple[str, ...] | None) -> None:
+        self._frame, self.names, self.levels = frame, names, NO_LEVELS
+
+
+def hold(X: Any, y: Any) -> Held:
+    """Hold examples and their labels as they came."""
+    is_series = isinstance(nw.from_native(y, pass_through=True, series_only=True), nw.Series)
+    labels = nw.from_native(y, series_only=True) if is_series else np.asarray(y)
+    held: Held
+    if is_frame(X):
+        held = HeldFrame(X, labels)
+    elif hasattr(X, "tocsr"):
+        held = HeldSparse(X, labels)
+    else:
+        array = _array(X)
+        if array.ndim != 2:
+            raise DataError(
+                f"the examples have shape {array.shape}; two dimensions are needed, a row for each "
+                "example and a column for each feature"
+            )
+        held = HeldArray(array, labels)
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        raise DataError(f"the labels have shape {labels.shape}; one label for each row is needed")
+    if len(labels) != held.n_rows:
+        raise DataError(f"there are {held.n_rows} rows but {len(labels)} labels; give one for each")
+    return held
+
+
+def _array(X: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError as problem:
+        raise DataError(f"the examples are no table of numbers: {problem}") from problem
+
+
+def hold_frame(frame: Any, target: str, drop: Collection[str], where: str) -> HeldFrame:
+    """Hold a data frame, one of whose columns is the labels."""
+    X, y = split_frame(frame, target, drop, where)
+    return HeldFrame(X, y, int(open_frame(frame).estimated_size()))
+
+
+def split_frame(
+    frame: Any, target: str, drop: Collection[str] = (), where: str = "the data frame"
+) -> tuple[Any, nw.Series[Any]]:
+    """Split a data frame into features and labels."""
+    opened = open_frame(frame)
+    names = features([str(name) for name in opened.columns], target, drop, where)
+    every = [str(name) for name in opened.columns]  # those of pandas may be numbers
+    kept = opened[:, [every.index(name) for name in names]]
+    return kept.to_native(), opened[:, every.index(target)]
+
+
+def _plain(series: nw.Series[Any]) -> NDArray[Any]:
+    if series.null_count():
+        return np.array(series.to_list(), dtype=object)  # for the complaint about a missing one
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        return np.asarray(series.to_numpy())
+    return np.array(series.to_list())
+
+
+def _infinite(column: str, value: object) -> str:
+    return (
+        f"{column} holds {value}; values have to be finite, or NaN where they are missing. Clip "
+        "the infinite ones or make them missing."
+    )

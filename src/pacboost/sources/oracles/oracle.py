@@ -1,0 +1,173 @@
+"""An oracle gives examples when asked, and says in what order: a booster needs no more than that.
+
+The sequence of rows depends on the source and the seed alone, never on how many rows are asked for
+at once. Every row has an identity that is the same on every pass, so choices about a row can be
+keyed by it instead of by its arrival.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.oracles.held import BadCell, Held
+from pacboost.sources.table import Table
+
+
+@dataclass(frozen=True)
+class Order:
+    """In what order rows come, and what a certificate about future examples has to assume."""
+
+    name: str
+    assumes: str
+
+
+INDEPENDENT = Order(
+    "independent", "every row is a fresh draw from the distribution of future examples"
+)
+SHUFFLED = Order(
+    "shuffled",
+    "the rows of the source are independent draws from the distribution of future examples, in "
+    "whatever order the source holds them",
+)
+REPLACED = Order(
+    "replaced",
+    "rows are drawn with replacement from this source: this speaks of the error on this source "
+    "alone",
+)
+STREAM = Order(
+    "stream",
+    "the rows of the stream are independent draws from one distribution, which does not change",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some rows: their values, their labels as they came, and which rows of the source they are."""
+
+    table: Table
+    labels: NDArray[Any]
+    rows: NDArray[np.uint64]
+    """The identity of each row: the same on every pass, and for any size of batch."""
+    lap: int
+    """How many passes over the source came before this one."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows; 0 says that a stream has ended."""
+        return self.rows.size
+
+
+class AbstractOracle(ABC):
+    """A source of examples that can be asked for more, told where to go on, and recognised."""
+
+    names: tuple[str, ...] | None = None
+    n_columns: int
+    n_rows: int | None = None
+    """How many rows a pass has; None where that is not known, or rows never end."""
+    order: Order
+    levels: Levels = NO_LEVELS
+    endless: bool = False
+    """Whether rows never run out and never come again."""
+    bytes_read: int = 0
+    most_bytes_held: int = 0
+    """The most bytes of decoded blocks that were in memory at one time."""
+    largest_block: int = 0
+    """How many bytes the largest block takes in memory; 0 where nothing is read in blocks."""
+    largest_block_place: str = ""
+
+    @abstractmethod
+    def draw(self, n: int) -> Batch:
+        """Give the next rows: at most n, fewer at the end of a block or a pass.
+
+        A batch never spans two passes. An empty one says that a stream has ended.
+        """
+
+    @abstractmethod
+    def position(self) -> dict[str, Any]:
+        """Say where the next row comes from, in values that JSON can hold."""
+
+    @abstractmethod
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on from a position, with the very rows that would have come then."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Tell one source from another; the seed has no part in it."""
+
+    @abstractmethod
+    def place(self, row: int) -> str:
+        """Say in words where the row of this identity lies."""
+
+    def classes(self) -> NDArray[Any] | None:
+        """Give the distinct labels, sorted; None where finding them would cost a pass."""
+        return None
+
+    @property
+    def bytes_needed(self) -> int:
+        """How many bytes reading takes at most: two blocks, the one in use and the next."""
+        return 2 * self.largest_block
+
+    def check_memory(self, limit: int) -> None:
+        """Raise if what reading takes does not fit into so many bytes."""
+        if self.bytes_needed > limit:
+            raise DataError(
+                f"{self.largest_block_place}: takes {self.largest_block / 1e6:,.0f} MB in memory, "
+                f"and two such have to be held at once: with all that is needed to read them "
+                f"{self.bytes_needed / 1e6:,.0f} MB, where the limit leaves {limit / 1e6:,.0f} MB. "
+                "Raise the limit, or write the source again in smaller blocks."
+            )
+
+    def close(self) -> None:  # noqa: B027 - many oracles have nothing open
+        """Let go of what is held and open."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _pick(
+        self, held: Held, picked: NDArray[np.int64], rows: NDArray[np.uint64], lap: int
+    ) -> Batch:
+        """Take rows out of what is held; a cell that cannot be used is named by its place."""
+        try:
+            table, labels = held.take(picked)
+        except BadCell as bad:
+            raise DataError(f"{self.place(int(rows[bad.row]))}: {bad}") from bad.__cause__
+        return Batch(table, labels, rows, lap)
+
+
+def whole(name: str, value: object, least: int = 0) -> int:
+    """Check a whole number that is at least so large.
+
+    >>> whole("n", np.int64(3))
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number, {least} or more")
+    return int(value)
+
+
+def read_position(position: Mapping[str, Any], *names: str) -> tuple[int, ...]:
+    """Read the numbers of a position, and refuse one that is of another kind of oracle."""
+    if set(position) != set(names):
+        raise ParameterError(
+            f"a position of this oracle holds {', '.join(names)}; this one holds "
+            f"{', '.join(map(str, position)) or 'nothing'}. Go on with the kind of source it is of."
+        )
+    return tuple(whole(name, position[name]) for name in names)

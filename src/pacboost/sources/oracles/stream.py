@@ -1,0 +1,165 @@
+"""Draw from a stream: batches that somebody else makes, one after the other.
+
+Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A stream that
+can be begun again (a list, or a function that gives a fresh iterator) can be read in several passes
+and gone back in; an iterator is read once. It is always asked by the thread that draws: a generator
+may hold things that belong to one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from hashlib import sha256
+from typing import Any
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.sources.dataframe import is_frame
+from pacboost.sources.oracles.blocks import BlockOracle
+from pacboost.sources.oracles.columns import refuse_other
+from pacboost.sources.oracles.files import need
+from pacboost.sources.oracles.held import Held, hold, hold_frame
+
+Batches = Iterable[Any] | Callable[[], Iterable[Any]]
+
+
+class StreamOracle(BlockOracle):
+    """The rows of a stream in the order in which they come.
+
+    >>> stream = StreamOracle([([[1.0], [2.0]], [0, 1]), ([[3.0]], [0])])
+    >>> [stream.draw(10).table.rows().ravel().tolist() for _ in range(3)]
+    [[1.0, 2.0], [3.0], [1.0, 2.0]]
+    """
+
+    shuffles_rows = False
+    reads_ahead = False
+    called = "the stream"
+
+    def __init__(
+        self,
+        batches: Batches,
+        target: str | None = None,
+        seed: int = 0,
+        *,
+        drop: Collection[str] = (),
+    ) -> None:
+        super().__init__(seed, None)
+        self._target, self._left_out = target, drop
+        self._begin, self.repeats = _beginning(batches)
+        self._begun: Iterator[Any] = self._begin()
+        self._number = 0
+        """The number of the batch that comes next."""
+        self._last: Held | None = None
+        self._length: int | None = None
+        self._problem: Exception | None = None
+        first = self._next()
+        if first is None:
+            raise DataError(f"{self.called} gave no batch at all; at least one is needed")
+        self.largest_block, self.largest_block_place = first.nbytes, f"batch 0 of {self.called}"
+
+    def read(self, block: int) -> Held | None:
+        """Ask for the batch of this number, going back to the beginning if it has to be."""
+        if self._last is not None and block == self._number - 1:
+            return self._last
+        self._last = None
+        if block < self._number:
+            if not self.repeats:
+                raise DataError(
+                    f"{self.called} stands at batch {self._number} and cannot go back to {block}. "
+                    "Give a function that returns a fresh iterator instead of an iterator."
+                )
+            self._begun, self._number, self._problem = self._begin(), 0, None
+        while self._number < block:
+            if self._ask() is None:
+                return None
+        return self._next()
+
+    def _next(self) -> Held | None:
+        batch = self._ask()
+        self._last = None if batch is None else self._check(self.hold(batch))
+        return self._last
+
+    def _ask(self) -> Any:
+        """Give the next batch as it comes; None at the end."""
+        if self._problem is not None:
+            raise self._failed(self._problem) from self._problem
+        try:
+            batch = next(self._begun)
+        except StopIteration:
+            self._check_length()
+            return None
+        except Exception as problem:
+            self._problem = problem  # a generator that raised would just seem to have ended
+            raise self._failed(problem) from problem
+        if batch is None:
+            raise DataError(
+                f"batch {self._number} of {self.called} is None; end the stream instead"
+            )
+        self._number += 1
+        return batch
+
+    def _check_length(self) -> None:
+        if self._length not in {None, self._number}:
+            raise DataError(
+                f"{self.called} ended after {self._number} batches, and after {self._length} on an "
+                "earlier pass. Every pass has to give the same batches."
+            )
+        self._length = self._number
+
+    def _failed(self, problem: Exception) -> DataError:
+        return DataError(
+            f"batch {self._number} of {self.called} could not be had: "
+            f"{type(problem).__name__}: {problem}"
+        )
+
+    def hold(self, batch: Any) -> Held:
+        """Read a batch."""
+        where = f"batch {self._number - 1} of {self.called}"
+        if type(batch).__name__ == "RecordBatch":
+            batch = need("pyarrow", "parquet").Table.from_batches([batch])
+        try:
+            if isinstance(batch, tuple | list) and len(batch) == 2:
+                return hold(*batch)
+            if is_frame(batch) and self._target is not None:
+                return hold_frame(batch, self._target, self._left_out, where)
+        except DataError as problem:
+            raise DataError(f"{where}: {str(problem).removeprefix(f'{where}: ')}") from problem
+        raise DataError(
+            f"{where} is a {type(batch).__name__}; it has to be a pair (X, y), or a data frame "
+            "whose column of labels is named as the target"
+        )
+
+    def _check(self, held: Held) -> Held:
+        """Refuse a batch whose columns are not those of the first."""
+        if self._number == 1:
+            self.names, self.n_columns = held.names, held.n_columns
+        where = f"batch {self._number - 1} of {self.called}"
+        if self.names is not None and held.names is not None and held.names != self.names:
+            refuse_other(held.names, where, self.names, "the first")
+            raise DataError(f"{where}: has its columns in another order than the first")
+        if held.n_columns != self.n_columns:
+            raise DataError(
+                f"{where}: has {held.n_columns} columns where the first had {self.n_columns}"
+            )
+        return held
+
+    def fingerprint(self) -> str:
+        """Hash the columns: more of a stream is not known before it came."""
+        return sha256(repr((self.n_columns, self.names, self._target)).encode()).hexdigest()
+
+    def place(self, row: int) -> str:
+        """Name batch and row."""
+        return f"batch {row >> 32} of {self.called}, row {row & 0xFFFFFFFF}"
+
+
+def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
+    """Give what begins the stream, and whether it can be begun again."""
+    if isinstance(batches, Iterator):
+        return lambda: batches, False
+    if isinstance(batches, Iterable):
+        return lambda: iter(batches), True
+    if callable(batches):
+        return lambda: iter(batches()), True
+    raise ParameterError(
+        f"batches is a {type(batches).__name__}; it has to be an iterator, a list, or a function "
+        "that returns a fresh iterator"
+    )

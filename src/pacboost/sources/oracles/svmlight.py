@@ -1,0 +1,138 @@
+"""Draw from svmlight files (also called libsvm): sparse rows, blocks of lines in random order.
+
+A line is a label and the features that are not 0, as number:value with ascending numbers. What
+follows a # is a remark, and qid:… says to which query a row belongs; neither is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+from pacboost.errors import DataError, FileError
+from pacboost.sources.oracles.blocks import BlockOracle
+from pacboost.sources.oracles.files import Source, find_files, fingerprint
+from pacboost.sources.oracles.held import HeldSparse
+from pacboost.sources.oracles.lines import Lines, cut, read_lines
+from pacboost.sources.oracles.oracle import whole
+
+SUFFIXES = (".svm", ".svmlight", ".libsvm")
+GROWTH = 10
+"""So many times the bytes of its text a block may take while it is parsed."""
+
+
+class SvmlightOracle(BlockOracle):
+    """The rows of svmlight files; labels are numbers.
+
+    Features are numbered from 1, or from 0 if ``zero_based``. How many there are is said by
+    ``n_features``, or found in a scan of all lines.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        seed: int = 0,
+        *,
+        n_features: int | None = None,
+        zero_based: bool = False,
+    ) -> None:
+        self._files = find_files(source, SUFFIXES)
+        self._first = 0 if zero_based else 1
+        self._blocks = [
+            lines
+            for file, path in enumerate(self._files)
+            for lines in cut(path, file, quotes=False)
+        ]
+        if not self._blocks:
+            raise DataError(f"{self._files[0]}: there are no rows; at least one is needed")
+        super().__init__(seed, len(self._blocks))
+        counted = self._count_features() if n_features is None else n_features
+        self.n_columns = whole("n_features", counted, 1)
+        largest = max(self._blocks, key=lambda lines: lines.stop - lines.start)
+        self.largest_block = GROWTH * (largest.stop - largest.start)
+        self.largest_block_place = f"{self._files[largest.file]}, from line {largest.line} on"
+
+    def read(self, block: int) -> HeldSparse:
+        """Parse a block of lines."""
+        lines = self._blocks[block]
+        labels: list[float] = []
+        numbers: list[int] = []
+        values: list[float] = []
+        ends = [0]
+        for line, cells in self._rows(lines):
+            try:
+                labels.append(_number(cells[0]))
+                _read_features(cells, numbers, values, self._first, self.n_columns)
+            except ValueError as problem:
+                raise FileError(f"{self._files[lines.file]}, line {line}: {problem}") from None
+            ends.append(len(numbers))
+        columns = np.array(numbers, dtype=np.int64) - self._first
+        shape = (len(labels), self.n_columns)
+        matrix = sp.csr_array((np.array(values, dtype=np.float64), columns, ends), shape=shape)
+        return HeldSparse(matrix, np.array(labels))
+
+    def _rows(self, lines: Lines) -> Iterator[tuple[int, list[bytes]]]:
+        """Give the cells of each line that is not empty, with its number."""
+        content = read_lines(self._files[lines.file], lines)
+        for line, text in enumerate(content.split(b"\n"), lines.line):
+            cells = text.partition(b"#")[0].split()
+            if cells:
+                yield line, cells
+
+    def _count_features(self) -> int:
+        """Find the largest number of a feature: numbers ascend, so it is the last of its line."""
+        largest = self._first
+        for lines in self._blocks:
+            for line, cells in self._rows(lines):
+                number, colon, _ = cells[-1].partition(b":")
+                if colon and number != b"qid":
+                    if not number.isdigit():
+                        where = f"{self._files[lines.file]}, line {line}"
+                        raise FileError(f"{where}: {_no_feature(cells[-1])}")
+                    largest = max(largest, int(number))
+        return largest + 1 - self._first
+
+    def fingerprint(self) -> str:
+        """Hash the names and sizes of the files."""
+        return fingerprint(self._files, self.n_columns, self._first)
+
+    def place(self, row: int) -> str:
+        """Name file and line; to find the line, the block is read once more."""
+        lines = self._blocks[row >> 32]
+        numbers = [line for line, _ in self._rows(lines)]
+        return f"{self._files[lines.file]}, line {numbers[row & 0xFFFFFFFF]}"
+
+
+def _read_features(
+    cells: list[bytes], numbers: list[int], values: list[float], first: int, n_features: int
+) -> None:
+    """Add the features of a line to those before."""
+    before = first - 1
+    for cell in cells[1:]:
+        text, colon, value = cell.partition(b":")
+        if text == b"qid":
+            continue
+        if not (colon and text.isdigit()):
+            raise ValueError(_no_feature(cell))
+        number = int(text)
+        if not before < number < n_features + first:
+            raise ValueError(
+                f"feature {number} follows feature {before}; numbers have to ascend, from {first} "
+                f"to {n_features + first - 1}. Sort them, or set n_features or zero_based."
+            )
+        numbers.append(number)
+        values.append(_number(value))
+        before = number
+
+
+def _number(text: bytes) -> float:
+    try:
+        return float(b"text" if b"_" in text else text)  # Python reads 1_000 as 1000
+    except ValueError:
+        raise ValueError(f"{text.decode(errors='replace')!r} is no number") from None
+
+
+def _no_feature(cell: bytes) -> str:
+    return f"{cell.decode(errors='replace')!r} is no feature; those are written as number:value"

@@ -1,0 +1,1 @@
+"""Boosting by filtering: learn from an oracle, and keep only what is hard."""

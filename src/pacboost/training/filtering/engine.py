@@ -1,0 +1,377 @@
+"""Boosting by filtering: draw, keep what is hard, boost on it, forget it, and draw again.
+
+Before every refill the vote is fixed, so the rows that come now are fresh draws to it: their mean
+weight μ gives a bound on the error that holds whatever the learner did (error ≤ factor·μ), and the
+run stops once that is below ε. How long it takes depends on the learner; the bound does not.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.booster import Measured
+from pacboost.boosters.weighed import Weighed
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.learners.learner import Learner
+from pacboost.ledgers.ledger import Ledger, Round
+from pacboost.ledgers.refill import Refill
+from pacboost.samples.coded import CodedTable
+from pacboost.samples.sample import Sample
+from pacboost.training.filtering.candidates import Candidates
+from pacboost.training.filtering.filling import Filling, Kept
+from pacboost.training.filtering.intake import Intake
+from pacboost.training.filtering.keys import key_of, numbers
+from pacboost.training.filtering.mean_test import EdgeTest, share_of
+from pacboost.training.filtering.plan import Plan, draws_for
+from pacboost.training.filtering.standing import Court
+from pacboost.training.loop import NO_EDGE, Done, Run
+
+LEAST_ROWS = 10
+"""A sample of fewer rows is not boosted on."""
+TRIES = 3
+"""How often a learner without an edge is asked again, each time on a sample of its own."""
+LEAST_EFFECTIVE = 0.5
+"""A sample is drawn anew when its effective size has fallen to this part of the first."""
+
+Event = Refill | Round
+
+TIME_IS_UP = "the time is up"
+ENDED = "the stream has ended"
+
+
+class Filtering:
+    """A run of boosting by filtering: iterate over it to advance, by a refill or a round."""
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        intake: Intake,
+        learner: Learner,
+        booster: Accepting[Any],
+        plan: Plan,
+        answers: tuple[str, ...] = ("−", "+"),
+    ) -> None:
+        self.candidates, self.intake, self.plan = candidates, intake, plan
+        self._learner, self._booster, self._answers = learner, booster, answers
+        outputs = 1 if intake.classes.size <= 2 else intake.classes.size
+        self.court = Court(booster, intake.bins, outputs, cells=False)
+        self.rounds: list[Round] = []
+        self.refills: list[Refill] = []
+        self.mass = 0.0
+        """An estimate of the share of all candidates' weight: μ, as the last sample tells."""
+        self.stopped = ""
+        self.certified = False
+        """Whether the run stopped because the error is surely below ε."""
+        self._carried: Kept | None = None
+        self.before_refill: Callable[[], None] = _nothing
+        """Called when all that was drawn is used up: the moment to write a checkpoint."""
+        self.over: Callable[[], bool] = _never
+        """Asked between helpings of candidates whether the time is up."""
+
+    def __iter__(self) -> Iterator[Event]:
+        """Advance until something is reached: ε, the rounds, the end of rows or of the edge."""
+        while not self.stopped:
+            self.before_refill()
+            kept = self.fill()
+            yield self.refills[-1]
+            if kept is None or self.stopped:
+                break
+            if self.plan.faithful:
+                yield from self._tested_round(kept)
+            else:
+                yield from self.boost(kept)
+            if len(self.court) >= self.plan.rounds:
+                self.stopped = self.stopped or f"all {self.plan.rounds} rounds are done"
+
+    # -- drawing
+
+    def fill(self) -> Kept | None:
+        """Draw a sample, and test by the way whether the vote is good enough."""
+        number = len(self.refills)
+        delta = share_of(self.plan.delta / 2, number)
+        wanted = self._wanted(delta)
+        most = self._most_draws(wanted)
+        key, scale = key_of(self.plan.seed, 2, number), self._scale(wanted)
+        filling = Filling(self.candidates, self.intake, self.court, key, scale, delta)
+        for _ in filling.helpings():
+            if self.over():
+                self.stopped = TIME_IS_UP
+                break
+            if self.candidates.whole:
+                continue  # all rows there are have the same right to be looked at
+            full = filling.accepted >= wanted
+            if (full and self._decided(filling)) or self._good_enough(filling):
+                break
+            if filling.draws >= most and not (self.plan.faithful and full):
+                break
+        self.refills.append(filling.record(number))
+        kept = filling.kept()
+        if self.stopped:
+            return None
+        if self._good_enough(filling):
+            self.certified = True
+            self.stopped = f"the error is at most {self.plan.epsilon:g}, with the promised chance"
+        elif kept is None or kept.n_rows < min(LEAST_ROWS, wanted):
+            self._starve(filling)
+        elif self.plan.faithful:
+            return kept.take(np.arange(min(wanted, kept.n_rows)))
+        return self._thinned(kept, wanted)
+
+    def _wanted(self, delta: float) -> int:
+        if not self.plan.faithful:
+            return self.plan.rows_of(len(self.refills))
+        capacity = self._capacity()
+        return self.plan.rows_for_edge(capacity, delta)
+
+    def _capacity(self) -> float | None:
+        if self.intake.bins is None:
+            return None
+        bins = self.intake.bins
+        nothing = CodedTable(np.empty((len(bins.thresholds), 0), dtype=bins.dtype), bins)
+        known = self._learner.capacity(Sample(nothing, np.empty((0, 1), np.int8), bins=bins))
+        return None if known is None else known.log_size
+
+    def _scale(self, wanted: int) -> float:
+        """What weights are divided by to be chances.
+
+        1 by the book. A refill that sees all n rows keeps n·μ/scale of them; one that reads rows
+        one after the other does not read more than ``offered`` times as many as it may keep.
+        """
+        if self.plan.faithful:
+            return 1.0
+        mean = self.mass or self._first_chance()
+        if self.candidates.whole:
+            rows = self.candidates.oracle.n_rows or 1
+            return max(rows * mean / wanted, 1e-12)
+        return min(1.0, max(self.plan.offered * mean, 1e-12))
+
+    def _first_chance(self) -> float:
+        return first_chance(self._booster, self.court.outputs)
+
+    def _most_draws(self, wanted: int) -> int:
+        """After so many draws the filter starves."""
+        if not self.plan.faithful:
+            return self.plan.offered * wanted
+        least = self.plan.share * (self.plan.epsilon or 0.01) / (self._booster.error_factor or 1)
+        return draws_for(wanted, least, share_of(self.plan.delta / 2, len(self.refills)))
+
+    def _good_enough(self, filling: Filling) -> bool:
+        """Whether the error is surely below ε; only draws that are fresh can tell."""
+        epsilon, factor = self.plan.epsilon, self._booster.error_factor
+        if epsilon is None or filling.test.count == 0 or len(self.court) == 0:
+            return False
+        return (factor * filling.test.upper if factor else filling.error_test.upper) <= epsilon
+
+    def _decided(self, filling: Filling) -> bool:
+        """Whether μ is surely large enough to go on; the theorems want to know."""
+        epsilon, factor = self.plan.epsilon, self._booster.error_factor
+        if not self.plan.faithful or epsilon is None or filling.test.count == 0:
+            return True
+        test = filling.test if factor else filling.error_test
+        return test.lower >= self.plan.share * epsilon / (factor or 1) or len(self.court) == 0
+
+    def _starve(self, filling: Filling) -> None:
+        last = self.refills[-1]
+        if self.candidates.ended:
+            self.stopped = ENDED
+        else:
+            self.stopped = (
+                f"the filter starves: of {filling.draws} draws {filling.accepted} were kept, so "
+                f"there is next to nothing left to learn from (its error is at most "
+                f"{last.error_upper:.3g})"
+            )
+
+    def _thinned(self, kept: Kept | None, wanted: int) -> Kept | None:
+        """Hold a sample to its size: keep each row with the same part of its chance."""
+        if kept is None:
+            return None
+        self.mass = kept.mass / self._candidates_seen()
+        excess = kept.n_rows / wanted
+        if excess <= 1.25:
+            return kept
+        key = key_of(self.plan.seed, 3, len(self.refills))
+        chosen = np.flatnonzero(numbers(_count(kept.n_rows), key) < 1 / excess)
+        thin = kept.take(chosen)
+        return dataclasses.replace(thin, odds=thin.odds / excess)
+
+    def _candidates_seen(self) -> int:
+        whole = self.candidates.oracle.n_rows if self.candidates.whole else None
+        return whole or self.refills[-1].draws
+
+    # -- boosting
+
+    def _run(self, kept: Kept) -> Run:
+        """Set up the boosting loop on a sample, from where its rows stand with the vote."""
+        base = 1 / kept.odds
+        base /= base.mean()
+        examples = kept.examples
+        sample = Sample(
+            examples.table,
+            examples.signs,
+            base,
+            self.intake.bins,
+            self._answers,
+            examples.labels,
+        )
+        booster = self._booster
+        if len(self.court) and booster.prior:
+            booster = dataclasses.replace(booster, prior=False)  # type: ignore[type-var]
+        penalty = getattr(booster, "l2", 0.0)
+        if penalty:  # in rows of mean weight, not of the largest
+            booster = dataclasses.replace(booster, l2=penalty / float(base.max()))  # type: ignore[type-var]
+        seed = int(key_of(self.plan.seed, 4, len(self.refills)) >> np.uint64(33))
+        run = Run(sample, self._learner, booster, seed=seed)
+        self.court.cells = run.cells
+        if len(self.court):
+            run.enter(kept.margins, self.court.votes, kept.path)
+        return run
+
+    def boost(self, kept: Kept) -> Iterator[Round]:
+        """Boost on a sample as long as enough of it would still be kept."""
+        run = self._run(kept)
+        first = 0.0
+        for done in run:
+            self._take(done, 1.0 if run.cells else done.entry.vote)
+            yield self.rounds[-1]
+            first = first or done.entry.effective_size
+            if len(self.court) >= self.plan.rounds:
+                break
+            still = self._chances(run, kept)
+            self.mass = float((still / kept.odds).sum()) / self._candidates_seen()
+            used_up = np.minimum(1.0, still / kept.chances).mean() < self.plan.keep
+            if used_up or done.entry.effective_size < LEAST_EFFECTIVE * first:
+                break
+        if run.stopped == NO_EDGE and not run.done:
+            self.stopped = NO_EDGE
+
+    def carry_over(self, kept: Kept) -> Kept:
+        """Add what of the last such sample would still be kept, up to the size of a sample."""
+        if self._carried is not None:
+            old = self._carried
+            now = self.court.judge(old.examples.table, old.examples.signs)
+            share = np.minimum(1.0, now.chances / old.chances)
+            key = key_of(self.plan.seed, 7, len(self.refills))
+            stay = np.flatnonzero(numbers(_count(old.n_rows), key) < share)
+            room = max(0, self.plan.rows - kept.n_rows)
+            stay = stay[-room:] if room else stay[:0]
+            if stay.size:
+                path = None if now.path is None else now.path[stay]
+                odds = (old.odds * share)[stay]
+                part = Kept(
+                    old.examples.take(stay), now.margins[stay], now.chances[stay], odds, path
+                )
+                kept = Kept.join([part, kept])
+        self._carried = kept
+        return kept
+
+    def _chances(self, run: Run, kept: Kept) -> NDArray[np.float64]:
+        standing = run.path
+        if standing is not None:
+            return np.asarray(np.exp(standing).max(axis=1))
+        return self._booster.chances(run.margins, len(self.court), kept.examples.signs)
+
+    def _tested_round(self, kept: Kept) -> Iterator[Round]:
+        """Learn one rule, and give it the vote that its tested edge deserves."""
+        for attempt in range(TRIES):
+            run = self._run(kept)
+            done = next(iter(run), None)
+            edge = None if done is None else self._tested_edge(done.hypothesis, attempt)
+            if done is not None and edge is not None:
+                self._take(done, self._deserved(run, done, edge))
+                yield self.rounds[-1]
+                return
+            if self.stopped:
+                return
+            again = self.fill() if attempt + 1 < TRIES else None
+            if again is None:
+                break
+            kept = again
+        self.stopped = self.stopped or (
+            f"no edge was found: {TRIES} rules had an advantage below {self.plan.floor:g} over "
+            "guessing on examples of their own"
+        )
+
+    def _deserved(self, run: Run, done: Done, advantage: float) -> float:
+        if run.cells or not isinstance(self._booster, Weighed):
+            return 1.0 if run.cells else done.entry.vote
+        total = 2**40
+        return self._booster.vote(Measured(total, round(total * (0.5 - advantage))))
+
+    def _tested_edge(self, rule: Hypothesis, attempt: int) -> float | None:
+        """Test a rule on examples that the filter keeps now; None if it is no better than chance.
+
+        The test ends: the interval shrinks until it lies on one side of the floor.
+        """
+        number = len(self.refills)
+        delta = share_of(self.plan.delta / 2, number) / TRIES
+        test = EdgeTest(delta, self.plan.floor)
+        key = key_of(self.plan.seed, 5, number, attempt)
+        filling = Filling(self.candidates, self.intake, self.court, key, 1.0, delta)
+        for _ in filling.helpings():
+            if self.over():
+                self.stopped = TIME_IS_UP
+                return None
+            kept = filling.kept()
+            if kept is None:
+                continue
+            examples = kept.examples
+            sample = Sample(examples.table, examples.signs, bins=self.intake.bins)
+            right = np.sign(rule.values)[rule.cells(sample)] * examples.signs > 0
+            test.add(int(np.count_nonzero(right)), right.size)
+            if test.found is not None or test.hopeless:
+                return test.found
+        self.stopped = ENDED
+        return None
+
+    def _take(self, done: Done, vote: float) -> None:
+        """Take a finished round over."""
+        self.court.add(done.hypothesis, vote, done.entry.memory)
+        told = done.entry.vote if self.court.cells else vote
+        self.rounds.append(dataclasses.replace(done.entry, number=len(self.court), vote=told))
+
+    def ledger(self) -> Ledger:
+        """Give the record of the run."""
+        outputs = self.court.outputs
+        return Ledger(
+            booster=self._booster.name,
+            potential=self._booster.potential,
+            learner=self._learner.name,
+            rows=sum(refill.draws for refill in self.refills),
+            classes=outputs,
+            weighted=False,
+            plain_votes=False,
+            multiclass=self._booster.multiclass if outputs > 1 else "",
+            cells=self.court.cells,
+            stopped=self.stopped,
+            rounds=list(self.rounds),
+            refills=list(self.refills),
+        )
+
+
+def _nothing() -> None:
+    pass
+
+
+def _never() -> bool:
+    return False
+
+
+def _count(rows: int) -> NDArray[np.uint64]:
+    """Number rows, for a choice among them that does not ask which they are."""
+    return np.arange(rows, dtype=np.uint64)
+
+
+def first_chance(booster: Accepting[Any], outputs: int) -> float:
+    """The weight of every row before the first round."""
+    signs = np.ones((1, outputs), dtype=np.int8)
+    if outputs > 1:
+        signs[0, 1:] = -1
+    if booster.by_path:
+        return float(np.exp(booster.start((1, outputs)).max()))
+    return float(booster.chances(np.zeros((1, outputs)), 0, signs).max())

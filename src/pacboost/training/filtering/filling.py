@@ -1,0 +1,199 @@
+"""Fill a sample: look at candidates, keep each with the chance that its weight is."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit, log_softmax
+
+from pacboost.ledgers.refill import Refill
+from pacboost.training.filtering.candidates import Candidates, Offer
+from pacboost.training.filtering.intake import Examples, Intake
+from pacboost.training.filtering.keys import numbers
+from pacboost.training.filtering.mean_test import MeanTest
+from pacboost.training.filtering.standing import Court, Standing
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Examples that were kept, where they stand, and by which chance they came."""
+
+    examples: Examples
+    margins: Floats
+    chances: Floats
+    """What they weighed when they were kept."""
+    odds: Floats
+    """With what probability they came to be kept: weights have to be divided by it."""
+    path: Floats | None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of examples."""
+        return self.examples.n_rows
+
+    @property
+    def mass(self) -> float:
+        """An estimate of the weight of all rows that were candidates."""
+        return math.fsum(self.chances / self.odds)
+
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Kept:
+        """Copy some of them."""
+        return Kept(
+            self.examples.take(chosen),
+            self.margins[chosen],
+            self.chances[chosen],
+            self.odds[chosen],
+            None if self.path is None else self.path[chosen],
+        )
+
+    @classmethod
+    def join(cls, parts: list[Kept]) -> Kept:
+        """Put them one below the other."""
+        paths = [part.path for part in parts if part.path is not None]
+        return cls(
+            Examples.join([part.examples for part in parts]),
+            np.concatenate([part.margins for part in parts]),
+            np.concatenate([part.chances for part in parts]),
+            np.concatenate([part.odds for part in parts]),
+            np.concatenate(paths) if paths else None,
+        )
+
+
+FRESH, NEW, AGAIN = range(3)
+"""Rows that nothing looked at before, rows that nothing was learned from, and all others."""
+
+
+class Tally:
+    """What rows of one kind told: their weights, mistakes and log losses, each before learning."""
+
+    def __init__(self, delta: float) -> None:
+        self.weight, self.error = MeanTest(delta), MeanTest(delta)
+        self._loss = 0.0
+
+    def add(self, chances: Floats, wrong: Floats, losses: Floats) -> None:
+        """See more rows."""
+        self.weight.add(chances)
+        self.error.add(wrong)
+        self._loss += math.fsum(losses)
+
+    @property
+    def count(self) -> int:
+        """How many rows there were."""
+        return self.weight.count
+
+    @property
+    def loss(self) -> float:
+        """The mean log loss."""
+        return self._loss / self.count if self.count else 0.0
+
+
+class Filling:
+    """One refill on its way: candidates go in, what is kept adds up, and so do the records."""
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        intake: Intake,
+        court: Court,
+        key: np.uint64,
+        scale: float,
+        delta: float,
+    ) -> None:
+        self._candidates, self._intake, self._court = candidates, intake, court
+        self._key, self._scale = key, scale
+        self._delta = delta
+        self._tallies = [Tally(delta) for _ in (FRESH, NEW, AGAIN)]
+        self.test, self.error_test = self._tallies[FRESH].weight, self._tallies[FRESH].error
+        self.draws = self.accepted = 0
+        self._notes: list[tuple[NDArray[np.int8], Floats, Floats, Floats]] = []
+        self._parts: list[Kept] = []
+        self._started = time.perf_counter()
+
+    def helpings(self) -> Iterator[None]:
+        """Look at one helping of candidates after the other."""
+        for helping in self._candidates.offer(self._key, self._scale):
+            for offer in helping:
+                self._look(offer)
+            self._sum_up()
+            yield
+
+    def _look(self, offer: Offer) -> None:
+        examples, tickets, bounds = self._intake.read(offer.batch), offer.tickets, offer.bounds
+        kinds = np.where(offer.fresh, FRESH, np.where(offer.new, NEW, AGAIN)).astype(np.int8)
+        left = self._candidates.sift(examples, offer.new)
+        if left is not None:
+            examples, tickets, kinds = examples.take(left), tickets[left], kinds[left]
+            bounds = None if bounds is None else bounds[left]
+        standing = self._court.judge(examples.table, examples.signs)
+        self._candidates.seen(examples.rows, standing.chances)
+        self._note(standing, examples, kinds)
+        odds = standing.chances
+        if bounds is not None:
+            odds = np.minimum(odds, bounds)
+        odds = np.minimum(1.0, odds / self._scale)
+        kept = np.flatnonzero(numbers(tickets, self._key) < odds)
+        self.draws += examples.n_rows
+        self.accepted += kept.size
+        path = None if standing.path is None else standing.path[kept]
+        chances = standing.chances[kept]
+        own = Kept(examples.take(kept), standing.margins[kept], chances, odds[kept], path)
+        self._parts.append(own)
+
+    def _note(self, standing: Standing, examples: Examples, kinds: NDArray[np.int8]) -> None:
+        wrong = standing.wrong(examples.signs).astype(np.float64)
+        margins = standing.margins
+        if margins.shape[1] == 1:
+            logs = log_expit(2 * margins[:, 0])
+        else:
+            logs = log_softmax(margins * examples.signs, axis=1)[examples.signs > 0]
+        self._notes.append((kinds, standing.chances, wrong, -logs))
+
+    def _sum_up(self) -> None:
+        """Add a whole helping up at once: sums must not depend on how the oracle cut it."""
+        kinds, *noted = (np.concatenate(parts) for parts in zip(*self._notes, strict=True))
+        self._notes = []
+        for kind, tally in enumerate(self._tallies):
+            own = kinds == kind
+            if own.any():
+                tally.add(*(numbers[own] for numbers in noted))
+
+    def kept(self) -> Kept | None:
+        """Give what was kept since the last time; None if nothing was."""
+        parts = [part for part in self._parts if part.n_rows]
+        self._parts = []
+        return Kept.join(parts) if parts else None
+
+    def record(self, number: int) -> Refill:
+        """Write down what was measured."""
+        told = next((tally for tally in self._tallies if tally.count), self._tallies[FRESH])
+        test, error = told.weight, told.error
+        factor = self._court.booster.error_factor
+        bound = factor * test.upper if factor else error.upper
+        again = self._tallies[AGAIN].count
+        if not self.test.count and (self._candidates.whole or again < self.draws):
+            bound = 1.0  # rows that were chosen by what they weighed, or known to the bins
+        return Refill(
+            number=number,
+            rounds=len(self._court),
+            draws=self.draws,
+            fresh=self.test.count,
+            accepted=self.accepted,
+            scale=self._scale,
+            mean=test.mean,
+            lower=test.lower,
+            upper=test.upper,
+            error=error.mean,
+            error_upper=min(1.0, bound),
+            loss=told.loss,
+            delta=self._delta,
+            smoothness=1 / (test.mean or test.upper),
+            again=again,
+            seconds=time.perf_counter() - self._started,
+        )

@@ -1,0 +1,109 @@
+"""Turn rows of an oracle into codes and signs, and set those apart that the certificate needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError
+from pacboost.samples.bins import Bins
+from pacboost.samples.coded import CodedTable
+from pacboost.samples.sample import Signs
+from pacboost.samples.signs import signs_of
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.oracle import AbstractOracle, Batch
+from pacboost.sources.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows as codes (or raw, for black boxes), their signs, and which rows they are."""
+
+    table: Table
+    signs: Signs
+    labels: NDArray[np.int64] | None
+    rows: NDArray[np.uint64]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.rows.size
+
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Examples:
+        """Copy some of them."""
+        table = self.table
+        if isinstance(table, CodedTable):
+            part: Table = table.take(chosen)
+        else:
+            part = ArrayTable(table.rows()[chosen], table.names)
+        labels = None if self.labels is None else self.labels[chosen]
+        return Examples(part, self.signs[chosen], labels, self.rows[chosen])
+
+    @classmethod
+    def join(cls, parts: Sequence[Examples]) -> Examples:
+        """Put them one below the other."""
+        tables = [part.table for part in parts]
+        coded = [table for table in tables if isinstance(table, CodedTable)]
+        if coded:
+            table: Table = CodedTable.join(coded)
+        else:
+            table = ArrayTable(np.concatenate([t.rows() for t in tables]), tables[0].names)
+        labels = [part.labels for part in parts if part.labels is not None]
+        return cls(
+            table,
+            np.concatenate([part.signs for part in parts]),
+            np.concatenate(labels) if labels else None,
+            np.concatenate([part.rows for part in parts]),
+        )
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Give everything as arrays, for a checkpoint; rows that are codes only."""
+        if not isinstance(self.table, CodedTable):
+            raise TypeError("raw rows are not kept in checkpoints")
+        arrays: dict[str, NDArray[Any]] = {
+            "apart_codes": self.table.codes,
+            "apart_signs": self.signs,
+            "apart_rows": self.rows,
+        }
+        return arrays if self.labels is None else {**arrays, "apart_labels": self.labels}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]], bins: Bins | None) -> Examples:
+        """Read what ``to_arrays`` gave."""
+        if bins is None:
+            raise TypeError("codes mean nothing without bins")
+        table = CodedTable(arrays["apart_codes"], bins)
+        return cls(table, arrays["apart_signs"], arrays.get("apart_labels"), arrays["apart_rows"])
+
+
+@dataclass(frozen=True, eq=False)
+class Intake:
+    """How rows are read: by which classes, and into which bins."""
+
+    oracle: AbstractOracle
+    classes: NDArray[Any]
+    bins: Bins | None
+
+    def read(self, batch: Batch) -> Examples:
+        """Code rows, and number their classes."""
+        numbers = np.searchsorted(self.classes, batch.labels)
+        numbers = np.minimum(numbers, self.classes.size - 1)
+        unknown = self.classes[numbers] != batch.labels
+        if unknown.any():
+            at = int(unknown.argmax())
+            raise DataError(
+                f"{self.oracle.place(int(batch.rows[at]))}: has the label "
+                f"{batch.labels[at : at + 1].tolist()[0]!r}, which is not among the classes "
+                f"{self.classes.tolist()}. Name all of them (classes=...)."
+            )
+        signs, labels = signs_of(numbers, self.classes.size)
+        if self.bins is None:
+            table: Table = ArrayTable(np.ascontiguousarray(batch.table.rows()), batch.table.names)
+        else:
+            codes = self.bins.encode(batch.table)
+            table = CodedTable(codes, self.bins, batch.table.names, batch.table.levels)
+        return Examples(table, signs, labels, batch.rows)

@@ -1,0 +1,96 @@
+"""Where examples stand with the vote so far: their margins, and the chance to be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.accepting import Accepting
+from pacboost.hypotheses.ballot import Ballot
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.vote import Vote
+from pacboost.samples.bins import Bins
+from pacboost.samples.coded import CodedTable
+from pacboost.samples.sample import Signs
+from pacboost.sources.table import Table
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What the vote makes of some rows."""
+
+    margins: Floats
+    """y·F(x), (rows, outputs)."""
+    chances: Floats
+    """The weight of each row, in [0, 1]."""
+    path: Floats | None = None
+    """Log weights, for boosters that go by the path."""
+
+    def wrong(self, signs: Signs) -> NDArray[np.bool_]:
+        """Tell which rows the vote errs or ties on."""
+        if self.margins.shape[1] == 1:
+            return np.asarray(self.margins[:, 0] <= 0)
+        scores = self.margins * signs
+        own = scores[signs > 0]
+        return np.asarray((scores >= own[:, None]).sum(axis=1) > 1)
+
+
+@dataclass(eq=False)
+class Court:
+    """The rules so far and their votes: they judge every example that is drawn."""
+
+    booster: Accepting[Any]
+    bins: Bins | None
+    outputs: int
+    cells: bool
+    """Whether rules hold values of their own, so that all votes are 1."""
+    rules: list[Hypothesis] = field(default_factory=list)
+    votes: list[float] = field(default_factory=list)
+    memories: list[list[float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._ballot = None if self.bins is None else Ballot(self.bins, self.outputs)
+        past, self.rules = self.rules, []
+        votes, self.votes = self.votes, []
+        memories, self.memories = self.memories, []
+        for rule, vote, memory in zip(past, votes, memories, strict=True):
+            self.add(rule, vote, memory)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def add(self, rule: Hypothesis, vote: float, memory: Sequence[float]) -> None:
+        """Take in a rule of a finished round."""
+        if self._ballot is not None and not self._ballot.add(rule, vote):
+            self._ballot = None
+        self.rules.append(rule)
+        self.votes.append(vote)
+        self.memories.append(list(memory))
+
+    def vote(self) -> Vote:
+        """Give the vote."""
+        return Vote(list(self.rules), np.array(self.votes), self.outputs)
+
+    def judge(self, table: Table, signs: Signs) -> Standing:
+        """Score rows, and say with what chance each is kept."""
+        margins = self._scores(table) * signs
+        if not self.booster.by_path:
+            chances = self.booster.chances(margins, len(self), signs)
+            return Standing(margins, chances.reshape(-1) if chances.ndim > 1 else chances)
+        path = self.booster.start(signs.shape)
+        for rule, memory in zip(self.rules, self.memories, strict=True):
+            said = Vote([rule], np.ones(1), self.outputs).scores(table).reshape(signs.shape)
+            agree = said * signs / (self.booster.rate if self.cells else 1.0)
+            path = self.booster.follow(path, agree, memory)
+        return Standing(margins, np.exp(path).max(axis=1), path)
+
+    def _scores(self, table: Table) -> Floats:
+        if self._ballot is not None and isinstance(table, CodedTable):
+            return self._ballot.scores(table.codes)
+        return self.vote().scores(table).reshape(table.n_rows, -1)

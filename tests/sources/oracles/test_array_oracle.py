@@ -1,0 +1,236 @@
+"""Draws from arrays, sparse matrices and frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from scipy.stats import chisquare
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.oracle import REPLACED, SHUFFLED
+from tests.sources.oracles.passes import (
+    check_goes_on,
+    check_passes,
+    check_same_for_any_size,
+    of_size,
+    sequence,
+)
+
+N = 101
+X = np.random.default_rng(0).integers(0, 9, size=(N, 3)).astype(np.float64)
+X[4, 1] = np.nan
+Y = np.arange(N) % 3
+
+KINDS: dict[str, Any] = {
+    "array": X,
+    "column-major": np.asfortranarray(X),
+    "float32": X.astype(np.float32),
+    "objects": X.astype(object),
+    "sliced": np.repeat(X, 2, axis=1)[:, ::2],
+    "csr": sp.csr_array(X),
+    "csc": sp.csc_matrix(X),
+    "pandas": pd.DataFrame(X, columns=list("abc")),
+    "indexed": pd.DataFrame(X, columns=list("abc"), index=np.arange(N)[::-1] * 3),
+    "polars": pl.DataFrame(X, schema=list("abc")),
+    "arrow": pa.table({name: X[:, j] for j, name in enumerate("abc")}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_passes_over_anything(kind: str) -> None:
+    check_passes(lambda: ArrayOracle(KINDS[kind], Y, 3), N)
+    check_same_for_any_size(lambda: ArrayOracle(KINDS[kind], Y, 3))
+    check_goes_on(lambda: ArrayOracle(KINDS[kind], Y, 3))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_rows_whatever_holds_them(kind: str) -> None:
+    rows, values, labels = sequence(ArrayOracle(KINDS[kind], Y, 3), of_size(10))
+    assert rows == sequence(ArrayOracle(X, Y, 3), of_size(10))[0]
+    np.testing.assert_array_equal(values, X[rows])
+    assert labels == Y[rows].tolist()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 1000, 65_537])
+def test_awkward_numbers_of_rows(n: int) -> None:
+    oracle = ArrayOracle(np.arange(n)[:, None], np.zeros(n), 1)
+    rows, values, _ = sequence(oracle, of_size(20_000))
+    assert sorted(rows) == list(range(n))
+    assert values[:, 0].tolist() == rows
+
+
+def test_any_row_may_come_first() -> None:
+    first = [int(ArrayOracle(X, Y, seed).draw(1).rows[0]) for seed in range(3000)]
+    assert chisquare(np.bincount(first, minlength=N)).pvalue > 1e-4
+
+
+def test_float32_is_kept() -> None:
+    assert ArrayOracle(X.astype(np.float32), Y).draw(5).table.rows().dtype == np.float32
+    frame = pl.DataFrame({"a": [1.5, None], "b": [True, False]}, schema_overrides={"a": pl.Float32})
+    assert ArrayOracle(frame, [0, 1]).draw(2).table.rows().dtype == np.float32
+    wide = pl.DataFrame({"a": [2**40, 1], "b": [True, False]})
+    assert ArrayOracle(wide, [0, 1]).draw(2).table.rows().dtype == np.float64
+
+
+def test_a_batch_is_a_copy() -> None:
+    array = X.copy()
+    batch = ArrayOracle(array, Y).draw(N)
+    assert not np.shares_memory(batch.table.rows(), array)
+    everything = ArrayOracle(array, Y).take(np.arange(N))
+    assert not np.shares_memory(everything.labels, Y)
+
+
+def test_these_very_rows() -> None:
+    batch = ArrayOracle(X, Y).take(np.array([5, 2, 5]))
+    np.testing.assert_array_equal(batch.table.rows(), X[[5, 2, 5]])
+    assert batch.rows.tolist() == [5, 2, 5]
+    assert batch.rows.dtype == np.uint64
+
+
+def test_names_and_sizes() -> None:
+    oracle = ArrayOracle(KINDS["polars"], Y)
+    assert oracle.names == ("a", "b", "c")
+    assert (oracle.n_rows, oracle.n_columns, oracle.order) == (N, 3, SHUFFLED)
+    assert oracle.draw(1).table.names == ("a", "b", "c")
+    oracle.check_memory(0)
+    with oracle as same:
+        assert same is oracle
+
+
+class TestWithReplacement:
+    def test_rows_do_not_depend_on_the_size(self) -> None:
+        def rows(*sizes: int) -> list[int]:
+            oracle = ArrayOracle(X, Y, 1, replace=True)
+            return [int(row) for n in sizes for row in oracle.draw(n).rows]
+
+        together = rows(10_000)
+        assert rows(4096, 1, 5000, 903) == together
+        assert rows(*[100] * 100) == together
+
+    def test_draws_are_uniform_and_never_end(self) -> None:
+        oracle = ArrayOracle(X, Y, 1, replace=True)
+        batch = oracle.draw(50 * N)
+        assert oracle.order is REPLACED
+        assert batch.lap == 0
+        assert chisquare(np.bincount(batch.rows.astype(int), minlength=N)).pvalue > 1e-4
+
+    def test_it_goes_on(self) -> None:
+        oracle = ArrayOracle(X, Y, 1, replace=True)
+        oracle.draw(6000)
+        other = ArrayOracle(X, Y, 1, replace=True)
+        other.seek(oracle.position())
+        assert other.draw(100).rows.tolist() == oracle.draw(100).rows.tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (np.array([2, 0, 1]), [0, 1, 2]),
+        (np.array([True, False, True]), [False, True]),
+        (np.array(["b", "a", "b"]), ["a", "b"]),
+        (np.array(["b", "a", "b"], dtype=object), ["a", "b"]),
+        (pd.Series(["b", "a", "b"], dtype="category"), ["a", "b"]),
+        (pd.Series(["b", "a", "b"], index=[7, 1, 0]), ["a", "b"]),
+        (pl.Series([0.5, 1.5, 0.5]), [0.5, 1.5]),
+        ([1, -1, 1], [-1, 1]),
+    ],
+)
+def test_labels_of_any_kind(labels: Any, classes: list[Any]) -> None:
+    oracle = ArrayOracle(X[:3], labels)
+    assert oracle.classes().tolist() == classes
+    batch = oracle.draw(3)
+    assert batch.labels.tolist() == [list(labels)[row] for row in batch.rows]
+
+
+def test_classes_are_found_in_later_pieces() -> None:
+    y = np.zeros(600_000)
+    y[-1], y[300_000] = 7, -1
+    assert ArrayOracle(np.zeros((600_000, 1)), y).classes().tolist() == [-1, 0, 7]
+
+
+def test_another_source_has_another_fingerprint() -> None:
+    other, relabelled = X.copy(), Y.copy()
+    other[0, 0] += 1
+    relabelled[-1] += 1
+    prints = {
+        ArrayOracle(data, labels, seed).fingerprint()
+        for seed in (0, 1)
+        for data, labels in [(X, Y), (other, Y), (X, relabelled), (X[:-1], Y[:-1])]
+    }
+    assert len(prints) == 4
+    assert ArrayOracle(np.asfortranarray(X), Y).fingerprint() == ArrayOracle(X, Y).fingerprint()
+
+
+def with_cell(value: object) -> np.ndarray[Any, Any]:
+    bad = X.astype(object)
+    bad[17, 2] = value
+    return bad
+
+
+INFINITE = with_cell(-np.inf).astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("data", "labels", "complaint"),
+    [
+        (INFINITE, Y, r"^row 17: column 2 holds -inf; values have to be finite"),
+        (np.asfortranarray(INFINITE), Y, r"^row 17: column 2 holds -inf"),
+        (sp.csr_array(INFINITE), Y, r"^row 17: column 2 holds -inf"),
+        (pd.DataFrame(INFINITE, columns=list("abc")), Y, r"^row 17: column 'c' holds -inf"),
+        (with_cell("red"), Y, r"^row 17: column 2 holds 'red', which is no number"),
+        (X, np.where(np.arange(N) == 17, np.nan, Y), "^row 17: has no label"),
+        (X, pl.Series([None if i == 17 else i for i in range(N)]), "^row 17: has no label"),
+    ],
+)
+def test_a_bad_cell_is_named_when_it_is_drawn(data: Any, labels: Any, complaint: str) -> None:
+    oracle = ArrayOracle(data, labels, 2)
+    before = sequence(ArrayOracle(X, Y, 2), of_size(200))[0].index(17)
+    oracle.draw(before)
+    for _ in range(2):
+        with pytest.raises(DataError, match=complaint):
+            oracle.draw(10)
+
+
+@pytest.mark.parametrize(
+    ("data", "labels", "complaint"),
+    [
+        (X[:0], Y[:0], "0 rows and 3 columns"),
+        (X[:, :0], Y, "101 rows and 0 columns"),
+        ([[1, 2], [3]], [0, 1], "no table of numbers"),
+        (X[0], Y, r"shape \(3,\)"),
+        (X, Y[:5], "101 rows but 5 labels"),
+        (X, np.zeros((N, 2)), r"labels have shape \(101, 2\)"),
+        (X.astype(str), Y, "an array of text"),
+        (X.astype(complex), Y, "an array of complex128"),
+        (pd.DataFrame({"a": ["x", "y"]}), [0, 1], "hold text, not numbers: a"),
+        (X, np.array([None if i == 17 else 1 for i in range(N)]), "row 17: has no label"),
+    ],
+)
+def test_what_cannot_be_drawn_from(data: Any, labels: Any, complaint: str) -> None:
+    with pytest.raises(DataError, match=complaint):
+        ArrayOracle(data, labels).classes()
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, True, "3"])
+def test_draws_are_of_whole_numbers(n: Any) -> None:
+    with pytest.raises(ParameterError, match=r"n is .*; it must be a whole number, 1 or more"):
+        ArrayOracle(X, Y).draw(n)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, None])
+def test_seeds_are_whole_numbers(seed: Any) -> None:
+    with pytest.raises(ParameterError, match="seed is"):
+        ArrayOracle(X, Y, seed)
+
+
+@pytest.mark.parametrize("position", [{}, {"row": 1}, {"lap": 0, "row": 1, "turn": 2}])
+def test_a_position_of_another_oracle_is_refused(position: dict[str, int]) -> None:
+    with pytest.raises(ParameterError, match="a position of this oracle holds lap, row"):
+        ArrayOracle(X, Y).seek(position)

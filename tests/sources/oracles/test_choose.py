@@ -1,0 +1,140 @@
+"""Oracles made of whatever users have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from pacboost.errors import FileError, ParameterError
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.oracles.csv_blocks import CsvOracle
+from pacboost.sources.oracles.oracle import REPLACED
+from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.sources.oracles.sql import QueryOracle, TableOracle
+from pacboost.sources.oracles.stream import StreamOracle
+from pacboost.sources.oracles.svmlight import SvmlightOracle
+from pacboost.sources.oracles.worlds import WorldOracle
+from pacboost.sources.worlds import hastie
+
+X, Y = np.arange(6.0).reshape(3, 2), np.array([0, 1, 1])
+FRAME = pl.DataFrame({"a": [1, 2, 3], "y": [0, 1, 1], "word": ["p", "q", "r"]})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with files of every kind."""
+    FRAME.drop("word").write_parquet(tmp_path / "a.parquet")
+    FRAME.drop("word").write_csv(tmp_path / "b.csv")
+    (tmp_path / "c.svm").write_text("1 1:2\n")
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS y")
+    return tmp_path
+
+
+def test_an_oracle_is_given_back() -> None:
+    oracle = ArrayOracle(X, Y)
+    assert as_oracle(oracle) is oracle
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "kind"),
+    [
+        ("a.parquet", {}, ParquetOracle),
+        ("*.parquet", {"drop": []}, ParquetOracle),
+        ("b.csv", {}, CsvOracle),
+        ("c.svm", {"n_features": 3}, SvmlightOracle),
+        ("d.duckdb", {"table": "t"}, TableOracle),
+        ("d.duckdb", {"query": "SELECT * FROM t"}, QueryOracle),
+    ],
+)
+def test_files_are_known_by_their_suffix(
+    folder: Path, source: str, options: dict[str, Any], kind: type
+) -> None:
+    for named in (f"{folder}/{source}", folder / source, [folder / source]):
+        with as_oracle(named, "y", 2, **options) as oracle:
+            assert isinstance(oracle, kind)
+            assert oracle.draw(1).n_rows == 1
+
+
+def test_a_folder_of_one_kind(tmp_path: Path) -> None:
+    FRAME.drop("word").write_parquet(tmp_path / "a.parquet")
+    (tmp_path / "README").write_text("hello")
+    assert as_oracle(tmp_path, "y").n_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "kind"),
+    [
+        ((X, Y), {}, ArrayOracle),
+        ((X.tolist(), Y.tolist()), {}, ArrayOracle),
+        ((X, Y), {"replace": True}, ArrayOracle),
+        (FRAME, {"target": "y", "drop": ["word"]}, ArrayOracle),
+        (FRAME.to_arrow(), {"target": "y", "drop": ["word"]}, ArrayOracle),
+        (pd.DataFrame({"a": [1.0], "y": [2]}), {"target": "y"}, ArrayOracle),
+        (pd.DataFrame({0: [1.0], 1: [2]}), {"target": "1"}, ArrayOracle),
+        (hastie(), {}, WorldOracle),
+        ([(X, Y)], {}, StreamOracle),
+        (iter([(X, Y)]), {}, StreamOracle),
+        (lambda: [(X, Y)], {}, StreamOracle),
+        ([FRAME], {"target": "y", "drop": ["word"]}, StreamOracle),
+    ],
+)
+def test_sources_in_memory(source: Any, options: dict[str, Any], kind: type) -> None:
+    oracle = as_oracle(source, seed=1, **options)
+    assert isinstance(oracle, kind)
+    assert oracle.draw(2).n_rows >= 1
+    if options.get("replace"):
+        assert oracle.order is REPLACED
+
+
+def test_an_open_connection() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a, 2 AS y")
+        assert as_oracle(connection, "y", table="t").draw(3).labels.tolist() == [2]
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.zst"])
+def test_compressed_files_are_refused_with_advice(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    for source in (tmp_path / name, tmp_path):
+        with pytest.raises(FileError, match=r"cannot be read from the middle\. Unpack it"):
+            as_oracle(source, "y")
+
+
+def test_files_of_different_kinds(folder: Path) -> None:
+    with pytest.raises(FileError, match=r"a\.parquet and .*b\.csv are files of different kinds"):
+        as_oracle(folder, "y")
+
+
+def test_two_databases(folder: Path) -> None:
+    (folder / "e.duckdb").write_bytes(b"")
+    with pytest.raises(FileError, match="draw from one database at a time"):
+        as_oracle(f"{folder}/*.duckdb", "y", table="t")
+
+
+def test_a_file_of_no_known_kind(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(b"")
+    with pytest.raises(FileError, match=r"end in '\.xlsx' are not known; known are \.parquet"):
+        as_oracle(tmp_path / "a.xlsx", "y")
+    with pytest.raises(FileError, match="holds no file that ends in"):
+        as_oracle(tmp_path, "y")
+
+
+@pytest.mark.parametrize("source", ["a.parquet", "b.csv", "d.duckdb"])
+def test_a_target_has_to_be_named(folder: Path, source: str) -> None:
+    with pytest.raises(ParameterError, match="target is None; name the column of"):
+        as_oracle(folder / source)
+
+
+def test_what_is_no_source() -> None:
+    with pytest.raises(ParameterError, match="the source is a int"):
+        as_oracle(3)
+    with pytest.raises(ParameterError, match="target is None"):
+        as_oracle(FRAME)

@@ -1,0 +1,224 @@
+"""Draws from CSV files, and complaints that name file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pacboost.errors import DataError, FileError, PacboostError
+from pacboost.sources.csv import read_csv
+from pacboost.sources.oracles import lines
+from pacboost.sources.oracles.csv_blocks import CsvOracle
+from tests.sources.oracles.passes import (
+    check_goes_on,
+    check_passes,
+    check_same_for_any_size,
+    of_size,
+    sequence,
+)
+
+
+def write(path: Path, n: int, first: int = 0) -> Path:
+    """A file whose column a numbers the rows."""
+    rows = [f"{i},{i / 2},{'yes' if i % 3 else 'no'}" for i in range(first, first + n)]
+    path.write_text("\n".join(["a,b,y", *rows, ""]))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three files, in blocks of few lines."""
+    monkeypatch.setattr(lines, "BLOCK", 64)
+    for name, n, first in [("p1", 35, 0), ("p2", 20, 35), ("p3", 41, 55)]:
+        write(tmp_path / f"{name}.csv", n, first)
+    return tmp_path
+
+
+N = 96
+
+
+def test_passes(folder: Path) -> None:
+    check_passes(lambda: CsvOracle(folder, "y", 3), N)
+    check_same_for_any_size(lambda: CsvOracle(folder, "y", 3))
+    check_goes_on(lambda: CsvOracle(folder, "y", 3))
+
+
+def test_values_and_labels_belong_together(folder: Path) -> None:
+    oracle = CsvOracle(folder, "y")
+    assert (oracle.names, oracle.n_columns, oracle.n_rows) == (("a", "b"), 2, None)
+    assert oracle.classes() is None
+    _, values, labels = sequence(oracle, of_size(9))
+    assert sorted(values[:, 0]) == list(range(N))
+    np.testing.assert_array_equal(values[:, 1], values[:, 0] / 2)
+    assert labels == ["yes" if a % 3 else "no" for a in values[:, 0]]
+
+
+def test_the_order_of_listing_has_no_part(folder: Path) -> None:
+    paths = [folder / f"p{k}.csv" for k in (3, 1, 2)]
+    expected = sequence(CsvOracle(folder, "y", 1), of_size(9), laps=2)
+    for source in (paths, paths[::-1], f"{folder}/*.csv"):
+        assert sequence(CsvOracle(source, "y", 1), of_size(20), laps=2)[0] == expected[0]
+        assert CsvOracle(source, "y").fingerprint() == CsvOracle(folder, "y", 5).fingerprint()
+
+
+def test_columns_may_stand_in_another_order(tmp_path: Path) -> None:
+    write(tmp_path / "1.csv", 3)
+    (tmp_path / "2.csv").write_text("y,b,a,\n".replace(",\n", "\n") + "no,8,7\n")
+    _, values, _ = sequence(CsvOracle(tmp_path, "y"), of_size(5))
+    assert [7.0, 8.0] in values.tolist()
+
+
+def test_the_same_rows_as_the_small_reader(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        '\n\n"a"," b, ""c""",y\n"1",2,"x, y"\n\n , NA ,"p\nq"\nnan,?,x\n1e3,-.5,x\nNULL,+4,x',
+        "utf-8",
+    )
+    small = read_csv(path, "y")
+    rows, values, labels = sequence(CsvOracle(path, "y"), of_size(2))
+    order = np.argsort(rows)
+    np.testing.assert_array_equal(values[order], small.table.rows())
+    assert [labels[k] for k in order] == small.labels.tolist()
+    assert CsvOracle(path, "y").names == small.table.names
+
+
+cell = st.sampled_from(["1", "-2.5", "", "NA", " nAn", "?", "1e-3", "+7", " 8 ", '"9"', "0.1"])
+
+
+@given(st.lists(st.tuples(cell, cell, st.sampled_from(["0", "1", "+1", " 2"])), min_size=1))
+@settings(deadline=None, max_examples=60)
+def test_arrow_and_the_small_reader_agree(rows: list[tuple[str, str, str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        import tempfile
+
+        patch.setattr(lines, "BLOCK", 40)
+        with tempfile.TemporaryDirectory() as home:
+            path = Path(home) / "a.csv"
+            path.write_text("\n".join(["a,b,y", *map(",".join, rows)]))
+            small = read_csv(path, "y")
+            numbers, values, labels = sequence(CsvOracle(path, "y"), of_size(9))
+    order = np.argsort(numbers)
+    np.testing.assert_array_equal(values[order], small.table.rows())
+    assert [labels[k] for k in order] == small.labels.tolist()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_line_ends_and_a_byte_order_mark(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + end.join(["a,y", "1,0", "2,1", ""]).encode())
+    rows, values, labels = sequence(CsvOracle(path, "y"), of_size(9))
+    assert len(rows) == 2
+    assert sorted(zip(values[:, 0].tolist(), labels, strict=True)) == [(1, 0), (2, 1)]
+
+
+def test_quoted_line_ends_cut_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "BLOCK", 16)
+    path = tmp_path / "q.csv"
+    rows = [f'{i},"line {i}\nand ""more""\n"' for i in range(30)]
+    path.write_text("\n".join(["a,y", *rows, ""]))
+    check_passes(lambda: CsvOracle(path, "y"), 30)
+    _, values, labels = sequence(CsvOracle(path, "y"), of_size(7))
+    assert labels == [f'line {int(a)}\nand "more"\n'.strip() for a in values[:, 0]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"), [("01", int), (["0.5", "1"], float), (["a", "1"], str), (["+1", "-1"], int)]
+)
+def test_labels_are_numbers_where_they_can_be(tmp_path: Path, labels: Any, kind: type) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
+    got = sequence(CsvOracle(path, "y"), of_size(5))[2]
+    assert {type(label) for label in got} == {kind}
+
+
+def test_bytes_are_counted(folder: Path) -> None:
+    oracle = CsvOracle(folder, "y")
+    sequence(oracle, of_size(2))
+    assert 0 < oracle.most_bytes_held <= oracle.largest_block * 2
+    assert oracle.bytes_read >= N * 16
+    oracle.check_memory(10_000)
+    with pytest.raises(DataError, match=r"p\d\.csv, from line \d+ on: takes"):
+        oracle.check_memory(100)
+
+
+def complaint(path: Path, text: str | bytes, drop: tuple[str, ...] = ()) -> str:
+    """What is said of a file of this content; it has to name the file."""
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(PacboostError) as caught:
+        sequence(CsvOracle(path, "y", drop=drop), of_size(10))
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    return message.removeprefix(str(path))
+
+
+GOOD = "a,b,y\n" + "1,2,0\n" * 20
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", ": is empty; a header line and at least one row are needed"),
+        ("\n\n", ": is empty"),
+        ("a,b,y\n", ": has a header but no rows"),
+        ("a,a,y\n1,2,3\n", ": names these columns twice: a"),
+        ("a,b\n1,2\n", ": has no column 'y'; its columns are 'a', 'b'"),
+        ("y\n1\n", ": has no column but 'y': no feature"),
+        (GOOD + "1,2\n", ", line 22: has 2 cells where the header has 3. Mend or remove the line"),
+        (GOOD + "1,2,3,4\n" + GOOD[6:], ", line 22: has 4 cells where the header has 3"),
+        (GOOD + "1,red,0\n", ", line 22: these columns hold text, not numbers: b ('red')"),
+        (GOOD + "1_0,2,0\n", ", line 22: these columns hold text, not numbers: a ('1_0')"),
+        (GOOD + "1,-inf,0\n", ", line 22: column 'b' holds -inf; values have to be finite"),
+        (GOOD + "1,2,\n", ", line 22: has no label"),
+        (GOOD.replace(",0", ",no") + "1,2,NA\n", ", line 22: has no label"),
+        (GOOD + '1,"2"x,0\n', ", line 22: "),
+        (GOOD + '1,"2,0\n' + GOOD[6:], ", line 22: a quote is opened here or later and never"),
+        (GOOD.encode() + b"1,\xff,0\n", ", line 22: is not UTF-8 text"),
+        (b"\xff\xfea,b\n", ": the header cannot be read"),
+        ("a,b,y\r1,2,3\r", ": has no lines that end in a line feed"),
+    ],
+)
+def test_what_is_said_of_broken_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | bytes, said: str
+) -> None:
+    whole = complaint(tmp_path / "bad.csv", text)
+    assert whole.startswith(said), whole
+    monkeypatch.setattr(lines, "BLOCK", 16)  # blocks have no part in what is said
+    assert complaint(tmp_path / "bad.csv", text) == whole
+
+
+def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,y\n\n\n")
+    with pytest.raises(DataError, match="the source holds no rows"):
+        CsvOracle(tmp_path, "y").draw(1)
+
+
+def test_labels_of_another_kind_than_at_the_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "BLOCK", 64)
+    said = complaint(tmp_path / "bad.csv", GOOD + "1,2,x\n")
+    assert said.startswith(", line 22: the label is 'x', where those at the beginning of ")
+
+
+def test_a_text_column_can_be_dropped(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,y\n1,red,0\n")
+    assert CsvOracle(tmp_path, "y", drop=["b"]).draw(1).table.rows().tolist() == [[1.0]]
+
+
+def test_files_with_different_columns(folder: Path) -> None:
+    (folder / "p2.csv").write_text("a,c,y\n1,2,3\n")
+    with pytest.raises(DataError, match=r"p2\.csv: has other .* it lacks 'b' and has besides 'c'"):
+        CsvOracle(folder, "y")
+    (folder / "p2.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"p2\.csv: has no column 'y'"):
+        CsvOracle(folder, "y")
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"holds no file that ends in \.csv"):
+        CsvOracle(tmp_path, "y")

@@ -1,0 +1,210 @@
+"""Draws from streams: generators, lists and functions that give batches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.sources.oracles.oracle import STREAM
+from pacboost.sources.oracles.stream import StreamOracle
+from tests.sources.oracles.passes import (
+    check_goes_on,
+    check_passes,
+    check_same_for_any_size,
+    of_size,
+    sequence,
+)
+
+SIZES = [5, 0, 17, 1, 9]
+N = sum(SIZES)
+
+
+def numbered(first: int, n: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    a = np.arange(first, first + n, dtype=np.float64)
+    return np.stack([a, a / 2], axis=1), (a % 3).astype(np.int64)
+
+
+def pairs() -> Iterator[Any]:
+    first = 0
+    for n in SIZES:
+        yield numbered(first, n)
+        first += n
+
+
+def with_label(X: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> dict[str, Any]:
+    return {"a": X[:, 0], "y": y, "b": X[:, 1]}
+
+
+MAKERS: dict[str, Callable[[Any, Any], Any]] = {
+    "arrays": lambda X, y: (X, y),
+    "lists": lambda X, y: [X.tolist() or np.empty((0, 2)), y.tolist()],
+    "sparse": lambda X, y: (sp.csr_array(X), y),
+    "frame and labels": lambda X, y: (pl.DataFrame(X, schema=["a", "b"]), pl.Series(y)),
+    "pandas": lambda X, y: pd.DataFrame(with_label(X, y)),
+    "polars": lambda X, y: pl.DataFrame(with_label(X, y)),
+    "arrow": lambda X, y: pa.table(with_label(X, y)),
+    "record batches": lambda X, y: pa.record_batch(with_label(X, y)),
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_passes_over_batches_of_any_kind(kind: str) -> None:
+    batches = [MAKERS[kind](X, y) for X, y in pairs()]
+    target = None if kind in {"arrays", "lists", "sparse", "frame and labels"} else "y"
+
+    def make() -> StreamOracle:
+        return StreamOracle(batches, target)
+
+    check_passes(make, N, shuffled=False)
+    check_same_for_any_size(make)
+    check_goes_on(make)
+    rows, values, labels = sequence(make(), of_size(4))
+    assert rows == sorted(rows)
+    assert values[:, 0].tolist() == list(range(N))
+    assert labels == [a % 3 for a in range(N)]
+
+
+def test_a_generator_is_read_once() -> None:
+    oracle = StreamOracle(pairs())
+    assert oracle.order is STREAM
+    assert len(sequence(oracle, of_size(6), laps=5)[0]) == N
+    for _ in range(2):
+        assert oracle.draw(5).n_rows == 0
+
+
+def test_a_function_is_asked_for_every_pass() -> None:
+    check_passes(lambda: StreamOracle(pairs), N, shuffled=False)
+    check_goes_on(lambda: StreamOracle(pairs))
+
+
+def test_an_iterator_can_be_skipped_ahead_but_not_gone_back_in() -> None:
+    rows = sequence(StreamOracle(pairs()), of_size(3))[0]
+    oracle = StreamOracle(pairs())
+    oracle.seek({"lap": 0, "turn": 2, "row": 4})
+    assert oracle.draw(3).rows.tolist() == rows[9:12]
+    oracle.seek({"lap": 0, "turn": 2, "row": 0})  # still in hand
+    assert oracle.draw(3).rows.tolist() == rows[5:8]
+    oracle.seek({"lap": 0, "turn": 0, "row": 0})
+    with pytest.raises(DataError, match="stands at batch 3 and cannot go back to 0"):
+        oracle.draw(1)
+
+
+def test_an_iterator_is_asked_by_the_thread_that_draws() -> None:
+    threads = set()
+
+    def batches() -> Iterator[Any]:
+        for batch in pairs():
+            threads.add(threading.get_ident())
+            yield batch
+
+    sequence(StreamOracle(batches()), of_size(5))
+    assert threads == {threading.get_ident()}
+
+
+def test_one_batch_is_held_at_a_time() -> None:
+    oracle = StreamOracle(numbered(0, 100) for _ in range(10))
+    sequence(oracle, of_size(30))
+    assert oracle.most_bytes_held == 1600
+    assert oracle.bytes_read == 16_000
+
+
+def test_what_it_says_of_itself() -> None:
+    oracle = StreamOracle([pl.DataFrame({"a": [1], "b": [2], "y": [0]})], "y", drop=["b"])
+    assert (oracle.names, oracle.n_columns, oracle.n_rows) == (("a",), 1, None)
+    assert oracle.classes() is None
+    assert oracle.fingerprint() != StreamOracle(pairs()).fingerprint()
+
+
+class TestBadInput:
+    def test_a_stream_without_a_batch(self) -> None:
+        with pytest.raises(DataError, match="gave no batch at all"):
+            StreamOracle(iter([]))
+
+    def test_a_stream_without_a_row_has_ended(self) -> None:
+        assert StreamOracle([numbered(0, 0)]).draw(3).n_rows == 0
+
+    def test_an_iterator_that_raises(self) -> None:
+        def batches() -> Iterator[Any]:
+            yield numbered(0, 3)
+            yield numbered(3, 3)
+            raise OSError("the line is dead")
+
+        oracle = StreamOracle(batches())
+        assert [oracle.draw(3).n_rows, oracle.draw(3).n_rows] == [3, 3]
+        for _ in range(2):  # it does not seem to have ended when it is asked again
+            with pytest.raises(DataError, match=r"batch 2 .*: OSError: the line is dead") as caught:
+                oracle.draw(3)
+            assert isinstance(caught.value.__cause__, OSError)
+
+    def test_a_second_pass_after_an_error(self) -> None:
+        passes = iter([True, False])
+
+        def batches() -> Iterator[Any]:
+            yield numbered(0, 3)
+            if next(passes):
+                raise OSError
+
+        oracle = StreamOracle(batches)
+        oracle.draw(3)
+        with pytest.raises(DataError, match="batch 1"):
+            oracle.draw(3)
+        oracle.seek({"lap": 0, "turn": 0, "row": 0})
+        assert oracle.draw(3).n_rows == 3
+
+    def test_a_pass_that_ends_early(self) -> None:
+        lengths = iter([3, 2])
+        oracle = StreamOracle(lambda: [numbered(k, 1) for k in range(next(lengths))])
+        with pytest.raises(DataError, match="ended after 2 batches, and after 3 on an earlier"):
+            sequence(oracle, of_size(3), laps=3)
+
+    @pytest.mark.parametrize(
+        ("batch", "complaint"),
+        [
+            ((np.zeros((2, 3)), [0, 1]), "has 3 columns where the first had 2"),
+            ((np.zeros((2, 2)), [0]), "there are 2 rows but 1 labels"),
+            (np.zeros((2, 2)), "is a ndarray; it has to be a pair"),
+            (None, "is None; end the stream instead"),
+            ((np.array([["a", "b"]]), [0]), "an array of text"),
+            ((np.full((1, 2), np.inf), [0]), "row 0: column 0 holds inf"),
+            ((np.zeros((1, 2)), [np.nan]), "row 0: has no label"),
+        ],
+    )
+    def test_a_bad_batch_is_named(self, batch: Any, complaint: str) -> None:
+        oracle = StreamOracle([numbered(0, 2), batch])
+        oracle.draw(5)
+        with pytest.raises(DataError, match=f"^batch 1 of the stream.*{complaint}"):
+            oracle.draw(5)
+
+    @pytest.mark.parametrize(
+        ("frame", "complaint"),
+        [
+            ({"a": [1], "b": [1]}, ": has no column 'y'"),
+            ({"a": [1], "c": [1], "y": [1]}, ": has other columns than the first: it lacks 'b'"),
+            ({"b": [1], "a": [1], "y": [1]}, ": has its columns in another order"),
+            ({"a": [1], "b": ["x"], "y": [1]}, ": these columns hold text, not numbers: b"),
+        ],
+    )
+    def test_frames_have_to_be_alike(self, frame: dict[str, Any], complaint: str) -> None:
+        first = pl.DataFrame({"a": [1], "b": [1], "y": [1]})
+        oracle = StreamOracle([first, pl.DataFrame(frame)], "y")
+        oracle.draw(5)
+        with pytest.raises(DataError, match=f"^batch 1 of the stream{complaint}"):
+            oracle.draw(5)
+
+    def test_a_frame_without_a_target(self) -> None:
+        with pytest.raises(DataError, match="whose column of labels is named as the target"):
+            StreamOracle([pl.DataFrame({"a": [1]})])
+
+    def test_no_stream(self) -> None:
+        bad: Any = 3
+        with pytest.raises(ParameterError, match="batches is a int"):
+            StreamOracle(bad)
