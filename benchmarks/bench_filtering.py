@@ -28,7 +28,7 @@ import argparse
 import json
 import math
 import os
-import statistics
+import resource
 import subprocess
 import sys
 import tempfile
@@ -38,17 +38,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks import filtering_worlds as worlds
+from benchmarks.filtering_runs import (
+    GROUP_ROWS,
+    LEAVES,
+    REACHED,
+    TEST_ROWS,
+    TIME_UP,
+    Floats,
+    Result,
+    Spec,
+)
 from benchmarks.tournament import new_table
 
 OURS = "pacboost"
-TEST_ROWS = 200_000
-LEAVES = {"tree": 31, "stump": 2}
+RUNS = Path(__file__).with_name("filtering_runs.py")
 RATES = {"tree": 0.2, "stump": 0.3}
 FRACTIONS = {"1/1000": 0.001, "1/100": 0.01, "1/20": 0.05, "1/5": 0.2, "1/2": 0.5}
 FEW = 0.05
@@ -58,340 +66,25 @@ BELOW = 0.97
 ABOVE = 1.01
 """And this times that in a saturated world: within reach of a sample that is smaller still."""
 TOUR = (("thin", "tree"), ("additive", "stump"), ("rare", "tree"), ("saturated", "tree"))
-FILE_ROWS, GROUP_ROWS = 1_000_000, 200_000
 EPSILONS = (0.2, 0.1, 0.05, 0.02, 0.01)
-
-Spec = dict[str, Any]
-Result = dict[str, Any]
-Floats = NDArray[np.float64]
-
-
-# In a process of its own: ``work`` reads what to do and prints what came of it.
-
-
-def log_loss(margins: Floats) -> float:
-    """Mean of ln(1 + exp(-margin)), for margins y·(log odds)."""
-    return float(np.logaddexp(0, -margins).mean())
-
-
-def log_odds(model: Any, X: Any) -> Floats:
-    """What our model makes of rows, on the peers' scale."""
-    logs = model.predict_log_proba(X)
-    return np.asarray(logs[:, 1] - logs[:, 0])
-
-
-def ours(spec: Spec, rounds: int, **changes: Any) -> Any:
-    """Our estimator, to be fitted."""
-    from pacboost import FilterBoostClassifier
-
-    settings = {"learner": spec["learner"], "shrinkage": spec["rate"], "random_state": 0}
-    if spec["learner"] == "tree":
-        settings["max_leaves"] = LEAVES["tree"]
-    return FilterBoostClassifier(**{**settings, **spec["ours"], "n_rounds": rounds, **changes})
-
-
-def warm_up(spec: Spec) -> float:
-    """Load compiled code, or compile; give the seconds."""
-    X, y = worlds.make("additive", 3000, 2)
-    started = time.perf_counter()
-    ours(spec, 5).fit(X, y)
-    return time.perf_counter() - started
-
-
-def run_ours(spec: Spec) -> Result:
-    """Find the round that reaches the target, then time whole fits up to it."""
-    X, y = worlds.read(spec["world"], spec["rows"], Path(spec["cache"]))
-    X_test, y_test = worlds.make(spec["world"], TEST_ROWS, worlds.TEST)
-    signs = 2.0 * y_test - 1
-    warm = warm_up(spec)
-    rounds, found, loss = 25, 0, math.inf
-    while not found and rounds < spec["most_rounds"]:
-        rounds = min(2 * rounds, spec["most_rounds"])
-        model = ours(spec, rounds).fit(X, y)
-        loss = log_loss(signs * log_odds(model, X_test))
-        if loss <= spec["target"]:
-            found = _first_round(model, X_test, signs, spec["target"])
-        elif len(model.ledger_) < rounds:
-            break
-    seconds = []
-    for _ in range(spec["repeats"] if found else 0):
-        started = time.perf_counter()
-        model = ours(spec, found).fit(X, y)
-        seconds.append(time.perf_counter() - started)
-    odds = signs * log_odds(model, X_test)
-    refills = model.ledger_.refills
-    return {
-        "seconds": statistics.median(seconds) if found else None,
-        "all_seconds": seconds,
-        "rounds": len(model.ledger_),
-        "loss": log_loss(odds),
-        "error": float((odds <= 0).mean()),
-        "drawing": sum(refill.seconds for refill in refills),
-        "draws": sum(refill.draws for refill in refills),
-        "refills": len(refills),
-        "warm_up": warm,
-        "stopped": model.ledger_.stopped,
-    }
-
-
-def _first_round(model: Any, X_test: Any, signs: Floats, target: float) -> int:
-    """The first round after which the loss is at or below the target."""
-    for number, given in enumerate(model.staged_predict_proba(X_test), start=1):
-        with np.errstate(divide="ignore"):
-            odds = np.log(given[:, 1]) - np.log(given[:, 0])
-        if log_loss(signs * odds) <= target:
-            return number
-    return len(model.ledger_)
-
-
-def run_lightgbm(spec: Spec) -> Result:
-    """Chase the target with LightGBM."""
-    import lightgbm as lgb
-
-    X, y = worlds.read(spec["world"], round(spec["rows"] * spec["fraction"]), Path(spec["cache"]))
-    settings = {"objective": "binary", "num_leaves": LEAVES[spec["learner"]], "verbose": -1}
-    settings |= {"learning_rate": spec["rate"], **spec["settings"]}
-    started = time.perf_counter()
-    booster = lgb.Booster(settings, lgb.Dataset(X, y, params=settings).construct())
-    setup = time.perf_counter() - started
-
-    def predict(X_test: Any, rounds: int) -> Floats:
-        return np.asarray(booster.predict(X_test, num_iteration=rounds, raw_score=True))
-
-    return chase(spec, setup, booster.update, predict)
-
-
-def run_xgboost(spec: Spec) -> Result:
-    """Chase the target with XGBoost."""
-    import xgboost as xgb
-
-    X, y = worlds.read(spec["world"], round(spec["rows"] * spec["fraction"]), Path(spec["cache"]))
-    shape = {"grow_policy": "lossguide", "max_leaves": LEAVES["tree"], "max_depth": 0}
-    if spec["learner"] == "stump":
-        shape = {"max_depth": 1}
-    settings = {**shape, "learning_rate": spec["rate"], **spec["settings"]}
-    started = time.perf_counter()
-    return _chase_xgboost(spec, xgb.QuantileDMatrix(X, y), settings, started)
-
-
-def run_xgboost_external(spec: Spec) -> Result:
-    """Chase the target with XGBoost's external memory, a file a batch, its cache on disk.
-
-    Depth by depth, as its manual advises: leaf by leaf reads everything once a leaf.
-    """
-    import xgboost as xgb
-
-    files = sorted(Path(spec["folder"]).glob("*.parquet"))
-
-    class Batches(xgb.DataIter):  # type: ignore[misc]
-        def __init__(self, cache: str) -> None:
-            self.at = 0
-            super().__init__(cache_prefix=f"{cache}/pages")
-
-        def reset(self) -> None:
-            self.at = 0
-
-        def next(self, input_data: Callable[..., Any]) -> bool:
-            if self.at == len(files):
-                return False
-            X, y = worlds.read_parquet(files[self.at])
-            input_data(data=X, label=y)
-            self.at += 1
-            return True
-
-    shape = {"max_depth": 1 if spec["learner"] == "stump" else 5, "grow_policy": "depthwise"}
-    with tempfile.TemporaryDirectory(dir=spec["cache"]) as cache:
-        started = time.perf_counter()
-        matrix = xgb.ExtMemQuantileDMatrix(Batches(cache))
-        result = _chase_xgboost(spec, matrix, {**shape, "learning_rate": spec["rate"]}, started)
-        del matrix
-    return result | {"peak": peak()}
-
-
-def _chase_xgboost(spec: Spec, matrix: Any, settings: Spec, started: float) -> Result:
-    import xgboost as xgb
-
-    settings = {"objective": "binary:logistic", "tree_method": "hist", **settings}
-    booster = xgb.Booster(settings, [matrix])
-    setup = time.perf_counter() - started
-    numbers = iter(range(10**9))
-
-    def predict(X_test: Any, rounds: int) -> Floats:
-        whole = xgb.DMatrix(X_test)
-        given = booster.predict(whole, output_margin=True, iteration_range=(0, rounds))
-        return np.asarray(given, dtype=np.float64)
-
-    return chase(spec, setup, lambda: booster.update(matrix, next(numbers)), predict)
-
-
-def chase(
-    spec: Spec, setup: float, update: Callable[[], Any], predict: Callable[[Any, int], Floats]
-) -> Result:
-    """Boost until the target is reached, time is up, or nothing more comes of it.
-
-    Test rows are looked at after 1, 2, … rounds, ever more rarely, and off the clock.
-    """
-    X_test, y_test = worlds.make(spec["world"], TEST_ROWS, worlds.TEST)
-    signs = 2.0 * y_test - 1
-    clock = [setup]
-    best, best_round, looked, look = math.inf, 0, 0, 1
-    outcome = ""
-    while not outcome:
-        started = time.perf_counter()
-        update()
-        clock.append(clock[-1] + time.perf_counter() - started)
-        rounds = len(clock) - 1
-        over = clock[-1] >= spec["seconds"]
-        if rounds < look and not over:
-            continue
-        loss = log_loss(signs * predict(X_test, rounds))
-        if loss < best:
-            best, best_round = loss, rounds
-        if loss <= spec["target"]:
-            outcome = "reached"
-        elif over:
-            outcome = "time is up"
-        elif rounds > 2 * best_round + 20:
-            outcome = "no longer falls"
-        else:
-            looked, look = rounds, max(rounds + 1, int(1.2 * rounds))
-    if outcome == "reached":
-        while best_round - looked > 1:
-            middle = (best_round + looked) // 2
-            loss = log_loss(signs * predict(X_test, middle))
-            if loss <= spec["target"]:
-                best_round, best = middle, loss
-            else:
-                looked = middle
-    at = best_round if outcome == "reached" else len(clock) - 1
-    return {
-        "outcome": outcome,
-        "seconds": clock[at],
-        "rounds": at,
-        "loss": best,
-        "error": float((signs * predict(X_test, best_round) <= 0).mean()),
-        "setup": setup,
-    }
-
-
-def run_source(spec: Spec) -> Result:
-    """Fit our estimator on a folder, or on all of its rows in memory, and watch the memory."""
-    sizes: list[int] = []
-
-    def watch(event: Any) -> None:
-        if hasattr(event, "draws"):
-            sizes.append(resident())
-
-    warm = warm_up(spec)
-    folder = Path(spec["folder"])
-    model = ours(spec, spec["ours"].get("n_rounds", 300), callbacks=[watch])
-    if spec["in_memory"]:
-        X, y = _read_all(folder)
-        started = time.perf_counter()
-        model.fit(X, y)
-    else:
-        started = time.perf_counter()
-        model.set_params(memory=f"{spec['memory']}GB").fit_source(folder, target="y")
-    seconds = time.perf_counter() - started
-    highest = peak()
-    X_test, y_test = worlds.make(spec["world"], TEST_ROWS, worlds.TEST)
-    odds = (2.0 * y_test - 1) * log_odds(model, X_test)
-    refills = model.ledger_.refills
-    return {
-        "seconds": seconds,
-        "rounds": len(model.ledger_),
-        "loss": log_loss(odds),
-        "error": float((odds <= 0).mean()),
-        "peak": highest,
-        "after_refills": sizes,
-        "draws": sum(refill.draws for refill in refills),
-        "drawing": sum(refill.seconds for refill in refills),
-        "warm_up": warm,
-        "stopped": model.ledger_.stopped,
-    }
-
-
-def _read_all(folder: Path) -> worlds.Chunk:
-    import pyarrow.parquet as pq
-
-    files = sorted(folder.glob("*.parquet"))
-    rows = sum(pq.read_metadata(file).num_rows for file in files)
-    X, y = np.empty((rows, worlds.FEATURES), dtype=np.float32), np.empty(rows, dtype=np.int8)
-    first = 0
-    for file in files:
-        part, labels = worlds.read_parquet(file)
-        X[first : first + len(part)], y[first : first + len(part)] = part, labels
-        first += len(part)
-    return X, y
-
-
-def run_reader(spec: Spec) -> Result:
-    """Read a folder again and again, and nothing else; note the memory after each pass."""
-    from pacboost.sources.oracles.choose import as_oracle
-
-    with as_oracle(spec["folder"], "y", 0) as oracle:
-        sizes, started = [], time.perf_counter()
-        for lap in range(spec["passes"]):
-            rows = 0
-            while rows < (oracle.n_rows or 0):
-                rows += oracle.draw(65_536).n_rows
-            sizes.append(resident())
-        seconds = (time.perf_counter() - started) / spec["passes"]
-        held = oracle.most_bytes_held
-    return {"after_passes": sizes, "seconds_a_pass": seconds, "most_held": held, "peak": peak()}
-
-
-def resident() -> int:
-    """Bytes that this process holds now."""
-    import psutil
-
-    return int(psutil.Process().memory_info().rss)
-
-
-def peak() -> int:
-    """The most bytes that this process has held.
-
-    What ``getrusage`` tells would include the process that started this one.
-    """
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
-
-
-def run_parquet(spec: Spec) -> Result:
-    """Write the folder."""
-    folder = Path(spec["folder"])
-    worlds.save_parquet(spec["world"], spec["rows"], folder, FILE_ROWS, GROUP_ROWS)
-    return {"bytes": sum(file.stat().st_size for file in folder.iterdir())}
-
-
-def run_arrays(spec: Spec) -> Result:
-    """Write the arrays."""
-    worlds.save(spec["world"], spec["rows"], Path(spec["cache"]))
-    return {}
-
-
-WORK: dict[str, Callable[[Spec], Result]] = {
-    "arrays": run_arrays,
-    "parquet": run_parquet,
-    "ours": run_ours,
-    "lightgbm": run_lightgbm,
-    "xgboost": run_xgboost,
-    "xgboost_external": run_xgboost_external,
-    "source": run_source,
-    "reader": run_reader,
-    "warm_up": lambda spec: {"seconds": warm_up(spec)},
-}
+BUSY = 0.15
+"""So many cores in use by others, and a run has to be taken again."""
 
 
 def work(what: str, spec: Spec, **environment: str) -> Result:
-    """Have something done in a new process; watch its memory from here."""
+    """Have something done in a new process; watch its memory, and what else the machine does.
+
+    ``others`` is how many cores other processes had, on average. Libraries whose threads spin while
+    they wait for each other lose far more by that than the others take.
+    """
     import psutil
 
-    command = [sys.executable, __file__, "work", json.dumps([what, spec])]
+    command = [sys.executable, str(RUNS), json.dumps([what, spec])]
+    before, started, seen = _processor_seconds(), time.perf_counter(), 0
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
     )
-    watched, seen = psutil.Process(process.pid), 0
+    watched = psutil.Process(process.pid)
     while True:
         try:
             out, _ = process.communicate(timeout=0.05)
@@ -400,7 +93,19 @@ def work(what: str, spec: Spec, **environment: str) -> Result:
             seen = max(seen, watched.memory_info().rss)
     if process.returncode:
         raise SystemExit(f"{what} ended with {process.returncode}")
-    return {**json.loads(out.splitlines()[-1]), "peak_seen": seen}
+    others = (_processor_seconds() - before) / (time.perf_counter() - started)
+    result: Result = json.loads(out.splitlines()[-1])
+    return {**result, "peak_seen": seen, "others": others}
+
+
+def _processor_seconds() -> float:
+    """What all processes have used of the processors so far, but for ours that have ended."""
+    import psutil
+
+    times = psutil.cpu_times()
+    idle = times.idle + getattr(times, "iowait", 0.0)
+    own = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return float(sum(times[:8]) - idle - own.ru_utime - own.ru_stime)
 
 
 # What is asked for, and the tables.
@@ -423,6 +128,12 @@ class Bench:
     def say(self, text: str) -> None:
         """Print a line."""
         self.console.print(text, highlight=False)
+
+    def warn(self, results: dict[str, Result]) -> None:
+        """Name the runs that did not have the machine for themselves."""
+        busy = [f"{w} ({r['others']:.1f})" for w, r in results.items() if r["others"] > BUSY]
+        if busy:
+            self.say(f"not to be trusted: others used cores during the runs of {', '.join(busy)}")
 
     def spec(self, world: str, learner: str, **more: Any) -> Spec:
         """What all of a race share."""
@@ -499,7 +210,7 @@ def race(bench: Bench, world: str, learner: str) -> None:
         f"{own['draws']:,} draws in {own['refills']} refills)"
     )
     limit = options.limit * own["seconds"]
-    results = {OURS: {**own, "outcome": "reached", "fraction": 1.0}}
+    results = {OURS: {**own, "outcome": REACHED, "fraction": 1.0}}
     for who, library, fraction, settings in peers(learner):
         if options.peers and not any(word in who for word in options.peers):
             continue
@@ -513,21 +224,24 @@ def race(bench: Bench, world: str, learner: str) -> None:
 
 def _show_race(bench: Bench, title: str, results: dict[str, Result]) -> None:
     own = results[OURS]["seconds"]
-    table = new_table(title, ["seconds", "times ours", "rounds", "loss", "error", ""])
+    columns = ["seconds", "times ours", "rounds", "loss", "error", ""]
+    table = new_table(title, columns)
     for who, result in results.items():
-        more = "" if result["outcome"] == "reached" else "> "
+        more = "> " if result["outcome"] == TIME_UP else ""
+        never = result["outcome"] not in (REACHED, TIME_UP)
         table.add_row(
             who,
             f"{more}{result['seconds']:,.2f}",
-            f"{more}{result['seconds'] / own:,.1f}",
+            "never" if never else f"{more}{result['seconds'] / own:,.1f}",
             f"{result['rounds']:,}",
             f"{result['loss']:.5f}",
             f"{result['error']:.5f}",
             result["outcome"],
         )
     bench.console.print(table)
+    bench.warn(results)
     others = {who: result for who, result in results.items() if who != OURS}
-    reached = {w: r["seconds"] / own for w, r in others.items() if r["outcome"] == "reached"}
+    reached = {w: r["seconds"] / own for w, r in others.items() if r["outcome"] == REACHED}
     fastest = min(reached, key=lambda who: reached[who], default="")
     headline = f"{reached[fastest]:.1f} ({fastest})" if fastest else f"> {bench.options.limit:g}"
     whole = f"{reached['LightGBM']:.1f}" if "LightGBM" in reached else f"> {bench.options.limit:g}"
@@ -620,6 +334,7 @@ def _show_memory(bench: Bench, rows: int, results: dict[str, Result]) -> None:
             result.get("outcome", ""),
         )
     bench.console.print(table)
+    bench.warn(results)
 
 
 def bench_rows_kept(bench: Bench) -> None:
@@ -757,10 +472,6 @@ def _options() -> argparse.Namespace:
 
 def main() -> None:
     """Run the part that was asked for."""
-    if sys.argv[1:2] == ["work"]:
-        what, spec = json.loads(sys.argv[2])
-        print(json.dumps(WORK[what](spec)))
-        return
     options = _options()
     console = Console() if sys.stdout.isatty() else Console(width=130)
     if options.cache:

@@ -166,15 +166,21 @@ class WeakFeatures(World):
     chance of about exp(-T·edge²/2): ln(1/ε) rounds are needed, not only enough.
     """
 
-    edge: float = 0.4
     features: int = 101
+    chance: int = 180
+    """Of 256; the edge is 13/32."""
+
+    @property
+    def edge(self) -> float:
+        """The correlation of a feature with the class."""
+        return 2 * self.chance / 256 - 1
 
     def draw(self, n: int, seed: int | np.random.Generator) -> tuple[Any, Any]:
         """Draw classes, then features that agree with them; the majority is the label."""
         generator = np.random.default_rng(seed)
-        signs = generator.integers(2, size=n, dtype=np.int8) * np.int8(2) - np.int8(1)
-        agree = generator.random((n, self.features), dtype=np.float32) < (1 + self.edge) / 2
-        X = np.where(agree, signs[:, None], -signs[:, None]).astype(np.float64)
+        signs = generator.integers(2, size=(n, 1), dtype=np.int8) * np.int8(2) - np.int8(1)
+        dice = generator.integers(256, size=(n, self.features), dtype=np.uint8)
+        X = np.where(dice < self.chance, signs, -signs).astype(np.float32)
         return X, self.truth(X)
 
     def truth(self, X: Any) -> Any:

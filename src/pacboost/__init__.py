@@ -26,9 +26,13 @@ _HOMES = {
     "Stump": "pacboost.learners.stump",
     "Tree": "pacboost.learners.tree",
     "AdaBoost": "pacboost.boosters.adaboost",
+    "FilterBoost": "pacboost.boosters.filter_boost",
     "Gentle": "pacboost.boosters.gentle",
     "Logit": "pacboost.boosters.logit",
     "Mada": "pacboost.boosters.mada",
+    "Measure": "pacboost.boosters.measure",
+    "Projection": "pacboost.boosters.projection",
+    "Smooth": "pacboost.boosters.smooth",
     "SklearnLearner": "pacboost.learners.sklearn",
     "Adversary": "pacboost.learners.adversary",
     "Certificate": "pacboost.bounds.certificate",
@@ -40,9 +44,13 @@ __all__ = [*sorted(_HOMES), "__version__", "plan"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
     from pacboost.boosters.adaboost import AdaBoost as AdaBoost
+    from pacboost.boosters.filter_boost import FilterBoost as FilterBoost
     from pacboost.boosters.gentle import Gentle as Gentle
     from pacboost.boosters.logit import Logit as Logit
     from pacboost.boosters.mada import Mada as Mada
+    from pacboost.boosters.measure import Measure as Measure
+    from pacboost.boosters.projection import Projection as Projection
+    from pacboost.boosters.smooth import Smooth as Smooth
     from pacboost.bounds.certificate import Certificate as Certificate
     from pacboost.errors import PacboostError as PacboostError
     from pacboost.estimators.adaboost import AdaBoostClassifier as AdaBoostClassifier

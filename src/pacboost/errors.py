@@ -35,5 +35,9 @@ class DenseWarning(UserWarning):
     """Sparse input was accepted, but is held as dense codes."""
 
 
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written; the run goes on without it."""
+
+
 class TooFewRowsWarning(UserWarning):
     """There were fewer rows than the theorem needs; the message says how many it needs."""

@@ -3,7 +3,9 @@
 Rows that come to a vote which is fixed are fresh draws to it. Their weights lie in [0, 1] with mean
 μ, and rows it errs or ties on weigh at least 1/factor; so error ≤ factor·μ, whatever the learner
 did. A confidence sequence bounds μ for as many draws as one cares to make, and the tests of a run
-share delta/2: test k = 0, 1, … has delta/2/((k+1)(k+2)). See docs/proofs/filtering.md.
+share delta/2: test k = 0, 1, … has delta/2/((k+1)(k+2)). Which of them is the last depends on what
+they found, so the bound that a run ends with may fail if any of them does: its failure probability
+is what all of them share. See docs/proofs/filtering.md.
 """
 
 from __future__ import annotations
@@ -22,33 +24,40 @@ def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> flo
     """Bound the error by the mean weight of so many fresh draws.
 
     >>> round(error_by_weight(0.01, 10_000, delta=0.01, factor=1.0), 5)
-    0.01464
+    0.01496
     """
     total = min(float(draws), mean * draws * ROUNDING)
     return min(1.0, factor * kt_upper(total, draws, delta))
 
 
-def certificate(refill: Refill, factor: float, assumes: str, *, fresh: bool = True) -> Certificate:
+def certificate(
+    refill: Refill, delta: float, factor: float, assumes: str, *, of: str = ""
+) -> Certificate:
     """Certify the vote that filtered a refill.
 
-    ``factor`` is that of the booster; 0 where weights say nothing of the error, and the draws'
-    own mistakes are counted instead.
+    ``delta`` is what all tests of the run share. ``factor`` is that of the booster; 0 where weights
+    say nothing of the error, and the draws' own mistakes are counted instead. ``of`` names the
+    source that draws which came before speak of; without it the draws have to be fresh.
     """
-    draws = refill.fresh if fresh else refill.draws
+    draws = refill.draws if of else refill.fresh
     if draws == 0:
         raise NotCertified("no example was drawn after the last round, so nothing was tested")
+    if of and refill.again < refill.draws:
+        raise NotCertified("some of the examples were new: only all of one kind can be tested")
     mean = refill.mean if factor else refill.error
     value = error_by_weight(mean, draws, refill.delta, factor or 1.0)
-    where = "of new examples" if fresh else "of the rows of this source"
+    where = f"of the rows of {of}: this is the error on {of}" if of else "of new examples"
     told = f"factor {factor:g} times their mean weight" if factor else "their mistakes"
     return Certificate(
         claim=f"The vote of the first {refill.rounds} rounds errs on at most {percent(value)} "
         f"{where}.",
         value=value,
-        delta=refill.delta,
+        delta=delta,
         theorem=f"error ≤ upper end of a confidence sequence for {told}",
         reference="Bradley and Schapire 2007; Krichevsky and Trofimov 1981; Ville 1939",
-        sample="examples drawn after the last of these rounds, and not learned from before",
+        sample=f"rows of {of} drawn after the last of these rounds, which had come before"
+        if of
+        else "examples drawn after the last of these rounds, and never looked at before",
         size=draws,
         independent_of="all rounds before, whatever the weak learner did in them",
         assumptions=(assumes,),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,15 +10,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_random_state, validate_data
 
-from pacboost.errors import DataError
+from pacboost.boosters.logit import Logit
+from pacboost.errors import DataError, NoEdgeWarning, OneClassWarning
 from pacboost.estimators import door
 from pacboost.estimators.filter_setup import FilterSetup
-from pacboost.estimators.nested import NestedMixin
-from pacboost.estimators.session import Session, Watcher
+from pacboost.estimators.nested import NestedMixin, named
+from pacboost.estimators.session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.vote import VoteClassifier
 from pacboost.kernels.threads import using
+from pacboost.models.checkpoint import load as load_checkpoint
 from pacboost.models.model import Model
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -55,7 +59,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: 0.2 for trees, else 1.
     sample_rows : int, default=None
-        The most rows that are kept at a time. None: 200,000, or what ``memory`` leaves room for.
+        The most rows that are kept at a time. None: 100,000, or what ``memory`` leaves room for.
     memory : str or int, default=None
         The most memory that the process may hold, such as "2GB".
     time_limit : str or float, default=None
@@ -82,9 +86,9 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
 
     Examples
     --------
-    >>> from pacboost.sources.worlds import Gaussian
+    >>> from pacboost.sources.worlds import Halfspaces
     >>> model = FilterBoostClassifier(n_rounds=20, sample_rows=2000, n_certify=1000, random_state=0)
-    >>> model = model.fit_source(Gaussian(5))
+    >>> model = model.fit_source(Halfspaces((3.0, 2.0, 1.0)))
     >>> model.certificate_.value < 0.5, len(model.ledger_) <= 20
     (True, True)
     """
@@ -140,9 +144,10 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows in memory. Of large arrays, only rows that are drawn are checked."""
+        before = self.__dict__.copy()
         seed = self._seed()
-        labels = self._check(X, y)
-        return self._fit(ArrayOracle(self._rows, labels, seed), seed, None)
+        rows, labels = self._check(X, y)
+        return self._fit(ArrayOracle(rows, labels, seed), seed, None, before)
 
     def fit_source(
         self, source: Any, target: str | None = None, classes: Any = None, **options: Any
@@ -154,13 +159,14 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         of labels. ``classes`` names all labels, where a rare one may not be seen early; ``options``
         are those of the oracle.
         """
+        before = self.__dict__.copy()
         seed = self._seed()
         oracle = as_oracle(source, target, seed, **options)
         self.n_features_in_ = oracle.n_columns
         self.__dict__.pop("feature_names_in_", None)
         if oracle.names is not None:
             self.feature_names_in_ = np.array(oracle.names, dtype=object)
-        return self._fit(oracle, seed, classes)
+        return self._fit(oracle, seed, classes, before)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from the next batch of a stream, and forget what has become easy.
@@ -168,12 +174,34 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         Before a batch is learned from it is scored: ``ledger_.refills`` has its progressive error.
         ``classes`` names all labels, at the first call at the latest.
         """
+        before = self.__dict__.copy()
+        try:
+            self._learn_batch(X, y, classes)
+        except Exception:
+            if "_stream" not in before:  # a first batch that failed has set nothing
+                self.__dict__ = before
+            raise
+        if self.verbose:
+            from pacboost.reports.filtering import tell_batch
+
+            tell_batch(self.ledger_)
+        return self
+
+    def _learn_batch(self, X: Any, y: Any, classes: Any) -> None:
         first = not hasattr(self, "_stream")
         table = door.open_table(self, X, reset=first)
         labels = door.read_labels(y, table.n_rows)
+        given = None if classes is None else np.unique(np.asarray(classes))
+        if not first:
+            if given is not None and not np.array_equal(given, self.classes_):
+                raise DataError(
+                    f"classes are {given.tolist()}, and were {self.classes_.tolist()} in the first "
+                    "call; they cannot change"
+                )
+            self._stream.run.intake.check(labels)
         with using(self.n_jobs):
             if first:
-                known = np.unique(labels if classes is None else np.asarray(classes))
+                known = np.unique(labels) if given is None else given
                 oracle = PushedOracle(table.n_columns, table.names)
                 oracle.push(table, labels)
                 self._stream = self._session(oracle, self._seed(), known)
@@ -183,14 +211,8 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
                 pushed.push(table, labels)
             self._stream.advance_by_batch(self._watchers())
             self._keep(self._stream)
-        if self.verbose:
-            from pacboost.reports.filtering import tell_batch
 
-            tell_batch(self.ledger_)
-        return self
-
-    def _fit(self, oracle: AbstractOracle, seed: int, classes: Any) -> Self:
-        before = self.__dict__.copy()
+    def _fit(self, oracle: AbstractOracle, seed: int, classes: Any, before: dict[str, Any]) -> Self:
         self.__dict__.pop("_stream", None)
         session: Session | None = None
         try:
@@ -202,6 +224,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
                     session.advance(watchers)
                     self._keep(session)
                 session.finish()
+                self._warn(session)
         except BaseException as problem:
             if isinstance(problem, KeyboardInterrupt) and session is not None:
                 self._keep_interrupted(session, problem)
@@ -233,21 +256,34 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         )
 
     def _keep_interrupted(self, session: Session, interrupt: BaseException) -> None:
-        session.run.stopped = "interrupted"
-        session.write()
+        session.run.stopped = INTERRUPTED
+        saved = f", and {self.checkpoint} to go on from" if session.write() else ""
         self._keep(session)
-        saved = f", and {self.checkpoint} to go on from" if self.checkpoint else ""
         interrupt.add_note(
             f"pacboost: the {len(session.run.court)} rounds done before the interrupt are kept: "
             f"the estimator can be used{saved}"
         )
 
-    def _check(self, X: Any, y: Any) -> NDArray[Any]:
-        """Check what fit was given; as a whole only if it is not large."""
+    def _warn(self, session: Session) -> None:
+        if self.classes_.size == 1:
+            only = self.classes_.tolist()[0]
+            warnings.warn(
+                f"y holds one class only ({only!r}); the classifier is constant",
+                OneClassWarning,
+                stacklevel=4,
+            )
+        elif not len(session.run.court) and session.run.stopped not in UNFINISHED:
+            warnings.warn(
+                f"the vote is empty, so every prediction is a tie: {session.run.stopped}",
+                NoEdgeWarning,
+                stacklevel=4,
+            )
+
+    def _check(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Check what fit was given, as a whole only if it is not large; give rows and labels."""
         large = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2
         if large and X.size > CELLS_TO_CHECK:
             validate_data(self, X, skip_check_array=True, reset=True)
-            self._rows = X
             labels = np.asarray(y)
             if labels.ndim != 1 or labels.dtype.kind not in "iubUT":
                 labels = door.read_labels(y, len(X))
@@ -255,12 +291,21 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
                 raise DataError(
                     f"X has {len(X)} rows and y {labels.size} labels; give one for each"
                 )
-            return labels
+            return X, labels
         table = door.open_table(self, X, reset=True)
-        self._rows = X if table.names is not None else np.ascontiguousarray(table.rows())
-        return door.read_labels(y, table.n_rows)
+        labels = door.read_labels(y, table.n_rows)
+        if table.names is not None:
+            return X, labels
+        if sparse.issparse(X):
+            return X.tocsr(), labels
+        return np.ascontiguousarray(table.rows()), labels
 
     def _seed(self) -> int:
+        """Draw a seed; without a random_state, take that of the run that is to go on."""
+        if self.random_state is None and self.checkpoint is not None:
+            path = Path(self.checkpoint)
+            if path.exists():
+                return int(load_checkpoint(path).settings["seed"])
         return int(check_random_state(self.random_state).randint(2**31))
 
     def _watchers(self) -> list[Watcher]:
@@ -283,4 +328,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
+        choice, _ = named(self.booster)
+        many = choice == "logit" or isinstance(choice, Logit)
+        tags.classifier_tags.multi_class = many and (self.edge is None or choice != "logit")
         return tags

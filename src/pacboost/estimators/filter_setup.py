@@ -25,13 +25,16 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
-from pacboost.training.filtering.candidates import Candidates, Pool, Stream
+from pacboost.training.filtering.candidates import LEAST_AT_ONCE, Candidates, Stream
 from pacboost.training.filtering.engine import Filtering, first_chance
 from pacboost.training.filtering.intake import Intake
 from pacboost.training.filtering.plan import Plan
+from pacboost.training.filtering.pool import Pool
 
-ROWS = 200_000
+ROWS = 100_000
 ROWS_FOR_BINS = 50_000
+CELLS_FOR_BINS = 2**22
+LEAST_FOR_BINS = 1_000
 MOST_APART = 20_000
 OUTSIDE = ("checkpoint", "callbacks", "n_jobs", "verbose", "time_limit")
 """Parameters that a run which goes on from a checkpoint may have changed."""
@@ -56,24 +59,36 @@ class FilterSetup:
     checkpoint: str | Path | None
 
     def _session(self, oracle: AbstractOracle, seed: int, classes: Any) -> Session:
+        held = resources.resident()
         limits = Limits(resources.read_seconds("time_limit", self.time_limit))
+        limit = resources.read_size("memory", self.memory)
+        if limit is not None:
+            taken = max(held, resources.USUAL) + resources.RESERVE
+            oracle.check_memory(max(0, limit - taken))
         learner = self._learner()
         booster = self._booster(learner)
         faithful = self.edge is not None
         apart = self._apart(oracle)
         candidates: Candidates
         if isinstance(oracle, ArrayOracle) and not faithful and oracle.order.name == "shuffled":
-            candidates = Pool(oracle, seed, apart, first_chance(booster, 1))
+            all_classes = self._classes(oracle, classes, None)
+            start = first_chance(booster, _outputs(all_classes))
+            candidates = Pool(oracle, seed, apart, all_classes, start)
         else:
             candidates = Stream(oracle, seed, apart)
         bins, seen = self._look(candidates, learner)
-        known = self._classes(oracle, classes, seen)
+        known = (
+            all_classes if isinstance(candidates, Pool) else self._classes(oracle, classes, seen)
+        )
         if known.size > 2 and not isinstance(booster, Logit):
             raise ParameterError(
-                f"there are {known.size} classes, and the booster {booster.name} filters for two; "
-                "use booster='logit' with edge=None"
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"there are {known.size} classes, and the booster {booster.name} filters for two. "
+                "Use booster='logit' with edge=None."
             )
-        plan = self._plan(oracle, learner, known, seed, faithful=faithful)
+        plan = self._plan(oracle, learner, known, seed, faithful=faithful, held=held)
+        helping = LEAST_AT_ONCE if faithful else max(LEAST_AT_ONCE, plan.first_rows)
+        candidates.at_once = min(candidates.at_once, helping)
         run = Filtering(
             candidates,
             Intake(oracle, known, bins),
@@ -100,25 +115,31 @@ class FilterSetup:
         seed: int,
         *,
         faithful: bool,
+        held: int,
     ) -> Plan:
         rows = ROWS
-        limit = resources.read_size("memory", self.memory)
-        if limit is not None:
-            outputs = 1 if classes.size <= 2 else classes.size
-            blocks = 2 * oracle.largest_block
-            room = resources.rows_in(limit, oracle.n_columns, outputs, blocks, codes=learner.codes)
-            rows = min(rows, room)
         if self.sample_rows is not None:
             rows = door.at_least_one("sample_rows", self.sample_rows)
+        limit = resources.read_size("memory", self.memory)
+        if limit is not None:
+            room = resources.rows_in(
+                limit,
+                oracle.n_columns,
+                _outputs(classes),
+                oracle.bytes_needed,
+                codes=learner.codes,
+                held=held,
+            )
+            rows = min(rows, room)
         return Plan(
             rounds=door.at_least_one("n_rounds", self.n_rounds),
             rows=rows,
-            first_rows=max(1, min(rows, rows // 4 if rows >= 4000 else rows)),
+            first_rows=max(1, min(rows, rows // 2 if rows >= 4000 else rows)),
             epsilon=None if self.epsilon is None else door.number("epsilon", self.epsilon),
             delta=door.number("delta", self.delta),
             seed=seed,
             faithful=faithful,
-            edge=self.edge,
+            edge=None if self.edge is None else door.number("edge", self.edge),
         )
 
     def _learner(self) -> Learner:
@@ -172,12 +193,12 @@ class FilterSetup:
     ) -> tuple[Bins | None, NDArray[Any] | None]:
         """Look at some rows: for bins, and for labels where they are not known."""
         max_bins = door.whole("max_bins", self.max_bins)
+        count = self._rows_for_bins(candidates.oracle)
         if isinstance(candidates, Pool):
-            table = candidates.some(ROWS_FOR_BINS)
-            return fit_bins(table, max_bins) if learner.codes else None, None
+            return fit_bins(candidates.some(count), max_bins) if learner.codes else None, None
         if not isinstance(candidates, Stream):
             raise TypeError("candidates come from a pool or a stream")
-        tables = candidates.peek(ROWS_FOR_BINS)
+        tables = candidates.peek(count)
         if not tables:
             raise DataError("the source holds no rows; at least one is needed")
         seen = candidates.labels_ahead()
@@ -185,6 +206,13 @@ class FilterSetup:
             return None, seen
         rows = ArrayTable(np.concatenate([table.rows() for table in tables]))
         return fit_bins(rows, max_bins), seen
+
+    def _rows_for_bins(self, oracle: AbstractOracle) -> int:
+        """How many rows choose the bins: a stop at epsilon has to do without those."""
+        count = min(ROWS_FOR_BINS, max(LEAST_FOR_BINS, CELLS_FOR_BINS // oracle.n_columns))
+        if self.epsilon is not None and oracle.n_rows is not None:
+            count = min(count, max(LEAST_FOR_BINS, oracle.n_rows // 4))
+        return count
 
     def _classes(
         self, oracle: AbstractOracle, given: Any, seen: NDArray[Any] | None
@@ -210,3 +238,8 @@ class FilterSetup:
             "source": oracle.fingerprint(),
             "classes": repr(classes.tolist()),
         }
+
+
+def _outputs(classes: NDArray[Any]) -> int:
+    """How many scores a row has."""
+    return 1 if classes.size <= 2 else int(classes.size)

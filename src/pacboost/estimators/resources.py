@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -16,7 +17,8 @@ TIMES = {"": 1.0, "S": 1.0, "M": 60.0, "MIN": 60.0, "H": 3600.0}
 RESERVE = 60_000_000
 """Compiled code, threads and what libraries take for themselves while they work."""
 USUAL = 350_000_000
-"""What a process with everything loaded takes, where the system does not tell."""
+"""What a process with everything loaded takes; fewer bytes are not counted on, so that the same run
+has the same room in every process that holds little else."""
 
 
 def read_size(name: str, given: Any) -> int | None:
@@ -43,7 +45,7 @@ def _read(name: str, given: Any, units: dict[str, Any], examples: str) -> float:
     text = str(given).strip()
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*)", text, re.IGNORECASE)
     number = float(match[1]) if match else 0.0
-    if match is None or match[2].upper() not in units or not number > 0:
+    if match is None or match[2].upper() not in units or not 0 < number < math.inf:
         raise ParameterError(f"{name} is {given!r}; it may be {examples}, above 0, or None")
     return number * float(units[match[2].upper()])
 
@@ -67,19 +69,23 @@ def row_bytes(columns: int, outputs: int, *, codes: bool) -> int:
     return 2 * cells + outputs * 72 + 96
 
 
-def rows_in(limit: int, columns: int, outputs: int, blocks: int, *, codes: bool) -> int:
+def rows_in(
+    limit: int, columns: int, outputs: int, blocks: int, *, codes: bool, held: int = 0
+) -> int:
     """How many rows a sample may have under a memory limit.
 
-    ``blocks`` is what the source holds in memory while it is read.
+    ``blocks`` is what the source holds in memory while it is read, ``held`` what the process held
+    before it began to read.
     """
-    taken = resident() + RESERVE + blocks
+    held = max(held, USUAL)
+    taken = held + RESERVE + blocks
     helping = 2**21 * 12  # one helping of candidates: raw, coded, and scored
     room = limit - taken - helping
     rows = int(room // row_bytes(columns, outputs, codes=codes)) if room > 0 else 0
     if rows < 2_000:
         raise ParameterError(
-            f"memory is {limit / 1e6:,.0f} MB, but this process holds {resident() / 1e6:,.0f} MB "
-            f"already, reading takes {(blocks + helping) / 1e6:,.0f} MB and work "
+            f"memory is {limit / 1e6:,.0f} MB, but this process takes {held / 1e6:,.0f} MB "
+            f"by itself, reading takes {(blocks + helping) / 1e6:,.0f} MB and work "
             f"{RESERVE / 1e6:,.0f} MB: no room is left for a sample. Allow at least "
             f"{(taken + helping) / 1e6 + 50:,.0f} MB, or write the source in smaller blocks."
         )

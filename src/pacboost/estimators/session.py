@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,23 @@ import numpy as np
 from pacboost.bounds import filtering as stop_bound
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import FileError, NotCertified
+from pacboost.errors import CheckpointWarning, FileError, NotCertified
 from pacboost.models import checkpoint
 from pacboost.models.checkpoint import Checkpoint
-from pacboost.sources.oracles.oracle import REPLACED
-from pacboost.training.filtering.candidates import Pool, Stream
-from pacboost.training.filtering.engine import Event, Filtering
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
+from pacboost.training.filtering.candidates import Stream
+from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
 from pacboost.training.filtering.intake import Examples
+from pacboost.training.filtering.pool import Pool
 from pacboost.training.filtering.standing import Court
 
 SECONDS_BETWEEN = 30.0
 """Checkpoints are written no more often than that, and on Ctrl-C."""
+STOPPED_BY_CALLBACK = "a callback stopped it"
+INTERRUPTED = "interrupted"
+UNFINISHED = (TIME_IS_UP, STOPPED_BY_CALLBACK, INTERRUPTED)
+"""Reasons to stop after which a run might still go on: its checkpoint is kept."""
 
 Watcher = Callable[[Event], bool | None]
 
@@ -51,6 +58,10 @@ class Session:
         self._path, self._settings = path, settings
         self._snapshot: Checkpoint | None = None
         self._written = time.monotonic()
+        if path is not None and not path.parent.is_dir():
+            raise FileError(
+                f"{path}: there is no folder {path.parent} to write a checkpoint to; make it first"
+            )
 
     def resume(self) -> None:
         """Go on from the checkpoint, if there is one."""
@@ -68,58 +79,74 @@ class Session:
                 "Delete it to start afresh, or name another file"
             )
         run = self.run
+        run.intake = replace(run.intake, bins=saved.bins)
         memories = [entry.memory for entry in saved.rounds]
         run.court = Court(
             run.court.booster, run.intake.bins, saved.outputs, saved.cells,
             saved.rules, saved.votes, memories,
         )  # fmt: skip
         run.rounds, run.refills, run.mass = saved.rounds, saved.refills, saved.mass
-        run.candidates.oracle.seek(saved.position)
+        run.plan = replace(run.plan, rows=saved.rows[0], first_rows=saved.rows[1])
+        run.candidates.seek(saved.position)
         self._restore_rows(saved)
+        self._snapshot = saved
 
     def _restore_rows(self, saved: Checkpoint) -> None:
         candidates = self.run.candidates
         if isinstance(candidates, Pool):
-            candidates.kinds[:] = saved.arrays["kinds"]
+            candidates.restore(saved.arrays)
         elif isinstance(candidates, Stream) and "apart_rows" in saved.arrays:
             candidates.hold(Examples.from_arrays(saved.arrays, self.run.intake.bins))
 
     def _remember(self) -> None:
         """Keep what a checkpoint needs; written now if the last one is old enough."""
         run, candidates = self.run, self.run.candidates
-        if self._path is None or run.intake.bins is None or not candidates.settled:
+        if self._path is None or run.intake.bins is None:
             return
         arrays: dict[str, Any] = {}
         if isinstance(candidates, Pool):
-            arrays["kinds"] = candidates.kinds.copy()
+            arrays = candidates.state()
         elif isinstance(candidates, Stream) and candidates.held:
             arrays = Examples.join(candidates.held).to_arrays()
         self._snapshot = Checkpoint(
-            self._settings, candidates.oracle.position(), run.intake.bins, run.court.outputs,
+            self._settings, candidates.position(),
+            (run.plan.rows, run.plan.first_rows), run.intake.bins, run.court.outputs,
             list(run.court.rules), list(run.court.votes), list(run.rounds), list(run.refills),
             run.court.cells, run.mass, arrays,
         )  # fmt: skip
         if time.monotonic() - self._written >= SECONDS_BETWEEN:
             self.write()
 
-    def write(self) -> None:
-        """Write the newest checkpoint."""
-        if self._path is not None and self._snapshot is not None:
+    def write(self) -> bool:
+        """Write the newest checkpoint; tell whether there is one now.
+
+        A run does not die of a full disk: it warns, goes on, and tries again later.
+        """
+        if self._path is None or self._snapshot is None:
+            return False
+        self._written = time.monotonic()
+        try:
             self._snapshot.save(self._path)
-            self._written = time.monotonic()
+        except FileError as problem:
+            warnings.warn(f"{problem}. The run goes on.", CheckpointWarning, stacklevel=2)
+            return False
+        return True
 
     def advance(self, watchers: Sequence[Watcher]) -> None:
         """Run until it stops by itself, by a limit or by a watcher."""
         run = self.run
-        run.before_refill = self._remember
+        run.before_refill, run.over = self._remember, self._over
         for event in run:
             wishes = [watcher(event) for watcher in watchers]
             if any(wishes):
-                run.stopped = run.stopped or "a callback stopped it"
-            elif self._limits.over:
-                run.stopped = run.stopped or "the time is up"
+                run.stopped = run.stopped or STOPPED_BY_CALLBACK
+            elif self._over():
+                run.stopped = run.stopped or TIME_IS_UP
             if run.stopped:
                 break
+
+    def _over(self) -> bool:
+        return self._limits.over
 
     def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
         """Learn from what was pushed, and from what of earlier batches is still hard."""
@@ -128,7 +155,9 @@ class Session:
         kept = run.fill()
         run.stopped = ""
         events: list[Event] = [run.refills[-1]]
-        if kept is not None:
+        if len(run.court) >= run.plan.rounds:
+            run.stopped = f"all {run.plan.rounds} rounds are done"
+        elif kept is not None:
             kept = run.carry_over(kept)
             events += run.boost(kept)
         for event in events:
@@ -137,9 +166,11 @@ class Session:
         run.stopped = run.stopped or "the batch is used up"
 
     def finish(self) -> None:
-        """Delete the checkpoint of a run that has ended by itself."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
+        """Delete the checkpoint of a run that has ended by itself; of another, write the last."""
+        if self.run.stopped in UNFINISHED:
+            self.write()
+        elif self._path is not None:
+            checkpoint.delete(self._path)
 
     def certificates(self, delta: float) -> tuple[Certificate | None, Certificate | None]:
         """Certify by rows set apart, and by the test that stopped the run."""
@@ -155,8 +186,8 @@ class Session:
     def _sample(self) -> str:
         order = run_order(self.run)
         return (
-            "rows set apart as they came, never learned from, scored once after the last round "
-            f"(order: {order.name}); ties counted as errors"
+            "rows set apart as they came, never learned from, scored after the last round; ties "
+            f"counted as errors. Order: {order.name}; {order.assumes}"
         )
 
     def _stop(self) -> Certificate | None:
@@ -164,15 +195,27 @@ class Session:
         if not run.refills or run.refills[-1].rounds != len(run.court):
             return None
         last, order = run.refills[-1], run_order(run)
-        fresh = last.fresh > 0 and order is not REPLACED
+        of, assumes = "", order.assumes
+        if last.fresh == 0:
+            if run.candidates.whole:  # rows that were easy came less often
+                return None
+            of = _named(run)
+            if order is not REPLACED:
+                assumes = f"the rows that were drawn on a later pass stand for all of {of}"
+        factor, delta = run.court.booster.error_factor, run.plan.delta / 2
         try:
-            return stop_bound.certificate(
-                last, run.court.booster.error_factor, order.assumes, fresh=fresh
-            )
+            return stop_bound.certificate(last, delta, factor, assumes, of=of)
         except NotCertified:
             return None
 
 
-def run_order(run: Filtering) -> Any:
+def run_order(run: Filtering) -> Order:
     """The order in which the oracle of a run gives rows."""
     return run.candidates.oracle.order
+
+
+def _named(run: Filtering) -> str:
+    """Name a source whose rows come again."""
+    if isinstance(run.candidates.oracle, ArrayOracle):
+        return "this array"
+    return "this stream" if run_order(run) is STREAM else "this file"

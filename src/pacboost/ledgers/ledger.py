@@ -33,7 +33,7 @@ class Round:
     """Its vote; the largest in absolute value where cells have votes of their own."""
     normaliser: float
     """Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), with the vote it really got; for other potentials than
-    the exponential, by how much the round multiplied their mean."""
+    the exponential, by how much the round multiplied their mean; 1 in boosting by filtering."""
     training_error: float
     """Share of the sample (under D_1) on which the vote so far errs or ties."""
     effective_size: float

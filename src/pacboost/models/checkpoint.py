@@ -39,6 +39,8 @@ class Checkpoint:
     """What the run was told, and which source it reads: another run cannot go on from here."""
     position: dict[str, Any]
     """Where the oracle is."""
+    rows: tuple[int, int]
+    """The most rows of a sample, and how many the first one has: memory may allow others now."""
     bins: Bins
     outputs: int
     rules: list[Hypothesis]
@@ -58,6 +60,7 @@ class Checkpoint:
             "version": VERSION,
             "settings": self.settings,
             "position": self.position,
+            "rows": list(self.rows),
             "middle": self.bins.middle.tolist(),
             "levels": self.bins.levels.tolist(),
             "outputs": self.outputs,
@@ -72,7 +75,7 @@ class Checkpoint:
         thresholds = {f"thresholds_{j}": t for j, t in enumerate(self.bins.thresholds)}
         text_array: Arrays = {"content": np.frombuffer(text, np.uint8)}
         arrays: Any = {**text_array, **thresholds, **self.arrays}
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        part = _part(path)
         try:
             with part.open("wb") as file:
                 np.savez(file, allow_pickle=False, **arrays)
@@ -87,6 +90,18 @@ class Checkpoint:
         finally:
             with suppress(OSError):
                 part.unlink()
+
+
+def _part(path: Path) -> Path:
+    """Where a file grows: always the same place, so that a run that was killed leaves no litter."""
+    return path.with_name(f".{path.name}.part")
+
+
+def delete(path: Path) -> None:
+    """Delete a checkpoint that is no longer needed, and what a killed run may have left of one."""
+    for file in (path, _part(path)):
+        with suppress(OSError):
+            file.unlink()
 
 
 def load(path: str | Path) -> Checkpoint:
@@ -122,6 +137,7 @@ def _checkpoint(content: dict[str, Any], arrays: Arrays) -> Checkpoint:
     return Checkpoint(
         settings=content["settings"],
         position=content["position"],
+        rows=(int(content["rows"][0]), int(content["rows"][1])),
         bins=bins,
         outputs=outputs,
         rules=[from_plain(rule, count, bins, outputs) for rule in content["rules"]],

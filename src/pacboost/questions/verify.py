@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pacboost.bounds import holdout, occam
+from pacboost.bounds import filtering, holdout, occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.ledgers.ledger import Ledger
@@ -65,7 +65,7 @@ def _rounds(model: Model) -> Check:
         fits = not plain or math.isclose(z, entry.normaliser, rel_tol=1e-9)
         fits &= math.isclose(entry.edge, 1 - 2 * entry.error, abs_tol=1e-12)
         fits &= entry.weight > 0
-        if ledger.multiclass != "samme":
+        if ledger.multiclass != "samme" and not ledger.refills:
             fits &= entry.training_error <= ledger.factor * product * (1 + 1e-6) + 1e-9
         if not fits:
             return Check("rounds", False, f"round {entry.number} contradicts itself")
@@ -73,7 +73,8 @@ def _rounds(model: Model) -> Check:
     votes = [1.0 if ledger.cells else entry.vote for entry in ledger.rounds]
     if not rounded and model.vote.votes.tolist() != votes:
         return Check("rounds", False, "the votes are not those of the rounds")
-    return Check("rounds", True, f"{len(ledger)} rounds agree with the theorem")
+    told = "themselves and the votes" if ledger.refills else "the theorem"
+    return Check("rounds", True, f"{len(ledger)} rounds agree with {told}")
 
 
 def _certificate(model: Model) -> Check:
@@ -93,15 +94,37 @@ def _certificate(model: Model) -> Check:
     return Check("bound", True, f"{given.bound} gives {made.value:.6g} again")
 
 
-MAKERS: dict[str, Callable[[Model], Certificate]] = {
-    "training.product_bound": lambda model: training_error(model.ledger),
-    "holdout.clopper_pearson": lambda model: holdout.certificate(**_inputs(model)),
-    "occam.occam_bound": lambda model: occam.certificate(**_inputs(model)),
-}
+def _held_out(model: Model) -> Certificate:
+    """How rows were held out is in words that differ by source, where they came from an oracle."""
+    assert model.certificate is not None
+    words = model.certificate.sample if model.ledger.refills else ""
+    return holdout.certificate(**_inputs(model), sample=words)
+
+
+def _filtered(model: Model) -> Certificate:
+    """The draws that were tested have to be those of the last refill."""
+    assert model.certificate is not None
+    inputs, last = _inputs(model), model.ledger.refills[-1]
+    if (
+        inputs["mean"] not in (last.mean, last.error)
+        or inputs["draws"] not in (last.fresh, last.draws)
+        or inputs["delta"] != last.delta
+        or last.rounds != len(model.ledger)
+    ):
+        raise ValueError("the draws tested are not those after the last round")
+    return replace(model.certificate, value=filtering.error_by_weight(**inputs))
 
 
 def _inputs(model: Model) -> dict[str, Any]:
     return {} if model.certificate is None else dict(model.certificate.inputs)
+
+
+MAKERS: dict[str, Callable[[Model], Certificate]] = {
+    "training.product_bound": lambda model: training_error(model.ledger),
+    "holdout.clopper_pearson": _held_out,
+    "filtering.error_by_weight": _filtered,
+    "occam.occam_bound": lambda model: occam.certificate(**_inputs(model)),
+}
 
 
 def recompute(certificate: Certificate, ledger: Ledger) -> float:

@@ -109,7 +109,7 @@ class FilteringView:
             return "nothing" if self._certificate.vacuous else told
         if last.error_upper >= 1:
             return "nothing yet"
-        of = "" if last.fresh else " of this source, whose rows have all come before"
+        of = " of this source, whose rows have all come before" if _came_before(last) else ""
         return f"at most {percent(last.error_upper)}{of}"
 
 
@@ -138,13 +138,13 @@ def refills_table(ledger: Ledger, title: str = "") -> Table:
         table.add_row(*["…"] * len(table.columns))
         for refill in refills[-half:]:
             table.add_row(*_cells(refill))
-    if not all(refill.fresh for refill in refills):
+    if any(map(_came_before, refills)):
         table.caption = "* of rows that had all come before: about this source alone"
     return table
 
 
 def _cells(refill: Refill) -> list[str]:
-    mark = "" if refill.fresh else "*"
+    mark = "*" if _came_before(refill) else ""
     return [
         str(refill.rounds),
         f"{refill.draws:,}",
@@ -165,11 +165,11 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
     grid.add_row(
         "rounds", f"{len(ledger):,} (booster {ledger.booster}, learner {ledger.learner.lower()})"
     )
-    grid.add_row("draws", f"{draws:,} examples were looked at, {new:,} of them for the first time")
+    grid.add_row("draws", f"{draws:,} examples, {new:,} of which were never looked at before")
     samples = _count(len(ledger.refills), "sample")
     grid.add_row("kept", f"{kept:,} of them ({_share(kept / max(1, draws), 1)}), in {samples}")
     grid.add_row("stopped", ledger.stopped)
-    scored = [refill for refill in ledger.refills if refill.rounds and refill.fresh]
+    scored = [refill for refill in ledger.refills if refill.rounds and not _came_before(refill)]
     if scored:
         error, when = _share(scored[-1].error), _count(scored[-1].rounds, "round")
         grid.add_row(
@@ -187,6 +187,11 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
     if not given:
         grid.add_row("certificate", "none: no rows were set apart, and none drawn at the end")
     return grid
+
+
+def _came_before(refill: Refill) -> bool:
+    """Whether all rows of a refill were drawn before, so that it tells of their source alone."""
+    return refill.again >= refill.draws
 
 
 def _grid() -> Table:

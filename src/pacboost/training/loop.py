@@ -137,9 +137,8 @@ class Run:
         if not isinstance(self._booster, Accepting):
             raise ParameterError(f"{self._booster.name} does not go on from other rows")
         self._entered = True
-        self._state = self._booster.enter(self._state, margins, votes, path)
-        if self._booster.potential not in judge.BY_NORMALISER:
-            self._potential = self._mean_potential(margins)
+        if len(votes):
+            self._state = self._booster.enter(self._state, margins, votes, path)
 
     @property
     def _weighted(self) -> bool:
@@ -472,7 +471,12 @@ class Run:
         return replace(request, weights=own, weight=size, pull=size)
 
     def _normaliser(self) -> float:
-        """By how much this round has multiplied the mean potential."""
+        """By how much this round has multiplied the mean potential.
+
+        On a sample that was drawn for a while (``enter``) the product would bound nothing: 1.
+        """
+        if self._entered:
+            return 1.0
         before = self._potential
         self._potential = self._mean_potential(self._state.margins)
         ratio = self._potential / before if before > 0 else 1.0

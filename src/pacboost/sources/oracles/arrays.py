@@ -101,6 +101,19 @@ class ArrayOracle(AbstractOracle):
         """Give the distinct labels."""
         return distinct(self._labels())
 
+    def class_numbers(self, classes: NDArray[Any]) -> NDArray[np.uint8]:
+        """Give the number of each row's class, 255 for the 256th and all beyond."""
+        numbers = np.empty(self.n_rows, dtype=np.uint8)
+        first = 0
+        for labels in self._labels():
+            own = numbers[first : first + labels.size]
+            if classes.size == 2:  # comparing takes a tenth of the time of searching
+                np.equal(labels, classes[1], out=own.view(np.bool_))
+            else:
+                np.minimum(np.searchsorted(classes, labels), 255, out=own, casting="unsafe")
+            first += labels.size
+        return numbers
+
     def _labels(self) -> Iterator[NDArray[Any]]:
         for first in range(0, self.n_rows, LABELS_AT_ONCE):
             try:

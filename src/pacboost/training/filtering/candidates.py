@@ -1,4 +1,4 @@
-"""Where candidates come from: the next rows of an oracle, or any rows of one that can be asked.
+"""Where candidates come from: the next rows of an oracle, or (pool.py) any rows of an array.
 
 A row is looked at only if its number under the key of the refill is below what its weight may be;
 it is kept if the same number is below what its weight is. So rows that were easy when they were
@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels import sieve
-from pacboost.kernels.threads import each_rows
-from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle, Batch
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.filtering.intake import Examples, Intake
@@ -29,22 +26,10 @@ Floats = NDArray[np.float64]
 CELLS_AT_ONCE = 2**21
 MOST_AT_ONCE = 65_536
 LEAST_AT_ONCE = 1_024
-ROWS_PER_SWEEP = 2**20
 
 SHARE_APART = 0.1
 MORE_DRAWS = 20
 """So many times as many rows as are wanted apart may be drawn for them in the end."""
-
-NEVER = 255
-"""The kind of rows that were never looked at."""
-APART = 254
-"""The kind of rows that are set apart: nobody looks at them."""
-BINNED = 253
-"""The kind of rows of which only the bins know: no weights were seen, but they are not fresh."""
-STEPS = 8
-"""Kind k means a weight of at most 2**(-k/8) when last looked at, with room to grow."""
-ROOM = 4.0
-"""A weight may have grown so much since then before chances no longer follow it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +45,8 @@ class Offer:
     """What each row's number is drawn by. A row that comes twice in a refill has two."""
     bounds: Floats | None = None
     """What the chance of each row to be looked at followed; None where all are."""
+    tells: bool = True
+    """Whether the rows came whatever they weigh, so that their mean weight tells something."""
 
 
 class Candidates(ABC):
@@ -75,10 +62,13 @@ class Candidates(ABC):
         self.at_once = min(MOST_AT_ONCE, max(LEAST_AT_ONCE, room))
         self.ended = False
 
-    @property
-    def settled(self) -> bool:
-        """Whether the oracle's position says where a run has come to."""
-        return True
+    def position(self) -> dict[str, Any]:
+        """Say where a run has come to, in values that JSON can hold."""
+        return {"oracle": self.oracle.position()}
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on from a position."""
+        self.oracle.seek(position["oracle"])
 
     @abstractmethod
     def offer(self, key: np.uint64, scale: float) -> Iterator[list[Offer]]:
@@ -115,6 +105,7 @@ class Stream(Candidates):
         self._share = min(1.0, max(SHARE_APART, apart / (oracle.n_rows or math.inf)))
         self._key = key_of(seed, 1)
         self._waiting: list[Batch] = []
+        self._taken = 0
         self.held: list[Examples] = []
         self._held_rows: set[int] = set()
 
@@ -141,23 +132,27 @@ class Stream(Candidates):
             return np.zeros(rows.size, dtype=np.bool_)
         return np.asarray(numbers(rows, self._key) < self._share)
 
-    def forget_ahead(self) -> None:
-        """Drop what was read ahead: the oracle goes on from elsewhere."""
-        self._waiting.clear()
+    def position(self) -> dict[str, Any]:
+        """Say what comes next: rows read ahead, of which so many are gone, or the oracle's own."""
+        return {"ahead": self._taken} if self._waiting else super().position()
+
+    def seek(self, position: Mapping[str, Any]) -> None:
+        """Go on from a position; what is read ahead at the start is always the same."""
+        if "ahead" not in position:
+            self._waiting.clear()
+            super().seek(position)
+        while self._waiting and self._taken < position.get("ahead", 0):
+            self._next(position["ahead"] - self._taken)
 
     def labels_ahead(self) -> NDArray[Any]:
         """Give the labels of the rows that were read ahead."""
         return np.concatenate([batch.labels for batch in self._waiting])
 
-    @property
-    def settled(self) -> bool:
-        """Whether all rows read ahead were offered, so that the oracle's position is ours."""
-        return not self._waiting
-
     def _next(self, count: int) -> Batch:
         if not self._waiting:
             return self.oracle.draw(count)
         batch = self._waiting.pop(0)
+        self._taken += min(batch.n_rows, count)
         if batch.n_rows <= count:
             return batch
         self._waiting.insert(0, _part(batch, count, batch.n_rows))
@@ -221,74 +216,6 @@ class Stream(Candidates):
                 helping.append(Offer(batch, new, fresh, tickets))
             if helping:
                 yield helping
-
-
-class Pool(Candidates):
-    """All rows of an array: one byte a row says how easy it was."""
-
-    whole = True
-
-    def __init__(self, oracle: ArrayOracle, seed: int, apart: int, first_chance: float) -> None:
-        super().__init__(oracle, seed)
-        self._array = oracle
-        self.first_chance = first_chance
-        self.kinds = np.full(oracle.n_rows, NEVER, dtype=np.uint8)
-
-        if apart:
-            generator = np.random.default_rng(int(key_of(seed, 1)))
-            chosen = generator.choice(self.kinds.size, apart, replace=False, shuffle=False)
-            self.kinds[chosen] = APART
-
-    def some(self, count: int) -> Table:
-        """Give rows by chance, of those that are not set apart, for the choice of bins."""
-        generator = np.random.default_rng(int(key_of(self.seed, 6)))
-        drawn = np.unique(generator.integers(self.kinds.size, size=count))
-        if self.kinds.size <= count:
-            drawn = np.arange(self.kinds.size)
-        drawn = drawn[self.kinds[drawn] != APART]
-        self.kinds[drawn] = BINNED
-        return self._array.take(drawn).table
-
-    def apart(self, intake: Intake) -> Examples | None:
-        """Read the rows that were set apart."""
-        rows = np.flatnonzero(self.kinds == APART)
-        return intake.read(self._array.take(rows)) if rows.size else None
-
-    def offer(self, key: np.uint64, scale: float) -> Iterator[list[Offer]]:
-        """Look through all rows; pick those whose number is low enough."""
-        rows = self._picked(key, scale)
-        for first in range(0, rows.size, self.at_once):
-            own = rows[first : first + self.at_once]
-            kinds = self.kinds[own]
-            new, fresh = (kinds == NEVER) | (kinds == BINNED), kinds == NEVER
-            batch = self._array.take(own)
-            yield [Offer(batch, new, fresh, batch.rows, self._bounds()[kinds])]
-
-    def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:
-        """Note the weights, each rounded up to its kind."""
-        with np.errstate(divide="ignore"):
-            steps = np.floor(-STEPS * np.log2(np.minimum(1.0, ROOM * chances)))
-        self.kinds[rows.astype(np.int64)] = np.minimum(steps, BINNED - 1).astype(np.uint8)
-
-    def _bounds(self) -> Floats:
-        bounds = 2.0 ** (-np.arange(256) / STEPS)
-        bounds[[NEVER, BINNED]], bounds[APART] = self.first_chance, 0.0
-        return bounds
-
-    def _picked(self, key: np.uint64, scale: float) -> NDArray[np.int64]:
-        chances = np.minimum(1.0, self._bounds() / scale)
-        limits = np.ceil(chances * 2.0**sieve.BITS).astype(np.uint64)
-        parts: dict[int, NDArray[np.int64]] = {}
-
-        def task(start: int, stop: int) -> None:
-            out = np.empty(min(stop - start, ROWS_PER_SWEEP), dtype=np.int64)
-            for first in range(start, stop, ROWS_PER_SWEEP):
-                kinds = self.kinds[first : min(first + ROWS_PER_SWEEP, stop)]
-                found = sieve.below(kinds, limits, first, key, out)
-                parts[first] = out[:found].copy()
-
-        each_rows(task, self.kinds.size)
-        return np.concatenate([parts[first] for first in sorted(parts)])
 
 
 def _part(batch: Batch, start: int, stop: int) -> Batch:

@@ -33,9 +33,11 @@ from pacboost.training.filtering.standing import Court
 from pacboost.training.loop import NO_EDGE, Done, Run
 
 LEAST_ROWS = 10
-"""A sample of fewer rows is not boosted on."""
+"""A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""
 TRIES = 3
 """How often a learner without an edge is asked again, each time on a sample of its own."""
+ROUNDS_UNWATCHED = 3
+"""How much of a sample would still be kept is looked at every so many rounds."""
 LEAST_EFFECTIVE = 0.5
 """A sample is drawn anew when its effective size has fallen to this part of the first."""
 
@@ -99,6 +101,7 @@ class Filtering:
         most = self._most_draws(wanted)
         key, scale = key_of(self.plan.seed, 2, number), self._scale(wanted)
         filling = Filling(self.candidates, self.intake, self.court, key, scale, delta)
+        tested = 0
         for _ in filling.helpings():
             if self.over():
                 self.stopped = TIME_IS_UP
@@ -106,6 +109,9 @@ class Filtering:
             if self.candidates.whole:
                 continue  # all rows there are have the same right to be looked at
             full = filling.accepted >= wanted
+            if full and filling.test.count == tested:
+                break  # nothing fresh comes any more, so nothing more is learned of μ
+            tested = filling.test.count
             if (full and self._decided(filling)) or self._good_enough(filling):
                 break
             if filling.draws >= most and not (self.plan.faithful and full):
@@ -117,7 +123,7 @@ class Filtering:
         if self._good_enough(filling):
             self.certified = True
             self.stopped = f"the error is at most {self.plan.epsilon:g}, with the promised chance"
-        elif kept is None or kept.n_rows < min(LEAST_ROWS, wanted):
+        elif kept is None or (len(self.court) and kept.n_rows < min(LEAST_ROWS, wanted)):
             self._starve(filling)
         elif self.plan.faithful:
             return kept.take(np.arange(min(wanted, kept.n_rows)))
@@ -228,8 +234,7 @@ class Filtering:
         seed = int(key_of(self.plan.seed, 4, len(self.refills)) >> np.uint64(33))
         run = Run(sample, self._learner, booster, seed=seed)
         self.court.cells = run.cells
-        if len(self.court):
-            run.enter(kept.margins, self.court.votes, kept.path)
+        run.enter(kept.margins, self.court.votes, kept.path)
         return run
 
     def boost(self, kept: Kept) -> Iterator[Round]:
@@ -242,6 +247,8 @@ class Filtering:
             first = first or done.entry.effective_size
             if len(self.court) >= self.plan.rounds:
                 break
+            if len(run.done) % ROUNDS_UNWATCHED:
+                continue
             still = self._chances(run, kept)
             self.mass = float((still / kept.odds).sum()) / self._candidates_seen()
             used_up = np.minimum(1.0, still / kept.chances).mean() < self.plan.keep

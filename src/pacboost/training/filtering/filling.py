@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +40,7 @@ class Kept:
     @property
     def mass(self) -> float:
         """An estimate of the weight of all rows that were candidates."""
-        return math.fsum(self.chances / self.odds)
+        return float((self.chances / self.odds).sum())
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Kept:
         """Copy some of them."""
@@ -81,7 +80,7 @@ class Tally:
         """See more rows."""
         self.weight.add(chances)
         self.error.add(wrong)
-        self._loss += math.fsum(losses)
+        self._loss += float(losses.sum())
 
     @property
     def count(self) -> int:
@@ -133,7 +132,8 @@ class Filling:
             bounds = None if bounds is None else bounds[left]
         standing = self._court.judge(examples.table, examples.signs)
         self._candidates.seen(examples.rows, standing.chances)
-        self._note(standing, examples, kinds)
+        if offer.tells:
+            self._note(standing, examples, kinds)
         odds = standing.chances
         if bounds is not None:
             odds = np.minimum(odds, bounds)
@@ -157,12 +157,14 @@ class Filling:
 
     def _sum_up(self) -> None:
         """Add a whole helping up at once: sums must not depend on how the oracle cut it."""
+        if not self._notes:
+            return
         kinds, *noted = (np.concatenate(parts) for parts in zip(*self._notes, strict=True))
         self._notes = []
         for kind, tally in enumerate(self._tallies):
             own = kinds == kind
             if own.any():
-                tally.add(*(numbers[own] for numbers in noted))
+                tally.add(*(values[own] for values in noted))
 
     def kept(self) -> Kept | None:
         """Give what was kept since the last time; None if nothing was."""

@@ -88,18 +88,33 @@ class Intake:
     classes: NDArray[Any]
     bins: Bins | None
 
+    def _numbers(self, labels: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Give the number of each label's class, and which labels are of none."""
+        if _is_text(labels) != _is_text(self.classes):  # NumPy would compare 1 with "1"
+            return np.zeros(labels.size, dtype=np.intp), np.ones(labels.size, dtype=np.bool_)
+        numbers = np.searchsorted(self.classes, labels)
+        numbers = np.minimum(numbers, self.classes.size - 1)
+        return numbers, np.asarray(self.classes[numbers] != labels)
+
+    def check(self, labels: NDArray[Any], place: str = "y") -> None:
+        """Raise if a label is of no class."""
+        unknown = self._numbers(labels)[1]
+        if unknown.any():
+            raise self._stranger(place, labels[int(unknown.argmax())])
+
+    def _stranger(self, place: str, label: Any) -> DataError:
+        plain = label.item() if isinstance(label, np.generic) else label
+        return DataError(
+            f"{place}: has the label {plain!r}, which is not among the classes "
+            f"{self.classes.tolist()}. Name all of them (classes=...)."
+        )
+
     def read(self, batch: Batch) -> Examples:
         """Code rows, and number their classes."""
-        numbers = np.searchsorted(self.classes, batch.labels)
-        numbers = np.minimum(numbers, self.classes.size - 1)
-        unknown = self.classes[numbers] != batch.labels
+        numbers, unknown = self._numbers(batch.labels)
         if unknown.any():
             at = int(unknown.argmax())
-            raise DataError(
-                f"{self.oracle.place(int(batch.rows[at]))}: has the label "
-                f"{batch.labels[at : at + 1].tolist()[0]!r}, which is not among the classes "
-                f"{self.classes.tolist()}. Name all of them (classes=...)."
-            )
+            raise self._stranger(self.oracle.place(int(batch.rows[at])), batch.labels[at])
         signs, labels = signs_of(numbers, self.classes.size)
         if self.bins is None:
             table: Table = ArrayTable(np.ascontiguousarray(batch.table.rows()), batch.table.names)
@@ -107,3 +122,8 @@ class Intake:
             codes = self.bins.encode(batch.table)
             table = CodedTable(codes, self.bins, batch.table.names, batch.table.levels)
         return Examples(table, signs, labels, batch.rows)
+
+
+def _is_text(labels: NDArray[Any]) -> bool:
+    kind = labels.dtype.kind
+    return kind in "UTS" or (kind == "O" and labels.size > 0 and isinstance(labels[0], str))

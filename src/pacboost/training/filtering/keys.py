@@ -12,15 +12,16 @@ UNIT = 2.0**-sieve.BITS
 
 
 def key_of(*parts: int) -> np.uint64:
-    """Make a key from a seed and what it is for."""
-    return np.uint64(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0])
+    """Make a key from a seed and what it is for; their number counts, since NumPy drops zeros."""
+    entropy = (len(parts), *parts)
+    return np.uint64(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
 
 
 def numbers(rows: NDArray[np.uint64], key: np.uint64) -> NDArray[np.float64]:
     """Give each row its number in [0, 1).
 
     >>> numbers(np.array([7, 8], dtype=np.uint64), key_of(0, 1)).round(4).tolist()
-    [0.6323, 0.281]
+    [0.9412, 0.904]
     """
     out = np.empty(rows.size, dtype=np.uint64)
 

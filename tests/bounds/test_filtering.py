@@ -1,0 +1,115 @@
+"""The certified stop: what it says, what it refuses, and how often it fails."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pacboost.bounds.filtering import certificate, error_by_weight
+from pacboost.errors import NotCertified
+from pacboost.ledgers.refill import Refill
+from pacboost.numerics.sequences import kt_upper
+from pacboost.questions.verify import recompute
+from tests.bounds.coverage import check_coverage, check_rejected
+
+REFILL = Refill(
+    number=3, rounds=17, draws=1500, fresh=1000, accepted=90, scale=1.0, mean=0.05, lower=0.03,
+    upper=0.08, error=0.04, error_upper=0.16, loss=0.2, delta=0.002, smoothness=20.0, again=500,
+)  # fmt: skip
+ASSUMES = "rows are drawn independently"
+
+
+def test_the_bound_is_the_upper_end_times_the_factor() -> None:
+    upper = kt_upper(50.0, 1000, 0.01)
+    assert error_by_weight(0.05, 1000, 0.01, 1.0) == pytest.approx(upper, rel=1e-9)
+    assert error_by_weight(0.05, 1000, 0.01, 2.0) == pytest.approx(2 * upper, rel=1e-9)
+    assert error_by_weight(0.9, 1000, 0.01, 2.0) == 1.0
+    assert error_by_weight(0.0, 1000, 0.01, 2.0) < 0.03
+
+
+@given(st.floats(0, 1), st.integers(1, 10**7), st.floats(1e-9, 0.5))
+def test_it_is_rounded_outward(mean: float, draws: int, delta: float) -> None:
+    bound = error_by_weight(mean, draws, delta, 1.0)
+    assert mean <= bound <= 1
+    assert bound >= min(1.0, kt_upper(min(draws, math.nextafter(mean * draws, 0)), draws, delta))
+
+
+def test_what_it_says() -> None:
+    told = certificate(REFILL, 0.025, 2.0, ASSUMES)
+    assert "first 17 rounds" in told.claim
+    assert "of new examples" in told.claim
+    assert "this file" not in told.claim
+    assert told.size == 1000
+    assert told.assumptions == (ASSUMES,)
+    assert told.valid_after_looking
+    assert "factor 2" in told.theorem
+    assert "never looked at" in told.sample
+    assert told.value == error_by_weight(0.05, 1000, 0.002, 2.0)
+
+
+def test_it_may_fail_if_any_test_of_the_run_does() -> None:
+    """Which test ends a run depends on what all of them found, so they share one delta."""
+    told = certificate(REFILL, 0.025, 2.0, ASSUMES)
+    assert told.delta == 0.025
+    assert told.inputs["delta"] == REFILL.delta
+
+
+def test_mistakes_are_counted_where_weights_say_nothing() -> None:
+    told = certificate(REFILL, 0.025, 0.0, ASSUMES)
+    assert told.value == error_by_weight(0.04, 1000, 0.002, 1.0)
+    assert "their mistakes" in told.theorem
+
+
+@pytest.mark.parametrize("of", ["this file", "this array"])
+def test_draws_that_came_before_speak_of_their_source_alone(of: str) -> None:
+    again = replace(REFILL, fresh=0, again=1500)
+    told = certificate(again, 0.025, 1.0, ASSUMES, of=of)
+    assert f"the error on {of}" in told.claim
+    assert "new examples" not in told.claim
+    assert told.size == 1500
+    assert of in told.sample
+
+
+def test_nothing_is_certified_without_draws() -> None:
+    with pytest.raises(NotCertified, match="nothing was tested"):
+        certificate(replace(REFILL, fresh=0), 0.025, 1.0, ASSUMES)
+    with pytest.raises(NotCertified, match="nothing was tested"):
+        certificate(replace(REFILL, draws=0, again=0), 0.025, 1.0, ASSUMES, of="this file")
+
+
+def test_rows_of_two_kinds_are_not_mixed() -> None:
+    with pytest.raises(NotCertified, match="one kind"):
+        certificate(REFILL, 0.025, 1.0, ASSUMES, of="this file")
+
+
+def test_the_number_can_be_computed_again() -> None:
+    told = certificate(REFILL, 0.025, 2.0, ASSUMES)
+    assert recompute(told, None) == told.value  # type: ignore[arg-type]
+
+
+def stops(delta: float, *, shared: bool, runs: int) -> int:
+    """Runs whose votes all err on 0.101, tested one after the other until one seems below 0.1."""
+    generator, wrong = np.random.default_rng(0), 0
+    for _ in range(runs):
+        for k in range(40):
+            part = delta / ((k + 1) * (k + 2)) if shared else delta
+            draws = 35 + 5 * k if shared else 35
+            mean = generator.binomial(draws, 0.101) / draws
+            if error_by_weight(mean, draws, part, 1.0) <= 0.1:
+                wrong += 1
+                break
+    return wrong
+
+
+def test_tests_that_share_delta_hold_together() -> None:
+    check_coverage("first of many tests that stops", stops(0.3, shared=True, runs=300), 300, 0.3)
+
+
+def test_a_delta_for_each_test_is_caught() -> None:
+    wrong = stops(0.3, shared=False, runs=300)
+    check_rejected("first of many tests, each with all of delta", wrong, 300, 0.3)

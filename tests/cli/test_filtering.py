@@ -1,0 +1,347 @@
+"""``pacboost fit`` by filtering, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from numpy.typing import NDArray
+
+import pacboost
+from pacboost.cli.main import main
+from pacboost.errors import FileError
+from pacboost.estimators import session as sessions
+from pacboost.estimators.filter_boost import FilterBoostClassifier
+from pacboost.ledgers.ledger import Round
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+SMALL = ["--rounds", "6", "--sample-rows", "400", "--leaves", "4"]
+
+
+def examples(rows: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 3))
+    noise = generator.normal(scale=0.3, size=rows)
+    return X, np.where(X[:, 0] + X[:, 1] * (X[:, 2] > 0) + noise > 0, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three Parquet files of 1,000 rows, each in row groups of 200."""
+    folder: Path = tmp_path_factory.mktemp("files") / "data"
+    folder.mkdir()
+    for part in range(3):
+        X, y = examples(1_000, part)
+        columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}
+        parquet.write_table(pa.table(columns), folder / f"{part}.parquet", row_group_size=200)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    X, y = examples(1_500, 7)
+    lines = [",".join([*map(repr, row), label]) for row, label in zip(X.tolist(), y, strict=True)]
+    path: Path = tmp_path_factory.mktemp("files") / "data.csv"
+    path.write_text("\n".join(["a,b,c,y", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def sparse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    X, y = examples(1_500, 8)
+    text = [
+        f"{1 if label == 'yes' else -1} 1:{row[0]!r} 2:{row[1]!r} 3:{row[2]!r}"
+        for row, label in zip(X.tolist(), y, strict=True)
+    ]
+    path: Path = tmp_path_factory.mktemp("files") / "data.svm"
+    path.write_text("\n".join(text) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    duckdb = pytest.importorskip("duckdb")
+    X, y = examples(1_500, 9)
+    path: Path = tmp_path_factory.mktemp("files") / "data.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        rows = pa.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y})
+        connection.register("rows", rows)
+        connection.execute("CREATE TABLE examples AS SELECT * FROM rows")
+    return path
+
+
+def fit(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["fit", *map(str, arguments)])
+
+
+def words(result: Result) -> str:
+    return " ".join(result.output.split())
+
+
+def shown(result: Result) -> None:
+    """All that a newcomer is told."""
+    assert result.exit_code == 0, result.output
+    text = words(result)
+    for part in (
+        "rounds 6 (booster",
+        "never looked at before",
+        "of them (",
+        "stopped all 6 rounds are done",
+        "certificate The classifier errs on at most",
+        "assumes",
+        "may fail with probability 0.05",
+    ):
+        assert part in text, result.output
+    wide = [line for line in result.output.splitlines() if len(line) > 80]
+    assert not [line for line in wide if "/" not in line]  # paths are as long as they are
+
+
+def test_a_pattern_of_parquet_files(folder: Path) -> None:
+    shown(fit(f"{folder}/*.parquet", "--target", "y", *SMALL))
+
+
+def test_a_folder_and_its_files_give_the_same_model(folder: Path, tmp_path: Path) -> None:
+    files = sorted(folder.iterdir(), reverse=True)
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    shown(fit(folder, "--target", "y", *SMALL, "--output", first))
+    shown(fit(*files, "--target", "y", *SMALL, "--output", second))
+    one, other = (json.loads(path.read_text())["model"] for path in (first, second))
+    assert one == other
+    direct = FilterBoostClassifier(n_rounds=6, sample_rows=400, max_leaves=4, random_state=0)
+    direct.fit_source(folder, "y")
+    assert one["ledger"] == direct.ledger_.core()
+    rows = pa.table(dict(zip("abc", examples(50, 4)[0].T, strict=True)))
+    again = pacboost.load(first)
+    assert again.decision_function(rows).tolist() == direct.decision_function(rows).tolist()
+
+
+def test_memory_and_time(folder: Path) -> None:
+    shown(fit(folder, "--target", "y", *SMALL, "--memory", "4GB", "--time", "5m"))
+
+
+@pytest.mark.parametrize("ask", [["--filter"], ["--memory", "4GB"], ["--time", "60s"]])
+def test_a_csv_file_if_asked_to(table: Path, ask: list[str]) -> None:
+    shown(fit(table, "--target", "y", *SMALL[:2], *ask))
+
+
+def test_a_csv_file_is_read_into_memory_unless_asked(table: Path) -> None:
+    result = fit(table, "--target", "y", "--rounds", "6")
+    assert result.exit_code == 0, result.output
+    assert "of the rows it was trained on" in words(result)
+
+
+def test_svmlight_has_no_target(sparse: Path) -> None:
+    shown(fit(sparse, *SMALL))
+    result = fit(sparse, "--target", "y")
+    assert result.exit_code == 2
+    assert "leave --target and --drop out" in words(result)
+
+
+def test_a_table_and_a_query(database: Path) -> None:
+    shown(fit(database, "--table", "examples", "--target", "y", *SMALL))
+    query = "SELECT a, b, y FROM examples WHERE c > 0"
+    result = fit(database, "--query", query, "--target", "y", *SMALL)
+    assert result.exit_code == 0, result.output
+    assert "rounds 6" in words(result)
+
+
+@pytest.mark.parametrize("booster", ["logit", "measure", "mada", "smooth", "projection"])
+@pytest.mark.parametrize("learner", ["stump", "tree"])
+def test_every_booster(folder: Path, booster: str, learner: str) -> None:
+    result = fit(
+        folder, "--target", "y", "--booster", booster, "--learner", learner, "--rounds", "4",
+        "--sample-rows", "400",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert f"(booster {booster}, learner {learner})" in words(result)
+
+
+def test_a_promised_edge_is_tested(folder: Path) -> None:
+    result = fit(
+        folder, "--target", "y", "--edge", "0.3", "--epsilon", "0.3", "--rounds", "2",
+        "--learner", "stump", "--delta", "0.1",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "booster filter_boost" in words(result)
+
+
+def test_columns_can_be_left_out(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    result = fit(folder, "--target", "y", *SMALL, "--drop", "b", "--drop", "c", "--output", path)
+    shown(result)
+    assert json.loads(path.read_text())["about"]["names"] == ["a"]
+
+
+def test_classes_can_be_named(table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    classes = "no, maybe,yes"
+    result = fit(table, "--target", "y", *SMALL, "--classes", classes, "--output", path)
+    assert result.exit_code == 0, result.output
+    assert json.loads(path.read_text())["model"]["classes"] == ["maybe", "no", "yes"]
+
+
+def interrupt_in(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have Ctrl-C come after so many rounds; 0: before the first."""
+    advance = sessions.Session.advance
+
+    def interrupted(self: sessions.Session, watchers: Sequence[Any]) -> None:
+        def watch(event: object) -> None:
+            if not number or (isinstance(event, Round) and event.number == number):
+                raise KeyboardInterrupt
+
+        advance(self, [*watchers, watch])
+
+    monkeypatch.setattr(sessions.Session, "advance", interrupted)
+
+
+def test_ctrl_c_keeps_what_was_learned(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, checkpoint, whole = (tmp_path / name for name in ("m.json", "point", "whole.json"))
+    ask = ["--rounds", "12", "--sample-rows", "400", "--checkpoint", checkpoint]
+    with monkeypatch.context() as patch:
+        interrupt_in(9, patch)
+        result = fit(folder, "--target", "y", *ask, "--output", model)
+    assert result.exit_code == 130, result.output
+    assert "rounds 9" in words(result)
+    assert "stopped interrupted" in words(result)
+    assert "Traceback" not in result.output
+    assert len(json.loads(model.read_text())["model"]["votes"]) == 9
+    assert f"goes on from {checkpoint}" in words(result)
+    going_on = fit(folder, "--target", "y", *ask, "--output", model)
+    assert going_on.exit_code == 0, going_on.output
+    assert not checkpoint.exists()
+    fit(folder, "--target", "y", *ask, "--output", whole)
+    one, other = (json.loads(path.read_text())["model"] for path in (model, whole))
+    assert one == other
+
+
+def test_ctrl_c_before_the_first_round(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_in(0, monkeypatch)
+    result = fit(folder, "--target", "y", *SMALL, "--output", tmp_path / "m.json")
+    assert result.exit_code == 130
+    assert "before there was anything to keep" in words(result)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_written_unless_asked(folder: Path, tmp_path: Path) -> None:
+    before = sorted(folder.iterdir())
+    shown(fit(folder, "--target", "y", *SMALL))
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "nope"], "'nope'"),
+        (["--target", "y", "--memory", "lots"], "memory is 'lots'"),
+        (["--target", "y", "--memory", "1MB"], "MB"),
+        (["--target", "y", "--time", "-1"], "time_limit is '-1'"),
+        (["--target", "y", "--rounds", "0"], "n_rounds is 0"),
+        (["--target", "y", "--epsilon", "2"], "epsilon is 2"),
+        (["--target", "y", "--edge", "2"], "edge is 2"),
+        (["--target", "y", "--delta", "0"], "delta"),
+        (["--target", "y", "--sample-rows", "0"], "sample_rows is 0"),
+        (["--target", "y", "--booster", "adaboost"], "booster is 'adaboost'"),
+        (["--target", "y", "--output", "no/such/folder/m.json"], "folder does not exist"),
+        (["--target", "y", "--drop", "d"], "'d'"),
+    ],
+)
+def test_errors_are_one_sentence(folder: Path, arguments: list[str], message: str) -> None:
+    result = fit(folder, *arguments)
+    assert result.exit_code == 1, result.output
+    assert message in result.output
+    assert isinstance(result.exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Missing option '--target'"),
+        (["--target", "y", "--table", "t"], "go with a .duckdb file"),
+        (["--target", "y", "--categories"], "--categories does not go with"),
+        (["--target", "y", "--certify", "holdout"], "--certify does not go with"),
+        (["--target", "y", "--validation", "0.1"], "--validation does not go with"),
+        (["--target", "y", "--resample"], "--resample does not go with"),
+        (["--target", "y", "--booster", "gentlest"], "gentlest"),
+    ],
+)
+def test_wrong_usage(folder: Path, arguments: list[str], message: str) -> None:
+    result = fit(folder, *arguments)
+    assert result.exit_code == 2, result.output
+    assert message in words(result)
+
+
+def test_wrong_usage_of_a_database(database: Path) -> None:
+    for both in ([], ["--table", "examples", "--query", "SELECT 1"]):
+        result = fit(database, "--target", "y", *both)
+        assert result.exit_code == 2
+        assert "by --table or by --query" in words(result)
+
+
+def test_in_memory_the_target_is_needed_and_filtering_boosters_are_not_known(table: Path) -> None:
+    assert "Missing option '--target'" in fit(table).output
+    assert fit(table).exit_code == 2
+    result = fit(table, "--target", "y", "--booster", "measure")
+    assert result.exit_code == 2
+    assert "add --filter" in words(result)
+    assert fit("--target", "y").exit_code == 2
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name, message in (
+        ("empty", "holds no file"),
+        ("*.parquet", "no file matches"),
+        ("none.parquet", "no such file"),
+    ):
+        result = fit(tmp_path / name, "--target", "y")
+        assert result.exit_code == 1
+        assert message in words(result)
+        assert isinstance(result.exception, SystemExit)
+
+
+def test_a_compressed_file_cannot_be_filtered(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv.gz"
+    path.write_bytes(b"")
+    result = fit(path, "--target", "y", "--filter")
+    assert result.exit_code == 1
+    assert "Unpack it" in words(result)
+
+
+def test_a_model_that_cannot_be_written_is_one_sentence(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise FileError("m.json: cannot be written (no space left on device)")
+
+    monkeypatch.setattr(FilterBoostClassifier, "save", refuse)
+    result = fit(folder, "--target", "y", *SMALL, "--output", tmp_path / "m.json")
+    assert result.exit_code == 1
+    assert "no space left" in words(result)
+
+
+def test_verbose_shows_the_view(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = FilterBoostClassifier(n_rounds=6, sample_rows=400, random_state=0, verbose=True)
+    model.fit_source(folder, "y")
+    told = capsys.readouterr().err
+    assert "6 of at most 6" in told
+    assert "certified" in told
+
+
+def test_verbose_tells_of_every_batch(capsys: pytest.CaptureFixture[str]) -> None:
+    model = FilterBoostClassifier(n_rounds=50, random_state=0, verbose=True)
+    for seed in range(2):
+        model.partial_fit(*examples(400, seed), classes=["no", "yes"])
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith("batch 1: ")
+    assert told[1].startswith("batch 2: ")

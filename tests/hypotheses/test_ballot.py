@@ -1,0 +1,196 @@
+"""A ballot's scores are those of ``Vote``, bit for bit, whatever the rules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.ballot import Ballot, leaf_masks
+from pacboost.hypotheses.function import Recorded
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.kernels import naive, walk
+from pacboost.kernels.threads import using
+from pacboost.numerics.exact import VOTE_UNIT
+from pacboost.samples.bins import Bins
+from pacboost.samples.coded import CodedTable
+
+
+def make_bins(generator: np.random.Generator, features: int, most: int, categories: int) -> Bins:
+    """Some features with cuts, of which the first few are categorical."""
+    thresholds, levels = [], []
+    for j in range(features):
+        count = most if j == features - 1 else int(generator.integers(0, most, endpoint=True))
+        count = min(count, 40) if j < categories else count
+        own = np.arange(0.5, count, dtype=np.float32)
+        levels.append(count + 1 if j < categories else 0)
+        thresholds.append(own if j < categories else np.sort(generator.normal(size=count)))
+    told = tuple(np.asarray(t, dtype=np.float32) for t in thresholds)
+    return Bins(told, np.zeros(features, dtype=np.int64), np.array(levels))
+
+
+def grown(generator: np.random.Generator, bins: Bins, leaves: int, outputs: int) -> TreeRule:
+    """A tree grown at random leaves; splits on categorical features are subsets."""
+    splits, features = leaves - 1, len(bins.thresholds)
+    left, right = np.zeros(splits, np.int32), np.zeros(splits, np.int32)
+    ends: list[tuple[NDArray[np.int32], int] | None] = [None]
+    for t in range(splits):
+        place = ends.pop(int(generator.integers(len(ends))))
+        if place is not None:
+            place[0][place[1]] = t
+        ends += [(left, t), (right, t)]
+    for leaf, place in enumerate(ends):
+        if place is not None:
+            place[0][place[1]] = ~leaf
+    feature = generator.integers(features, size=splits).astype(np.int32)
+    category = bins.levels[feature] > 0
+    member = np.where(category, np.cumsum(category) - 1, -1).astype(np.int32)
+    return TreeRule(
+        bins=bins,
+        feature=feature,
+        cut=generator.integers(-1, bins.missing + 1, size=splits).astype(np.int32),
+        missing_left=generator.random(splits) < 0.5,
+        left=left,
+        right=right,
+        member=member,
+        members=generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8),
+        gain=np.ones(splits),
+        cover=np.ones(2 * splits + 1),
+        values=generator.integers(-(2**30), 2**30, (leaves, outputs)) * VOTE_UNIT,
+    )
+
+
+def stump(generator: np.random.Generator, bins: Bins) -> StumpRule:
+    """A stump that a learner could have found; now and then one without a threshold."""
+    feature = int(generator.integers(len(bins.thresholds)))
+    own = bins.thresholds[feature]
+    above, missing = (int(sign) for sign in generator.choice([-1, 1], 2))
+    if own.size == 0 or generator.random() < 0.2:
+        return StumpRule(feature, np.inf, bins.missing - 1, above, missing)
+    cut = int(generator.integers(own.size))
+    return StumpRule(feature, float(own[cut]), cut, above, missing)
+
+
+def table_of(generator: np.random.Generator, bins: Bins, rows: int) -> CodedTable:
+    """Rows with every code there is, missing values among them."""
+    codes = np.empty((len(bins.thresholds), rows), dtype=bins.dtype)
+    for j, own in enumerate(bins.thresholds):
+        codes[j] = generator.integers(0, own.size, rows, endpoint=True)
+        codes[j, generator.random(rows) < 0.15] = bins.missing
+    return CodedTable(codes, bins)
+
+
+def check_same(bins: Bins, rules: list[Hypothesis], votes: list[float], table: CodedTable) -> None:
+    """Compare after every rule."""
+    outputs = rules[0].values.shape[1]
+    own = Ballot(bins, outputs)
+    for t, (rule, vote) in enumerate(zip(rules, votes, strict=True), start=1):
+        assert own.add(rule, vote)
+        wanted = Vote(rules[:t], np.array(votes[:t]), outputs).scores(table)
+        found = own.scores(table.codes)
+        assert found.shape == (table.n_rows, outputs)
+        np.testing.assert_array_equal(found, wanted.reshape(found.shape))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    leaves=st.lists(st.sampled_from([1, 2, 3, 31, 32, 33, 40]), min_size=1, max_size=5),
+    most=st.sampled_from([1, 5, 254, 300]),
+    outputs=st.sampled_from([1, 3]),
+    categories=st.integers(0, 2),
+    seed=st.integers(0, 2**32),
+)
+def test_trees_of_any_size(
+    leaves: list[int], most: int, outputs: int, categories: int, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    bins = make_bins(generator, 4, most, categories if most < 255 else 0)
+    rules: list[Hypothesis] = [
+        TreeRule.constant(bins, generator.integers(-9, 9, outputs) * VOTE_UNIT)
+        if count == 1
+        else grown(generator, bins, count, outputs)
+        for count in leaves
+    ]
+    check_same(bins, rules, [1.0] * len(rules), table_of(generator, bins, 90))
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    most=st.sampled_from([1, 20, 254, 300]),
+    trees=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_stumps_alone_and_among_trees(most: int, trees: bool, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    bins = make_bins(generator, 3, most, 0)
+    rules: list[Hypothesis] = [stump(generator, bins) for _ in range(8)]
+    rules[3] = StumpRule.constant(-1)
+    if trees:
+        rules[1:1] = [grown(generator, bins, count, 1) for count in (2, 7, 40)]
+    drawn = (generator.integers(-(2**33), 2**33, len(rules)) * VOTE_UNIT).tolist()
+    votes = [
+        vote if isinstance(rule, StumpRule) else 1.0  # leaves hold what is added
+        for rule, vote in zip(rules, drawn, strict=True)
+    ]
+    check_same(bins, rules, votes, table_of(generator, bins, 200))
+
+
+def test_many_trees_outgrow_the_first_arrays() -> None:
+    generator = np.random.default_rng(0)
+    bins = make_bins(generator, 9, 100, 2)
+    rules: list[Hypothesis] = [grown(generator, bins, 31, 1) for _ in range(70)]
+    own, votes = Ballot(bins, 1), [1.0] * len(rules)
+    for rule in rules:
+        own.add(rule, 1.0)
+    table = table_of(generator, bins, 300)
+    wanted = Vote(rules, np.array(votes)).scores(table)
+    np.testing.assert_array_equal(own.scores(table.codes)[:, 0], wanted)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_threads_change_nothing(threads: int) -> None:
+    generator = np.random.default_rng(1)
+    bins = make_bins(generator, 3, 60, 1)
+    own = Ballot(bins, 1)
+    for count in (2, 31, 40):
+        own.add(grown(generator, bins, count, 1), 0.5)
+    own.add(stump(generator, bins), 0.25)
+    table = table_of(generator, bins, 100_001)
+    with using(1):
+        wanted = own.scores(table.codes)
+    with using(threads):
+        np.testing.assert_array_equal(own.scores(table.codes), wanted)
+
+
+def test_rules_that_codes_do_not_tell_are_refused() -> None:
+    bins = make_bins(np.random.default_rng(0), 2, 5, 0)
+    assert not Ballot(bins, 1).add(Recorded(np.ones(3, dtype=np.int8), "three answers"), 1.0)
+
+
+def test_an_empty_ballot_says_nothing() -> None:
+    bins = make_bins(np.random.default_rng(0), 2, 5, 0)
+    assert not Ballot(bins, 3).scores(np.zeros((2, 4), dtype=np.uint8)).any()
+
+
+@settings(deadline=None, max_examples=40)
+@given(leaves=st.integers(2, 32), categories=st.integers(0, 3), seed=st.integers(0, 2**32))
+def test_masks_leave_the_leaf_that_a_walk_comes_to(
+    leaves: int, categories: int, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    bins = make_bins(generator, 3, 12, categories)
+    tree = grown(generator, bins, leaves, 1)
+    codes = table_of(generator, bins, 60).codes
+    features, masks = leaf_masks(tree)
+    assert features.tolist() == sorted(set(tree.feature.tolist()))
+    left = np.full(60, 2**32 - 1, dtype=np.uint32)
+    for feature, mask in zip(features, masks, strict=True):
+        left &= mask[codes[feature]]
+    leaf = naive.walk(codes, tree.nodes, tree.members, bins.missing)
+    assert left.tolist() == (1 << leaf).tolist()
+    assert tree.nodes.shape[1] > walk.MEMBER

@@ -1,0 +1,100 @@
+"""Scores from tables and from masks of leaves equal those of their twins in plain NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pacboost.kernels import ballot
+
+ROWS = st.sampled_from([1, 7, ballot.ROWS_PER_TILE, 2 * ballot.ROWS_PER_TILE + 3])
+Codes = NDArray[np.uint8]
+Scores = NDArray[np.float64]
+
+
+def tables_twin(codes: Codes, features: list[int], tables: Scores, scores: Scores) -> Scores:
+    """Add one look-up a feature."""
+    return np.asarray(scores + sum(tables[f][codes[j]] for f, j in enumerate(features)))
+
+
+def masks_twin(
+    codes: Codes,
+    features: list[int],
+    masks: NDArray[np.uint32],
+    trees: list[int],
+    values: list[Scores],
+    scores: Scores,
+) -> Scores:
+    """Rule leaves out one feature after the other, and look for the bit that is left."""
+    for t, said in enumerate(values):
+        for i in range(codes.shape[1]):
+            left = 2**32 - 1
+            for line in range(trees[t], trees[t + 1]):
+                left &= int(masks[line, codes[features[line], i]])
+            assert left.bit_count() == 1
+            scores[i] += said[left.bit_length() - 1]
+    return scores
+
+
+def stored(values: list[Scores]) -> Scores:
+    """Lay the values of leaves out where the kernel looks for them."""
+    places = [((1 << k) * int(ballot.SPREAD) & 0xFFFFFFFF) >> 27 for k in range(ballot.LEAVES)]
+    assert sorted(places) == list(range(32))
+    out = np.full((len(values), ballot.LEAVES, values[0].shape[1]), np.nan)
+    for line, said in zip(out, values, strict=True):
+        line[places[: len(said)]] = said
+    return out
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows=ROWS, outputs=st.integers(1, 3), start=st.integers(0, 30), seed=st.integers(0, 2**32))
+def test_tables_equal_the_twins(rows: int, outputs: int, start: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    codes = generator.integers(0, 20, (6, start + rows)).astype(np.uint8)
+    features = generator.permutation(6)[: generator.integers(1, 7)]
+    tables = generator.integers(-99, 99, (features.size, 20, outputs)) / 64
+    first = generator.integers(-9, 9, (start + rows, outputs)) / 8
+    scores = first[start:].copy()
+    ballot.by_tables(codes, features, tables, start, scores)
+    wanted = tables_twin(codes, features.tolist(), tables, first)[start:]
+    np.testing.assert_array_equal(scores, wanted)
+
+
+def random_masks(generator: np.random.Generator, leaves: int, features: int) -> NDArray[np.uint32]:
+    """One bit for every combination of codes: leaves are numbered by halves of each feature."""
+    bits = (leaves - 1).bit_length()
+    assert bits <= features
+    masks = np.full((features, 256), (1 << leaves) - 1, dtype=np.uint64)
+    for line in range(bits):
+        ones = sum(1 << leaf for leaf in range(leaves) if leaf >> line & 1)
+        upper = generator.random(256) < 0.5
+        masks[line] = np.where(upper, ones, ((1 << leaves) - 1) & ~ones)
+    return masks.astype(np.uint32)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    leaves=st.lists(st.sampled_from([2, 4, 8, 16, 32]), min_size=1, max_size=4),
+    outputs=st.integers(1, 3),
+    rows=st.sampled_from([1, 5, ballot.ROWS_PER_TILE + 2]),
+    start=st.integers(0, 9),
+    seed=st.integers(0, 2**32),
+)
+def test_masks_equal_the_twins(
+    leaves: list[int], outputs: int, rows: int, start: int, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    codes = generator.integers(0, 256, (7, start + rows)).astype(np.uint8)
+    parts = [random_masks(generator, count, 6) for count in leaves]
+    features = np.concatenate([generator.permutation(7)[:6] for _ in leaves])
+    trees = np.arange(len(leaves) + 1) * 6
+    values = [generator.integers(-99, 99, (count, outputs)) / 64 for count in leaves]
+    scores = np.zeros((rows, outputs))
+    masks = np.concatenate(parts)
+    ballot.by_masks(codes, features, masks, trees, stored(values), start, scores)
+    wanted = masks_twin(
+        codes[:, start:], features.tolist(), masks, trees.tolist(), values, np.zeros(scores.shape)
+    )
+    np.testing.assert_array_equal(scores, wanted)

@@ -1,0 +1,98 @@
+"""Numbers of rows are those of splitmix64, look uniform, and do not depend on how they are asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from pacboost.kernels import sieve
+
+WORD = 2**64 - 1
+
+
+def drawn_twin(row: int, key: int) -> int:
+    """Splitmix64 in whole numbers of any size."""
+    z = (row * 0x9E3779B97F4A7C15 + key) & WORD
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & WORD
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & WORD
+    return (z ^ z >> 31) >> (64 - sieve.BITS)
+
+
+def below_twin(
+    kinds: NDArray[np.uint8], limits: NDArray[np.uint64], first: int, key: int
+) -> list[int]:
+    """Ask row by row."""
+    rows = range(first, first + kinds.size)
+    limit = limits.tolist()
+    return [r for r, kind in zip(rows, kinds, strict=True) if drawn_twin(r, key) < limit[kind]]
+
+
+def drawn(rows: NDArray[np.uint64], key: int) -> NDArray[np.uint64]:
+    out = np.empty(rows.size, dtype=np.uint64)
+    sieve.numbers(rows, np.uint64(key), out)
+    return out
+
+
+def test_the_first_numbers_are_those_of_the_published_generator() -> None:
+    # The stream of splitmix64 whose state starts at 1234567; it steps before it gives a number.
+    published = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    own = drawn(np.arange(1, 4, dtype=np.uint64), 1234567)
+    assert own.tolist() == [number >> 11 for number in published]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    rows=st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=30), key=st.integers(0, WORD)
+)
+def test_numbers_equal_the_twins(rows: list[int], key: int) -> None:
+    own = drawn(np.array(rows, dtype=np.uint64), key)
+    assert own.tolist() == [drawn_twin(row, key) for row in rows]
+    assert (own < 2**sieve.BITS).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(size=st.integers(0, 300), first=st.integers(0, 2**40), key=st.integers(0, WORD))
+def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int) -> None:
+    generator = np.random.default_rng(key)
+    kinds = generator.integers(0, 256, size).astype(np.uint8)
+    limits = generator.integers(0, 2**sieve.BITS, 256).astype(np.uint64)
+    limits[:2] = 0, 2**sieve.BITS
+    out = np.empty(size, dtype=np.int64)
+    found = sieve.below(kinds, limits, first, np.uint64(key), out)
+    assert out[:found].tolist() == below_twin(kinds, limits, first, key)
+
+
+def test_a_limit_of_nothing_and_one_of_all() -> None:
+    kinds = np.array([0, 1] * 500, dtype=np.uint8)
+    limits = np.zeros(256, dtype=np.uint64)
+    limits[1] = 2**sieve.BITS
+    out = np.empty(kinds.size, dtype=np.int64)
+    assert sieve.below(kinds, limits, 0, np.uint64(5), out) == 500
+    assert (out[:500] % 2 == 1).all()
+
+
+@pytest.mark.parametrize("key", [0, 1, 2**63 + 11])
+def test_numbers_are_uniform_and_neighbours_independent(key: int) -> None:
+    u = drawn(np.arange(200_000, dtype=np.uint64), key) / 2.0**sieve.BITS
+    assert stats.kstest(u, "uniform").pvalue > 1e-4
+    pairs = np.histogram2d(u[:-1:2], u[1::2], bins=16, range=[[0, 1]] * 2)[0]
+    assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
+    low = drawn(np.arange(200_000, dtype=np.uint64), key) & np.uint64(255)
+    assert stats.chisquare(np.bincount(low.astype(np.int64), minlength=256)).pvalue > 1e-4
+
+
+def test_keys_give_numbers_that_have_nothing_in_common() -> None:
+    rows = np.arange(100_000, dtype=np.uint64)
+    one, two = (drawn(rows, key) / 2.0**sieve.BITS for key in (11, 12))
+    pairs = np.histogram2d(one, two, bins=16, range=[[0, 1]] * 2)[0]
+    assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
+
+
+def test_blocks_of_a_file_are_as_random_as_rows() -> None:
+    """Identities of rows in blocks differ in their upper half only."""
+    u = drawn(np.arange(100_000, dtype=np.uint64) << np.uint64(32), 3) / 2.0**sieve.BITS
+    assert stats.kstest(u, "uniform").pvalue > 1e-4

@@ -1,0 +1,189 @@
+"""Checkpoints: whole or not at all, and back as they were."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost.errors import FileError
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.ledgers.ledger import Round
+from pacboost.ledgers.refill import Refill
+from pacboost.models import checkpoint
+from pacboost.models.checkpoint import Checkpoint
+from pacboost.samples.bins import Bins
+
+BINS = Bins(
+    (np.array([0.1, 0.7], dtype=np.float32), np.empty(0, dtype=np.float32)), np.array([1, 0])
+)
+
+
+def make(rounds: int = 2) -> Checkpoint:
+    constant = TreeRule.constant(BINS, np.array([0.125]))
+    rules = [StumpRule(0, float(np.float32(0.7)), 1, 1, -1), StumpRule.constant(1), constant]
+    entry = Round(1, 0.3, 0.4, 0.25, 0.9, 0.3, 10.0, 2**52, [0.5], "a rule", 0.01)
+    refill = Refill(0, 0, 100, 90, 50, 1.0, 0.5, 0.4, 0.6, 1.0, 1.0, 0.69, 0.01, 2.0)
+    return Checkpoint(
+        settings={"booster": "'mada'", "seed": 3},
+        position={"lap": 0, "row": 7},
+        rows=(500, 125),
+        bins=BINS,
+        outputs=1,
+        rules=(rules * rounds)[:rounds],
+        votes=[0.25] * rounds,
+        rounds=[dataclasses.replace(entry, number=t + 1) for t in range(rounds)],
+        refills=[refill],
+        cells=False,
+        mass=0.1 + 0.2,
+        arrays={"kinds": np.arange(9, dtype=np.uint8)},
+    )
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    made = make(3)
+    made.save(tmp_path / "run")
+    back = checkpoint.load(tmp_path / "run")
+    for field in dataclasses.fields(Checkpoint):
+        if field.name not in ("bins", "arrays", "rules"):
+            assert getattr(back, field.name) == getattr(made, field.name), field.name
+    assert not back.bins.differ(BINS)
+    assert back.bins.middle.tolist() == BINS.middle.tolist()
+    assert back.rules[:2] == made.rules[:2]
+    assert back.rules[2].values.tolist() == [[0.125]]
+    assert back.rules[2].bins is back.bins
+    np.testing.assert_array_equal(back.arrays["kinds"], made.arrays["kinds"])
+    assert back.arrays["kinds"].dtype == np.uint8
+
+
+def test_there_is_one_file_and_nothing_else(tmp_path: Path) -> None:
+    make().save(tmp_path / "run")
+    make(3).save(tmp_path / "run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert len(checkpoint.load(tmp_path / "run").rules) == 3
+
+
+@pytest.mark.parametrize("where", ["np.savez", "os.fsync", "open", "replace"])
+def test_a_full_disk_leaves_the_old_one(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(1).save(tmp_path / "run")
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    owner, name = {
+        "np.savez": (np, "savez"),
+        "os.fsync": (os, "fsync"),
+        "open": (Path, "open"),
+        "replace": (Path, "replace"),
+    }[where]
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, full)
+        with pytest.raises(FileError, match=r"run: the checkpoint cannot be written \(No space"):
+            make(3).save(tmp_path / "run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert len(checkpoint.load(tmp_path / "run").rules) == 1
+
+
+def test_a_disk_that_fills_half_way_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(1).save(tmp_path / "run")
+    original = np.savez
+
+    def half(file: Any, **arrays: Any) -> None:
+        original(file, **arrays)
+        file.truncate(file.tell() // 2)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savez", half)
+        with pytest.raises(FileError, match="an earlier one, if there is any, is as it was"):
+            make(3).save(tmp_path / "run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    assert len(checkpoint.load(tmp_path / "run").rules) == 1
+
+
+def test_what_a_killed_run_left_is_written_over_and_deleted(tmp_path: Path) -> None:
+    part = tmp_path / ".run.part"
+    part.write_bytes(b"half a file")
+    make().save(tmp_path / "run")
+    assert not part.exists()
+    part.write_bytes(b"half a file")
+    checkpoint.delete(tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+    checkpoint.delete(tmp_path / "run")
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be written"):
+        make().save(tmp_path / "not" / "there")
+
+
+def changed(path: Path, **parts: Any) -> None:
+    """Write the file again with other content."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    content = {**json.loads(arrays["content"].tobytes()), **parts}
+    arrays["content"] = np.frombuffer(json.dumps(content).encode(), np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"version": 99},
+        {"format": "something else"},
+        {"middle": [0]},
+        {"rules": [{"above": 1}]},
+        {"rules": [{"feature": 9, "threshold": 0.5, "cut": 0, "above": 1, "missing": 1}]},
+        {"rounds": [{}]},
+        {"refills": [{"number": 0}]},
+        {"rows": []},
+        {"outputs": None},
+    ],
+)
+def test_files_that_no_run_wrote_are_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    make().save(path)
+    if wrong.get("outputs", 0) is None:
+        make(3).save(path)
+    changed(path, **wrong)
+    with pytest.raises(FileError, match="is no checkpoint that this pacboost can read"):
+        checkpoint.load(path)
+
+
+@pytest.mark.parametrize("size", [0, 1, 50, 400])
+def test_files_cut_short_are_refused(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    make().save(path)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(FileError, match=r"run: .*(no checkpoint|cannot be read)"):
+        checkpoint.load(path)
+
+
+def test_nothing_in_a_file_can_run(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    with path.open("wb") as file:
+        np.savez(file, content=np.array([{"a": print}], dtype=object))
+    with pytest.raises(FileError, match="no checkpoint"):
+        checkpoint.load(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("content.npy", b"cos\nsystem\n(S'exit 1'\ntR.")
+    with pytest.raises(FileError, match="no checkpoint"):
+        checkpoint.load(path)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be read"):
+        checkpoint.load(tmp_path / "run")

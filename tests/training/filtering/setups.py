@@ -1,0 +1,120 @@
+"""Small worlds, votes and oracles that tests of the filter share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.filter_boost import FilterBoost
+from pacboost.boosters.logit import Logit
+from pacboost.boosters.mada import Mada
+from pacboost.boosters.measure import Measure
+from pacboost.boosters.projection import Projection
+from pacboost.boosters.smooth import Smooth
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.numerics.exact import round_vote
+from pacboost.samples.bins import Bins, fit_bins
+from pacboost.samples.coded import CodedTable
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.oracle import AbstractOracle, Batch
+from pacboost.sources.worlds import BooleanConcept
+from pacboost.training.filtering.intake import Intake
+from pacboost.training.filtering.standing import Court
+
+Floats = NDArray[np.float64]
+BITS = 4
+BOOSTERS: list[Accepting[Any]] = [
+    Logit(),
+    FilterBoost(),
+    Mada(),
+    Measure(edge=0.4, epsilon=0.3),
+    Smooth(edge=0.4, epsilon=0.3),
+    Projection(edge=0.4, epsilon=0.3),
+]
+
+
+def at_least_two(X: Floats) -> NDArray[np.bool_]:
+    """The concept: two or more of the bits, of which the first counts twice."""
+    return np.asarray(X.sum(axis=1) + X[:, 0] >= 2)
+
+
+def cube(features: int = BITS) -> BooleanConcept:
+    """A world that can be enumerated."""
+    return BooleanConcept(features, at_least_two)
+
+
+def cube_bins(features: int = BITS) -> Bins:
+    """One cut a bit."""
+    return fit_bins(ArrayTable(cube(features).domain()), 255)
+
+
+def intake(oracle: AbstractOracle, features: int = BITS) -> Intake:
+    """Read signs and codes of bits."""
+    return Intake(oracle, np.array([-1, 1], dtype=np.int8), cube_bins(features))
+
+
+def court(booster: Accepting[Any], rounds: int = 5, seed: int = 0, features: int = BITS) -> Court:
+    """A vote of stumps on bits, of which some are wrong."""
+    generator = np.random.default_rng(seed)
+    made = Court(booster, cube_bins(features), 1, cells=False)
+    plain = isinstance(booster, Measure | Smooth | Projection)
+    vote = {Measure: getattr(booster, "slope", 0.0), Smooth: getattr(booster, "step_size", 0.0)}
+    for t in range(rounds):
+        above = 1 if t % 4 < 3 else -1
+        rule = StumpRule(t % features, 0.5, 0, above, above)
+        own = vote.get(type(booster), booster.rate) if plain else generator.uniform(0.1, 0.5)
+        made.add(rule, round_vote(own), [math.log(1.0 + 0.05 * t)])
+    return made
+
+
+def weights_of(made: Court, features: int = BITS) -> Floats:
+    """What each point of the cube weighs, by its number."""
+    world = cube(features)
+    X = world.domain()
+    table = CodedTable(made.bins.encode(ArrayTable(X)), made.bins)  # type: ignore[union-attr]
+    return made.judge(table, world.truth(X)[:, None]).chances
+
+
+def numbers_of(table: Any, features: int = BITS) -> NDArray[np.int64]:
+    """The number of each row's point."""
+    bits = table.codes.T if isinstance(table, CodedTable) else table.rows()
+    return np.asarray(bits, dtype=np.int64) @ (1 << np.arange(features))
+
+
+class Choppy(AbstractOracle):
+    """Another oracle that never gives more than a few rows at once, whatever is asked for."""
+
+    def __init__(self, inner: AbstractOracle, sizes: Sequence[int]) -> None:
+        self.inner, self._sizes, self._calls = inner, sizes, 0
+        self.names, self.n_columns, self.n_rows = inner.names, inner.n_columns, inner.n_rows
+        self.order, self.levels, self.endless = inner.order, inner.levels, inner.endless
+
+    def draw(self, n: int) -> Batch:
+        """Give less."""
+        self._calls += 1
+        return self.inner.draw(min(n, self._sizes[self._calls % len(self._sizes)]))
+
+    def classes(self) -> Any:
+        """Those of the other."""
+        return self.inner.classes()
+
+    def position(self) -> dict[str, Any]:
+        """That of the other."""
+        return self.inner.position()
+
+    def seek(self, position: Any) -> None:
+        """Move the other."""
+        self.inner.seek(position)
+
+    def fingerprint(self) -> str:
+        """That of the other."""
+        return self.inner.fingerprint()
+
+    def place(self, row: int) -> str:
+        """Ask the other."""
+        return self.inner.place(row)

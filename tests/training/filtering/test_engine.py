@@ -1,0 +1,407 @@
+"""Runs of filtering: they stop when they may, say why, and keep within their theorems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.filter_boost import FilterBoost
+from pacboost.boosters.logit import Logit
+from pacboost.boosters.mada import Mada
+from pacboost.boosters.measure import Measure
+from pacboost.boosters.projection import Projection
+from pacboost.boosters.smooth import Smooth
+from pacboost.learners.function import FunctionLearner
+from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.ledgers.refill import Refill
+from pacboost.samples.sample import unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.oracles.stream import StreamOracle
+from pacboost.sources.oracles.worlds import WorldOracle
+from pacboost.sources.worlds import BooleanConcept, LabelNoise, World
+from pacboost.training.filtering import candidates
+from pacboost.training.filtering.candidates import Stream
+from pacboost.training.filtering.engine import Filtering
+from pacboost.training.filtering.filling import Kept
+from pacboost.training.filtering.intake import Intake
+from pacboost.training.filtering.mean_test import MeanTest
+from pacboost.training.filtering.plan import Plan, draws_for
+from tests.bounds.coverage import check_coverage, check_rejected
+from tests.training.filtering.setups import cube, cube_bins
+
+Floats = NDArray[np.float64]
+SIGNS = np.array([-1, 1], dtype=np.int8)
+EPSILON, EDGE = 0.3, 0.3
+
+
+def majority(features: int = 3) -> BooleanConcept:
+    """Of three bits: under every weighting, one of them has an edge of a third."""
+    return BooleanConcept(features, lambda X: X[:, :3].sum(axis=1) >= 2)
+
+
+def boosters(epsilon: float = EPSILON, edge: float = EDGE) -> list[Accepting[Any]]:
+    return [
+        FilterBoost(),
+        Mada(),
+        Measure(edge=edge, epsilon=epsilon),
+        Smooth(edge=edge, epsilon=epsilon),
+        Projection(edge=edge, epsilon=epsilon),
+    ]
+
+
+NAMES = [type(booster).__name__ for booster in boosters()]
+EACH = pytest.mark.parametrize("booster", boosters(), ids=NAMES)
+
+
+@pytest.fixture(autouse=True)
+def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs on a cube need few draws; helpings of 65,536 would make them slow."""
+    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1024)
+    monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 64)
+
+
+def run_on(
+    world: World,
+    booster: Accepting[Any],
+    seed: int = 0,
+    learner: Learner | None = None,
+    kind: type[Filtering] = Filtering,
+    **plan: Any,
+) -> Filtering:
+    """A run on draws from a world of bits."""
+    return run_of(WorldOracle(world, seed), booster, seed, learner, kind, **plan)
+
+
+def run_of(
+    oracle: AbstractOracle,
+    booster: Accepting[Any],
+    seed: int = 0,
+    learner: Learner | None = None,
+    kind: type[Filtering] = Filtering,
+    **plan: Any,
+) -> Filtering:
+    codes = learner is None or learner.codes
+    told: dict[str, Any] = {
+        "rounds": 60, "rows": 1200, "first_rows": 400, "epsilon": EPSILON, "edge": EDGE,
+        "faithful": True, "delta": 0.1, "seed": seed,
+    }  # fmt: skip
+    bins = cube_bins(oracle.n_columns) if codes else None
+    return kind(
+        Stream(oracle, seed, 0),
+        Intake(oracle, SIGNS, bins),
+        learner or Stump(),
+        booster,
+        Plan(**{**told, **plan}),
+    )
+
+
+def finish(run: Filtering) -> Filtering:
+    for _ in run:
+        pass
+    return run
+
+
+def risk(run: Filtering, world: World) -> float:
+    vote = run.court.vote()
+    return float(world.risk(lambda X: vote.scores(ArrayTable(X))))
+
+
+def exact_weights(run: Filtering, world: BooleanConcept) -> Floats:
+    X = world.domain()
+    return run.court.judge(ArrayTable(X), world.truth(X)[:, None]).chances
+
+
+# -- the certified stop
+
+
+@EACH
+def test_certified_stops_hold(booster: Accepting[Any]) -> None:
+    slow = isinstance(booster, Measure | Smooth)  # whose votes are small
+    world, wrong, runs, certified = majority(), 0, 4 if slow else 8, 0
+    goal = 0.15 if isinstance(booster, Projection) else EPSILON  # one bit has a risk of 1/4
+    for seed in range(runs):
+        run = finish(run_on(world, booster, seed, epsilon=goal))
+        last = run.refills[-1]
+        certified += run.certified
+        if run.certified:
+            assert last.error_upper <= goal
+            assert last.rounds == len(run.court)
+            wrong += risk(run, world) > last.error_upper
+    assert certified == runs
+    check_coverage(f"certified stop of {type(booster).__name__}", wrong, runs, 0.05)
+
+
+@pytest.mark.slow
+@EACH
+def test_certified_stops_hold_in_many_noisy_runs(booster: Accepting[Any]) -> None:
+    """Noise keeps the true error near the threshold, where false stops could happen."""
+    world, wrong, runs = LabelNoise(majority(), 0.12), 0, 400
+    for seed in range(runs):
+        run = finish(run_on(world, booster, seed, rounds=12, epsilon=0.13, edge=0.2))
+        wrong += run.certified and risk(run, world) > run.refills[-1].error_upper
+    check_coverage(f"certified stop of {type(booster).__name__}, noise", wrong, runs, 0.05)
+
+
+class TrustsItsSample(Filtering):
+    """A broken twin: tests μ on the sample it has just been trained on."""
+
+    def boost(self, kept: Kept) -> Iterator[Any]:
+        yield from super().boost(kept)
+        stands = self.court.judge(kept.examples.table, kept.examples.signs)
+        test = MeanTest(self.plan.delta / 2)
+        test.add(stands.chances)
+        if self._booster.error_factor * test.upper <= (self.plan.epsilon or 0):
+            self.certified, self.stopped = True, "trusting"
+
+
+def noise(features: int = 8) -> World:
+    """Labels by the toss of a coin: the risk is one half whatever one does."""
+    return LabelNoise(cube(features), 0.5)
+
+
+def false_certificates(kind: type[Filtering], runs: int) -> int:
+    """Let trees learn a coin's tosses by heart, and count those who believe them."""
+    wrong = 0
+    for seed in range(runs):
+        run = run_on(
+            noise(12), Mada(), seed, Tree(max_leaves=400, min_leaf_rows=1), kind,
+            faithful=False, edge=None, rows=150, first_rows=150, rounds=40, keep=0.05,
+        )  # fmt: skip
+        wrong += finish(run).certified
+    return wrong
+
+
+def test_noise_is_never_certified() -> None:
+    check_coverage("certified stop on a coin", false_certificates(Filtering, 12), 12, 0.05)
+
+
+def test_trusting_the_sample_is_caught() -> None:
+    check_rejected("stop by the training sample", false_certificates(TrustsItsSample, 12), 12, 0.05)
+
+
+@EACH
+def test_a_useless_learner_is_found_out(booster: Accepting[Any]) -> None:
+    for seed in range(4):
+        run = finish(run_on(noise(), booster, seed, rounds=500))
+        assert "no edge was found" in run.stopped
+        assert "0.075 over guessing" in run.stopped  # the floor, half of the promised advantage
+        assert not run.certified
+        assert run.refills[-1].error_upper > 0.4
+
+
+def test_the_mean_weight_is_inside_its_interval_in_all_refills_of_a_run() -> None:
+    world, wrong, runs = majority(), 0, 12
+    for seed in range(runs):
+        run = run_on(world, Mada(), seed)
+        outside, known = False, exact_weights(run, world).mean()
+        for event in run:
+            if isinstance(event, Refill):
+                outside |= not event.lower <= known <= event.upper
+            known = exact_weights(run, world).mean()
+        wrong += outside
+    check_coverage("μ of all refills of a run", wrong, runs, 0.05)
+
+
+# -- rounds and smoothness
+
+
+def adversary(world: BooleanConcept, edge: float, seed: int) -> Callable[..., Any]:
+    """A learner that answers by point: wrong on as much weight as its promise allows."""
+    generator = np.random.default_rng(seed)
+    places = 1 << np.arange(world.features)
+    truth = world.truth(world.domain())
+
+    def find(X: Floats, y: NDArray[np.int8], weights: Floats) -> Callable[[Floats], Floats]:
+        points = X.astype(np.int64) @ places
+        mass = np.bincount(points, weights, minlength=truth.size)
+        allowance, answers = (1 - edge) / 2 * mass.sum(), truth.astype(np.float64)
+        for point in generator.permutation(truth.size):
+            if mass[point] <= allowance:
+                allowance -= mass[point]
+                answers[point] *= -1
+        return lambda rows: answers[rows.astype(np.int64) @ places]
+
+    return find
+
+
+LATE = 1 + 2 / 3
+"""A tested edge may be so much smaller than the true one; the vote is then that of the smaller."""
+
+
+@pytest.mark.parametrize(
+    ("booster", "slack", "late"),
+    [
+        (FilterBoost(), 0.75, LATE),
+        (Mada(), 0.75, LATE),
+        (Measure(edge=EDGE, epsilon=EPSILON), 1.0, 1.0),
+        (Smooth(edge=EDGE, epsilon=EPSILON), 0.75, 1.0),
+    ],
+    ids=NAMES[:4],
+)
+def test_rounds_stay_within_the_theorem_against_an_adversary(
+    booster: Accepting[Any], slack: float, late: float
+) -> None:
+    world = cube(6)
+    learner = FunctionLearner(adversary(world, EDGE + 0.12, 3))
+    run = run_on(world, booster, 1, learner, rounds=10_000)
+    edges: list[float] = []
+    X, y = world.domain(), world.truth(world.domain())
+    before = exact_weights(run, world)
+    for event in run:
+        if isinstance(event, Refill):
+            continue
+        said = run.court.rules[-1].values[run.court.rules[-1].cells(unlabelled(ArrayTable(X)))][:, 0]
+        edges.append(float((before * said * y).sum() / before.sum()))
+        after = exact_weights(run, world)
+        assert after.max() / after.mean() <= 1 / after.mean()  # D_M ≤ D/μ
+        before = after
+    assert run.certified
+    assert min(edges) >= EDGE  # the promise was kept on the whole world
+    most = booster.most_rounds(EDGE / late, slack * EPSILON)
+    assert 3 <= len(run.court) <= most
+    assert risk(run, world) <= EPSILON
+
+
+@EACH
+def test_smoothness_is_what_the_draws_say(booster: Accepting[Any]) -> None:
+    world = majority()
+    run = run_on(world, booster, 2, rounds=9)
+    known = exact_weights(run, world)
+    for event in run:
+        if isinstance(event, Refill):
+            assert 1 / event.upper <= event.smoothness <= 1 / max(event.lower, 1e-9)
+            assert event.lower <= known.mean() <= event.upper
+            assert known.max() / known.mean() <= 1 / event.lower
+        known = exact_weights(run, world)
+
+
+def test_draws_stay_within_the_formula() -> None:
+    """A sample of wanted rows takes at most draws_for(wanted, μ, delta) draws and one helping."""
+    world, over, total = majority(), 0, 0
+    for seed in range(12):
+        run = run_on(world, Mada(), seed, epsilon=None)
+        known = exact_weights(run, world).mean()
+        for event in run:
+            if isinstance(event, Refill):
+                wanted = run._wanted(event.delta)
+                total += 1
+                over += event.draws > draws_for(wanted, known, 0.05) + 1024
+                if event.number > 6:
+                    break
+            known = exact_weights(run, world).mean()
+    check_coverage("draws for a sample", over, total, 0.05)
+
+
+# -- how runs end
+
+
+def test_the_rounds_are_done() -> None:
+    run = finish(run_on(LabelNoise(cube(), 0.2), Logit(), rounds=3, epsilon=None, faithful=False))
+    assert run.stopped == "all 3 rounds are done"
+    assert len(run.rounds) == len(run.court) == 3
+    assert [entry.number for entry in run.rounds] == [1, 2, 3]
+
+
+def test_a_filter_that_starves_says_so() -> None:
+    """Weights of a solved world fall below anything the plan wants to wait for."""
+    booster = Measure(edge=0.3, epsilon=0.9)
+    run = finish(run_on(majority(), booster, rounds=10_000, epsilon=None))
+    assert "the filter starves: of" in run.stopped
+    assert "its error is at most" in run.stopped
+    assert not run.certified
+    assert run.refills[-1].accepted < 1200
+    assert run.refills[-1].error_upper < 0.05
+
+
+def test_a_stream_that_ends() -> None:
+    X, y = cube().draw(4000, 0)
+    for faithful in (True, False):
+        oracle = StreamOracle(iter([(X[:1000], y[:1000]), (X[1000:], y[1000:])]))
+        run = run_of(oracle, FilterBoost(), faithful=faithful, epsilon=0.001, rounds=100)
+        finish(run)
+        assert run.stopped == "the stream has ended"
+        assert sum(refill.draws for refill in run.refills) <= 4000
+
+
+@pytest.mark.parametrize("mean", ["undecided", "decided"])
+def test_a_second_pass_ends_what_fresh_draws_left_undecided(mean: str) -> None:
+    """On a later pass nothing is fresh, so the test of μ cannot go on for ever."""
+    X, y = cube().draw(1500, 0)
+    run = run_of(
+        ArrayOracle(X, y, 0), FilterBoost(), rounds=6, rows=900,
+        epsilon=0.31 if mean == "undecided" else 0.05,
+    )  # fmt: skip
+    finish(run)
+    assert run.stopped
+    assert run.refills[-1].fresh == 0 or run.certified
+
+
+def test_the_time_is_up_in_the_middle_of_a_sample() -> None:
+    run = run_on(cube(), FilterBoost(), rows=10**6, epsilon=None, edge=0.001)
+    looks = iter([False, False, True])
+    run.over = lambda: next(looks)
+    finish(run)
+    assert run.stopped == "the time is up"
+    assert run.refills[-1].draws == 3 * 1024
+    assert len(run.court) == 0
+
+
+def test_the_time_is_up_while_an_edge_is_tested() -> None:
+    run = run_on(noise(), FilterBoost(), edge=0.02, rows=100)
+    steps = iter(range(10**6))
+    run.over = lambda: next(steps) > 5
+    finish(run)
+    assert run.stopped == "the time is up"
+    assert len(run.court) == 0
+
+
+def test_votes_of_the_record_are_those_that_were_cast() -> None:
+    for booster in boosters():
+        run = finish(run_on(majority(), booster, rounds=4, epsilon=0.01))
+        assert [entry.vote for entry in run.rounds] == run.court.votes
+
+
+def test_the_vote_of_a_tested_edge_is_below_that_of_the_sample() -> None:
+    run = run_on(cube(), FilterBoost(), 5, epsilon=0.01, rounds=1)
+    world = cube()
+    weights = exact_weights(run, world)
+    finish(run)
+    X, y = world.domain(), world.truth(world.domain())
+    said = run.court.rules[0].values[run.court.rules[0].cells(unlabelled(ArrayTable(X)))][:, 0]
+    edge = float((weights * said * y).sum() / weights.sum())
+    assert 0.5 * math.log((1 + edge / LATE) / (1 - edge / LATE)) <= run.court.votes[0]
+    assert run.court.votes[0] <= 0.5 * math.log((1 + edge) / (1 - edge))
+
+
+def test_samples_that_are_boosted_on_are_drawn_anew_when_used_up() -> None:
+    world = LabelNoise(cube(), 0.1)
+    run = finish(run_on(world, Logit(), faithful=False, epsilon=None, rounds=30, learner=Tree()))
+    assert 2 <= len(run.refills) <= 30
+    assert [refill.number for refill in run.refills] == list(range(len(run.refills)))
+    assert [refill.rounds for refill in run.refills] == sorted({r.rounds for r in run.refills})
+    assert abs(risk(run, world) - 0.1) < 1e-9  # everything there is to learn
+
+
+def test_the_budget_of_all_tests_is_half_of_delta() -> None:
+    run = finish(run_on(majority(), Mada(), epsilon=0.02, rounds=20))
+    assert math.fsum(refill.delta for refill in run.refills) < run.plan.delta / 2
+    assert run.refills[0].delta == run.plan.delta / 4
+
+
+def test_ledger_tells_what_was_done() -> None:
+    run = finish(run_on(majority(), Mada(), rounds=5))
+    ledger = run.ledger()
+    assert ledger.stopped == run.stopped
+    assert len(ledger.refills) == len(run.refills)
+    assert ledger.rows == sum(refill.draws for refill in run.refills)
+    assert ledger.booster == "mada"

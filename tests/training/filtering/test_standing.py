@@ -1,0 +1,98 @@
+"""What a row weighs follows from the vote alone, whether it comes as codes or as values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.logit import Logit
+from pacboost.boosters.projection import Projection
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.samples.coded import CodedTable
+from pacboost.sources.arrays import ArrayTable
+from pacboost.training.filtering.standing import Court, Standing
+from tests.training.filtering.setups import BOOSTERS, court, cube, cube_bins
+
+names = [type(booster).__name__ for booster in BOOSTERS]
+ALL = pytest.mark.parametrize("booster", BOOSTERS, ids=names)
+
+
+@ALL
+def test_codes_and_values_stand_alike(booster: Accepting[Any]) -> None:
+    made, world = court(booster), cube()
+    X = world.domain()
+    signs = world.truth(X)[:, None]
+    by_code = made.judge(CodedTable(cube_bins().encode(ArrayTable(X)), cube_bins()), signs)
+    by_value = made.judge(ArrayTable(X), signs)
+    np.testing.assert_array_equal(by_code.margins, by_value.margins)
+    np.testing.assert_array_equal(by_code.chances, by_value.chances)
+    scores = made.vote().scores(ArrayTable(X))
+    np.testing.assert_array_equal(by_value.margins[:, 0], scores * signs[:, 0])
+
+
+@ALL
+def test_a_wrong_row_weighs_its_part(booster: Accepting[Any]) -> None:
+    """error ≤ factor · mean weight, point by point, whatever the votes."""
+    for seed in range(20):
+        made, world = court(booster, rounds=seed, seed=seed), cube()
+        X = world.domain()
+        stands = made.judge(ArrayTable(X), world.truth(X)[:, None])
+        assert stands.chances.shape == (len(X),)
+        assert (stands.chances >= 0).all()
+        assert (stands.chances <= 1).all()
+        wrong = stands.wrong(world.truth(X)[:, None])
+        if booster.error_factor:
+            assert (booster.error_factor * stands.chances[wrong] >= 1).all()
+
+
+def test_a_path_is_followed_rule_by_rule() -> None:
+    booster = Projection(edge=0.4, epsilon=0.3)
+    made, world = court(booster, rounds=7), cube()
+    X = world.domain()
+    y = world.truth(X)
+    path = np.full(len(X), np.log(0.3))
+    for rule, memory in zip(made.rules, made.memories, strict=True):
+        said = np.where(X[:, rule.feature] > 0.5, rule.above, -rule.above)  # type: ignore[attr-defined]
+        path = np.minimum(path - booster.rate * said * y + memory[0], 0.0)
+    stands = made.judge(ArrayTable(X), y[:, None])
+    assert stands.path is not None
+    np.testing.assert_allclose(stands.path[:, 0], path, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(stands.chances, np.exp(path), rtol=1e-12)
+
+
+def test_ties_are_wrong() -> None:
+    one = np.array([[1], [1], [1]], dtype=np.int8)
+    stands = Standing(np.array([[0.0], [-1.0], [0.5]]), np.ones(3))
+    assert stands.wrong(one).tolist() == [True, True, False]
+    signs = np.array([[1, -1, -1]] * 4, dtype=np.int8)
+    scores = np.array([[1.0, 0, 0], [1.0, 1.0, 0], [0.5, 1.0, 0], [0.0, 0.0, 0.0]])
+    assert Standing(scores * signs, np.ones(4)).wrong(signs).tolist() == [False, True, True, True]
+
+
+def test_a_court_is_rebuilt_from_its_parts() -> None:
+    made = court(BOOSTERS[2])
+    back = Court(
+        made.booster, made.bins, 1, False, list(made.rules), list(made.votes), list(made.memories)
+    )
+    X = ArrayTable(cube().domain())
+    np.testing.assert_array_equal(back.vote().scores(X), made.vote().scores(X))
+    codes = CodedTable(cube_bins().encode(X), cube_bins())
+    signs = np.ones((16, 1), dtype=np.int8)
+    np.testing.assert_array_equal(
+        back.judge(codes, signs).margins, made.judge(codes, signs).margins
+    )
+    assert len(back) == len(made)
+
+
+def test_three_classes_weigh_what_softmax_says() -> None:
+    bins = cube_bins()
+    made = Court(Logit(), bins, 3, cells=True)
+    made.add(TreeRule.constant(bins, np.array([0.5, -0.25, -0.25])), 1.0, [])
+    signs = np.array([[1, -1, -1], [-1, 1, -1]], dtype=np.int8)
+    stands = made.judge(ArrayTable(cube().domain()[:2]), signs)
+    p = np.exp([0.5, -0.25, -0.25]) / np.exp([0.5, -0.25, -0.25]).sum()
+    np.testing.assert_allclose(stands.chances, [1 - p[0], 1 - p[1]])
+    assert stands.wrong(signs).tolist() == [False, True]
