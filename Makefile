@@ -25,6 +25,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py
 	$(BIN)/python benchmarks/bench_certificates.py
 	$(BIN)/python benchmarks/bench_strong.py
+	$(BIN)/python benchmarks/bench_filtering.py
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("pacboost needs Python 3.11 or newer; set PYTHON=... to one") if sys.version_info < (3, 11) else None'

@@ -74,15 +74,13 @@ def run_ours(spec: Spec) -> Result:
     X, y = worlds.read(spec["world"], spec["rows"], Path(spec["cache"]))
     X_test, signs = test_rows(spec["world"])
     warm = warm_up(spec)
-    rounds, found, loss = 25, 0, math.inf
-    while not found and rounds < spec["most_rounds"]:
+    rounds, found, loss, before = 25, 0, 100.0, math.inf
+    while not found and loss < before and rounds < spec["most_rounds"]:
         rounds = min(2 * rounds, spec["most_rounds"])
         model = ours(spec, rounds).fit(X, y)
-        loss = log_loss(signs * our_odds(model, X_test))
+        loss, before = log_loss(signs * our_odds(model, X_test)), loss
         if loss <= spec["target"]:
             found = _first_round(model, X_test, signs, spec["target"])
-        elif len(model.ledger_) < rounds:
-            break
     seconds = []
     for _ in range(spec["repeats"] if found else 0):
         started = time.perf_counter()

@@ -69,7 +69,7 @@ def rare(generator: np.random.Generator, rows: int) -> Chunk:
     X = generator.random((rows, FEATURES), dtype=np.float32)
     total = _waves(X, FEATURES)
     total += 4 * (X[:, 0] - np.float32(0.5)) * (X[:, 1] - np.float32(0.5))
-    return X, (total > np.float32(2.45 * 15**0.5)).astype(np.int8)
+    return X, (total > 9.95).astype(np.int8)
 
 
 def saturated(generator: np.random.Generator, rows: int) -> Chunk:

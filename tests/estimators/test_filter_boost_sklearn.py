@@ -183,7 +183,6 @@ def test_a_file_of_tested_edges_can_be_verified(tmp_path: Path) -> None:
     assert recompute(certificate, model.ledger_) == certificate.value
 
 
-@pytest.mark.xfail(reason="questions/verify.py does not know certificates of filtering yet")
 @pytest.mark.parametrize("apart", [100, 0])
 def test_the_certificate_in_a_file_is_made_again(apart: int, tmp_path: Path) -> None:
     model = small("mada", "stump", 0.2, 0.45, n_rounds=60, n_certify=apart, sample_rows=2000)
@@ -224,7 +223,7 @@ def test_a_failed_fit_leaves_the_old_model() -> None:
     fitted = small().fit(X, y)
     before = fitted.predict(X)
     for wrong in (X[:, :2], np.where(X > 2, np.inf, X)):
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"n_rounds|infin"):
             fitted.set_params(n_rounds=0).fit(wrong, y)
         np.testing.assert_array_equal(fitted.predict(X), before)
 

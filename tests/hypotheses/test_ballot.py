@@ -21,6 +21,11 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 
 
+def units(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Multiples of the unit of votes, so that sums are exact."""
+    return np.asarray(numbers * VOTE_UNIT, dtype=np.float64)
+
+
 def make_bins(generator: np.random.Generator, features: int, most: int, categories: int) -> Bins:
     """Some features with cuts, of which the first few are categorical."""
     thresholds, levels = [], []
@@ -61,7 +66,7 @@ def grown(generator: np.random.Generator, bins: Bins, leaves: int, outputs: int)
         members=generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8),
         gain=np.ones(splits),
         cover=np.ones(2 * splits + 1),
-        values=generator.integers(-(2**30), 2**30, (leaves, outputs)) * VOTE_UNIT,
+        values=units(generator.integers(-(2**30), 2**30, (leaves, outputs))),
     )
 
 
@@ -111,7 +116,7 @@ def test_trees_of_any_size(
     generator = np.random.default_rng(seed)
     bins = make_bins(generator, 4, most, categories if most < 255 else 0)
     rules: list[Hypothesis] = [
-        TreeRule.constant(bins, generator.integers(-9, 9, outputs) * VOTE_UNIT)
+        TreeRule.constant(bins, units(generator.integers(-9, 9, outputs)))
         if count == 1
         else grown(generator, bins, count, outputs)
         for count in leaves
@@ -132,7 +137,7 @@ def test_stumps_alone_and_among_trees(most: int, trees: bool, seed: int) -> None
     rules[3] = StumpRule.constant(-1)
     if trees:
         rules[1:1] = [grown(generator, bins, count, 1) for count in (2, 7, 40)]
-    drawn = (generator.integers(-(2**33), 2**33, len(rules)) * VOTE_UNIT).tolist()
+    drawn = units(generator.integers(-(2**33), 2**33, len(rules))).tolist()
     votes = [
         vote if isinstance(rule, StumpRule) else 1.0  # leaves hold what is added
         for rule, vote in zip(rules, drawn, strict=True)
@@ -179,9 +184,7 @@ def test_an_empty_ballot_says_nothing() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(leaves=st.integers(2, 32), categories=st.integers(0, 3), seed=st.integers(0, 2**32))
-def test_masks_leave_the_leaf_that_a_walk_comes_to(
-    leaves: int, categories: int, seed: int
-) -> None:
+def test_masks_leave_the_leaf_that_a_walk_comes_to(leaves: int, categories: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     bins = make_bins(generator, 3, 12, categories)
     tree = grown(generator, bins, leaves, 1)

@@ -1,4 +1,4 @@
-"""Numbers of rows are those of splitmix64, look uniform, and do not depend on how they are asked."""
+"""Numbers of rows are those of splitmix64, and uniform, however one asks for them."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ def test_the_first_numbers_are_those_of_the_published_generator() -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(
-    rows=st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=30), key=st.integers(0, WORD)
-)
+@given(rows=st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=30), key=st.integers(0, WORD))
 def test_numbers_equal_the_twins(rows: list[int], key: int) -> None:
     own = drawn(np.array(rows, dtype=np.uint64), key)
     assert own.tolist() == [drawn_twin(row, key) for row in rows]

@@ -1,11 +1,14 @@
-"""Codes stand for values: what comes back has the same code, and rules cannot tell the two apart."""
+"""Codes stand for values: what comes back has the same code, and says the same to rules."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
@@ -78,7 +81,7 @@ def make() -> CodedTable:
 
 
 @pytest.mark.parametrize("rows", [np.array([3, 0]), np.array([True, False, False, True])])
-def test_some_rows(rows: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_some_rows(rows: NDArray[Any]) -> None:
     part = make().take(rows)
     assert part.names == ("a", "b")
     assert part.n_rows == 2

@@ -56,6 +56,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     delta : float, default=0.05
         The probability with which what is certified may fail.
     n_rounds : int, default=300
+        The most rounds. With ``partial_fit`` batches that come after them add one each.
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: 0.2 for trees, else 1.
     sample_rows : int, default=None
@@ -92,6 +93,9 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     >>> model.certificate_.value < 0.5, len(model.ledger_) <= 20
     (True, True)
     """
+
+    _stream: Session
+    """Where ``partial_fit`` has come to."""
 
     def __init__(
         self,
@@ -297,7 +301,8 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         if table.names is not None:
             return X, labels
         if sparse.issparse(X):
-            return X.tocsr(), labels
+            matrix: Any = X
+            return matrix.tocsr(), labels
         return np.ascontiguousarray(table.rows()), labels
 
     def _seed(self) -> int:

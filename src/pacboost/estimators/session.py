@@ -152,12 +152,10 @@ class Session:
         """Learn from what was pushed, and from what of earlier batches is still hard."""
         run = self.run
         run.stopped, run.candidates.ended = "", False
-        kept = run.fill()
+        kept = run.fill(all_of_it=True)
         run.stopped = ""
         events: list[Event] = [run.refills[-1]]
-        if len(run.court) >= run.plan.rounds:
-            run.stopped = f"all {run.plan.rounds} rounds are done"
-        elif kept is not None:
+        if kept is not None:
             kept = run.carry_over(kept)
             events += run.boost(kept)
         for event in events:

@@ -40,6 +40,8 @@ class Refill:
     what is known of it where no draw weighed anything."""
     again: int = 0
     """How many had been drawn before."""
+    tested: int = 0
+    """How many more were drawn to test the edge of the rule that was learned, if it was."""
     seconds: float = 0.0
 
     @property

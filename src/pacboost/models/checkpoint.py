@@ -108,8 +108,8 @@ def load(path: str | Path) -> Checkpoint:
     """Read what ``save`` wrote."""
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays: Arrays = {name: file[name] for name in file.files}
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+            arrays: Arrays = {name: found[name] for name in found.files}
         content = json.loads(arrays.pop("content").tobytes())
         if content["format"] != FORMAT or content["version"] != VERSION:
             raise ValueError(f"version {content['version']}, not {VERSION}")
@@ -117,7 +117,8 @@ def load(path: str | Path) -> Checkpoint:
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
     except (
-        AttributeError, LookupError, ArithmeticError, TypeError, ValueError, zipfile.BadZipFile,
+        AttributeError, LookupError, ArithmeticError, TypeError, ValueError, EOFError,
+        zipfile.BadZipFile,
     ) as problem:  # fmt: skip
         raise FileError(
             f"{path}: is no checkpoint that this pacboost can read ({problem}). Delete it to start "
@@ -127,6 +128,10 @@ def load(path: str | Path) -> Checkpoint:
 
 def _checkpoint(content: dict[str, Any], arrays: Arrays) -> Checkpoint:
     count = len(content["middle"])
+    if count != sum(name.startswith("thresholds_") for name in arrays):
+        raise ValueError(f"the bins are not of {count} features")
+    if not len(content["rules"]) == len(content["votes"]) == len(content["rounds"]):
+        raise ValueError("rules, votes and rounds are not as many")
     thresholds = tuple(arrays.pop(f"thresholds_{j}") for j in range(count))
     bins = Bins(
         thresholds,

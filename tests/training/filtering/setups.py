@@ -76,7 +76,8 @@ def weights_of(made: Court, features: int = BITS) -> Floats:
     """What each point of the cube weighs, by its number."""
     world = cube(features)
     X = world.domain()
-    table = CodedTable(made.bins.encode(ArrayTable(X)), made.bins)  # type: ignore[union-attr]
+    bins = cube_bins(features)
+    table = CodedTable(bins.encode(ArrayTable(X)), bins)
     return made.judge(table, world.truth(X)[:, None]).chances
 
 

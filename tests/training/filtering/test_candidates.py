@@ -34,7 +34,7 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def helpings(stream: Stream, count: int) -> list[list[Offer]]:
     offered = stream.offer(KEY, 1.0)
-    return [helping for helping, _ in zip(offered, range(count), strict=False)]
+    return [helping for _, helping in zip(range(count), offered, strict=False)]
 
 
 def rows_of(helping: list[Offer]) -> list[int]:

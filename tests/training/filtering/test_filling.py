@@ -185,8 +185,8 @@ def mass_of_points(importance: bool, seed: int = 0, keys: int = 250) -> tuple[Fl
         pool.restore(state)
         kept = fill_pool(pool, oracle, now, 100 + key, scale)
         odds = kept.odds if importance else np.minimum(1.0, kept.chances / scale)
-        own = numbers_of(kept.examples.table)
-        sums[key] = np.bincount(own, kept.chances / odds, minlength=2**BITS)
+        seen = numbers_of(kept.examples.table)
+        sums[key] = np.bincount(seen, kept.chances / odds, minlength=2**BITS)
     pool.restore(state)
     there = looked_at(pool)
     own = weights[points[there]]

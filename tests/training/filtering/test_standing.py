@@ -10,6 +10,7 @@ import pytest
 from pacboost.boosters.accepting import Accepting
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.projection import Projection
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.samples.coded import CodedTable
 from pacboost.sources.arrays import ArrayTable
@@ -55,7 +56,8 @@ def test_a_path_is_followed_rule_by_rule() -> None:
     y = world.truth(X)
     path = np.full(len(X), np.log(0.3))
     for rule, memory in zip(made.rules, made.memories, strict=True):
-        said = np.where(X[:, rule.feature] > 0.5, rule.above, -rule.above)  # type: ignore[attr-defined]
+        assert isinstance(rule, StumpRule)
+        said = np.where(X[:, rule.feature] > 0.5, rule.above, -rule.above)
         path = np.minimum(path - booster.rate * said * y + memory[0], 0.0)
     stands = made.judge(ArrayTable(X), y[:, None])
     assert stands.path is not None

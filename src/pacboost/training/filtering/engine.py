@@ -93,8 +93,11 @@ class Filtering:
 
     # -- drawing
 
-    def fill(self) -> Kept | None:
-        """Draw a sample, and test by the way whether the vote is good enough."""
+    def fill(self, *, all_of_it: bool = False) -> Kept | None:
+        """Draw a sample, and test by the way whether the vote is good enough.
+
+        ``all_of_it``: look at every row there is, and do not wait for more.
+        """
         number = len(self.refills)
         delta = share_of(self.plan.delta / 2, number)
         wanted = self._wanted(delta)
@@ -106,7 +109,7 @@ class Filtering:
             if self.over():
                 self.stopped = TIME_IS_UP
                 break
-            if self.candidates.whole:
+            if self.candidates.whole or all_of_it:
                 continue  # all rows there are have the same right to be looked at
             full = filling.accepted >= wanted
             if full and filling.test.count == tested:
@@ -283,7 +286,7 @@ class Filtering:
             return np.asarray(np.exp(standing).max(axis=1))
         return self._booster.chances(run.margins, len(self.court), kept.examples.signs)
 
-    def _tested_round(self, kept: Kept) -> Iterator[Round]:
+    def _tested_round(self, kept: Kept) -> Iterator[Event]:
         """Learn one rule, and give it the vote that its tested edge deserves."""
         for attempt in range(TRIES):
             run = self._run(kept)
@@ -295,8 +298,11 @@ class Filtering:
                 return
             if self.stopped:
                 return
-            again = self.fill() if attempt + 1 < TRIES else None
-            if again is None:
+            if attempt + 1 == TRIES:
+                break
+            again = self.fill()
+            yield self.refills[-1]
+            if again is None or self.stopped:
                 break
             kept = again
         self.stopped = self.stopped or (
@@ -320,10 +326,11 @@ class Filtering:
         test = EdgeTest(delta, self.plan.floor)
         key = key_of(self.plan.seed, 5, number, attempt)
         filling = Filling(self.candidates, self.intake, self.court, key, 1.0, delta)
+        self.stopped = ENDED
         for _ in filling.helpings():
             if self.over():
                 self.stopped = TIME_IS_UP
-                return None
+                break
             kept = filling.kept()
             if kept is None:
                 continue
@@ -332,9 +339,11 @@ class Filtering:
             right = np.sign(rule.values)[rule.cells(sample)] * examples.signs > 0
             test.add(int(np.count_nonzero(right)), right.size)
             if test.found is not None or test.hopeless:
-                return test.found
-        self.stopped = ENDED
-        return None
+                self.stopped = ""
+                break
+        last = self.refills[-1]
+        self.refills[-1] = dataclasses.replace(last, tested=last.tested + filling.draws)
+        return test.found
 
     def _take(self, done: Done, vote: float) -> None:
         """Take a finished round over."""
@@ -349,7 +358,7 @@ class Filtering:
             booster=self._booster.name,
             potential=self._booster.potential,
             learner=self._learner.name,
-            rows=sum(refill.draws for refill in self.refills),
+            rows=sum(refill.draws + refill.tested for refill in self.refills),
             classes=outputs,
             weighted=False,
             plain_votes=False,

@@ -15,7 +15,7 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
-from pacboost.samples.sample import Signs
+from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Table
 
 Floats = NDArray[np.float64]
@@ -83,9 +83,9 @@ class Court:
         if not self.booster.by_path:
             chances = self.booster.chances(margins, len(self), signs)
             return Standing(margins, chances.reshape(-1) if chances.ndim > 1 else chances)
-        path = self.booster.start(signs.shape)
+        path, sample = self.booster.start(signs.shape), Sample(table, signs, bins=self.bins)
         for rule, memory in zip(self.rules, self.memories, strict=True):
-            said = Vote([rule], np.ones(1), self.outputs).scores(table).reshape(signs.shape)
+            said = rule.values[rule.cells(sample)]
             agree = said * signs / (self.booster.rate if self.cells else 1.0)
             path = self.booster.follow(path, agree, memory)
         return Standing(margins, np.exp(path).max(axis=1), path)
