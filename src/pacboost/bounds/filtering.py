@@ -16,6 +16,7 @@ from pacboost.errors import NotCertified
 from pacboost.ledgers.refill import Refill
 from pacboost.numerics.sequences import kt_upper
 
+ERROR_ON = ": this is the error on "
 ROUNDING = 1 + 1e-12
 """A mean times a count is the total up to rounding; the bound is rounded up for it."""
 
@@ -46,7 +47,7 @@ def certificate(
         raise NotCertified("some of the examples were new: only all of one kind can be tested")
     mean = refill.mean if factor else refill.error
     value = error_by_weight(mean, draws, refill.delta, factor or 1.0)
-    where = f"of the rows of {of}: this is the error on {of}" if of else "of new examples"
+    where = f"of the rows of {of}{ERROR_ON}{of}" if of else "of new examples"
     told = f"factor {factor:g} times their mean weight" if factor else "their mistakes"
     return Certificate(
         claim=f"The vote of the first {refill.rounds} rounds errs on at most {percent(value)} "

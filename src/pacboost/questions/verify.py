@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -102,17 +102,17 @@ def _held_out(model: Model) -> Certificate:
 
 
 def _filtered(model: Model) -> Certificate:
-    """The draws that were tested have to be those of the last refill."""
-    assert model.certificate is not None
-    inputs, last = _inputs(model), model.ledger.refills[-1]
-    if (
-        inputs["mean"] not in (last.mean, last.error)
-        or inputs["draws"] not in (last.fresh, last.draws)
-        or inputs["delta"] != last.delta
-        or last.rounds != len(model.ledger)
-    ):
-        raise ValueError("the draws tested are not those after the last round")
-    return replace(model.certificate, value=filtering.error_by_weight(**inputs))
+    """Certify the last refill again; all tests of the run share the failure probability."""
+    given, ledger = model.certificate, model.ledger
+    assert given is not None
+    last = ledger.refills[-1]
+    if last.rounds != len(ledger):
+        raise ValueError("rounds came after the draws that were tested")
+    if math.fsum(refill.delta for refill in ledger.refills) > given.delta:
+        raise ValueError(f"the tests together may fail with more than {given.delta}")
+    factor = 0.0 if ledger.potential == "projected" else _inputs(model)["factor"]
+    of = given.claim.partition(filtering.ERROR_ON)[2].removesuffix(".")
+    return filtering.certificate(last, given.delta, factor, given.assumptions[0], of=of)
 
 
 def _inputs(model: Model) -> dict[str, Any]:

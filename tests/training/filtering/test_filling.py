@@ -175,7 +175,7 @@ def mass_of_points(importance: bool, seed: int = 0, keys: int = 250) -> tuple[Fl
     """
     before, now = court(FilterBoost(), rounds=16, seed=1), court(FilterBoost(), rounds=3, seed=2)
     pool, points, oracle = pool_of(seed)
-    for key in range(3):
+    for key in range(8):  # until the rows kept back are used up
         fill_pool(pool, oracle, before, key, 0.4)
     state = pool.state()
     weights = weights_of(now)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import log_expit, log_softmax
 
 from pacboost.ledgers.refill import Refill
+from pacboost.samples.sample import Signs
 from pacboost.training.filtering.candidates import Candidates, Offer
 from pacboost.training.filtering.intake import Examples, Intake
 from pacboost.training.filtering.keys import numbers
@@ -148,12 +149,8 @@ class Filling:
 
     def _note(self, standing: Standing, examples: Examples, kinds: NDArray[np.int8]) -> None:
         wrong = standing.wrong(examples.signs).astype(np.float64)
-        margins = standing.margins
-        if margins.shape[1] == 1:
-            logs = log_expit(2 * margins[:, 0])
-        else:
-            logs = log_softmax(margins * examples.signs, axis=1)[examples.signs > 0]
-        self._notes.append((kinds, standing.chances, wrong, -logs))
+        losses = _losses(standing.margins, examples.signs)
+        self._notes.append((kinds, standing.chances, wrong, losses))
 
     def _sum_up(self) -> None:
         """Add a whole helping up at once: sums must not depend on how the oracle cut it."""
@@ -172,10 +169,25 @@ class Filling:
         self._parts = []
         return Kept.join(parts) if parts else None
 
+    def _guessed(self) -> tuple[float, float, float]:
+        """Estimate mean weight, error and loss from what was kept, where nothing else tells."""
+        rows = self._candidates.oracle.n_rows
+        sums = np.zeros(3)
+        for kept in self._parts:
+            signs = kept.examples.signs
+            standing = Standing(kept.margins, kept.chances)
+            told = kept.chances, standing.wrong(signs), _losses(kept.margins, signs)
+            sums += [float((numbers / kept.odds).sum()) for numbers in told]
+        mean, wrong, loss = sums / (rows or 1)
+        return min(1.0, mean), min(1.0, wrong), loss
+
     def record(self, number: int) -> Refill:
         """Write down what was measured."""
         told = next((tally for tally in self._tallies if tally.count), self._tallies[FRESH])
         test, error = told.weight, told.error
+        mean, wrong, loss = test.mean, error.mean, told.loss
+        if not told.count and self.draws:
+            mean, wrong, loss = self._guessed()
         factor = self._court.booster.error_factor
         bound = factor * test.upper if factor else error.upper
         again = self._tallies[AGAIN].count
@@ -188,14 +200,21 @@ class Filling:
             fresh=self.test.count,
             accepted=self.accepted,
             scale=self._scale,
-            mean=test.mean,
+            mean=mean,
             lower=test.lower,
             upper=test.upper,
-            error=error.mean,
+            error=wrong,
             error_upper=min(1.0, bound),
-            loss=told.loss,
+            loss=loss,
             delta=self._delta,
-            smoothness=1 / (test.mean or test.upper),
+            smoothness=1 / (mean or test.upper),
             again=again,
             seconds=time.perf_counter() - self._started,
         )
+
+
+def _losses(margins: Floats, signs: Signs) -> Floats:
+    """Give the log loss of every row."""
+    if margins.shape[1] == 1:
+        return np.asarray(-log_expit(2 * margins[:, 0]))
+    return np.asarray(-log_softmax(margins * signs, axis=1)[signs > 0])

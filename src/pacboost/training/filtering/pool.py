@@ -36,8 +36,8 @@ STEPS = 8
 ROOM = 2.0
 """A weight may have grown so much since then before chances no longer follow it."""
 SHARE_FRESH, MOST_FRESH = 0.1, 100_000
-TESTS = 20
-"""The rows kept back last for so many refills."""
+TESTS, ROWS_PER_TEST = 20, 500
+"""The rows kept back last for so many refills, or half of them are used if they are few."""
 ROWS_TO_TELL = 30
 """So many rows of a class tell how easy it is."""
 HARD = 0.9
@@ -63,7 +63,7 @@ class Pool(Candidates):
         generator = np.random.default_rng(int(key_of(seed, 1)))
         chosen = generator.choice(rows, apart + back, replace=False, shuffle=True)
         self.kinds[chosen[:apart]], self.kinds[chosen[apart:]] = APART, FRESH
-        self._per_test = max(500, back // TESTS)
+        self._per_test = back // TESTS
 
     def some(self, count: int) -> Table:
         """Give rows by chance, of those that are neither set apart nor kept back."""
@@ -124,11 +124,13 @@ class Pool(Candidates):
         self.kinds[:], self._unseen[:] = state["kinds"], state["unseen"]
 
     def _fresh(self, key: np.uint64) -> NDArray[np.int64]:
+        """Choose rows for the test of μ: some of those left, a few before anything is learned."""
         rows = np.flatnonzero(self.kinds == FRESH)
-        if rows.size > self._per_test:
-            order = np.argsort(numbers(rows.astype(np.uint64), key ^ np.uint64(1)), kind="stable")
-            rows = np.sort(rows[order[: self._per_test]])
-        return rows
+        count = max(self._per_test, min(ROWS_PER_TEST, rows.size // 2), ROWS_TO_TELL)
+        if not (self.kinds < APART).any():
+            count = min(ROWS_TO_TELL, count)
+        order = np.argsort(numbers(rows.astype(np.uint64), key ^ np.uint64(1)), kind="stable")
+        return np.sort(rows[order[:count]])
 
     def _bounds(self) -> Floats:
         bounds = 2.0 ** (-np.arange(256) / STEPS)
