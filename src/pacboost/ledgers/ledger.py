@@ -137,7 +137,7 @@ class Ledger:
         """Read what ``to_dict`` wrote."""
         try:
             rounds = [Round(**entry) for entry in content["rounds"]]
-            refills = [Refill(**entry) for entry in content["refills"]]
+            refills = [Refill(**entry) for entry in content.get("refills", [])]
             return cls(**{**content, "rounds": rounds, "refills": refills})
         except (KeyError, TypeError) as problem:
             raise DataError(f"this is not a ledger: {problem}") from problem
