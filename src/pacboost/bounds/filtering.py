@@ -18,7 +18,7 @@ from pacboost.numerics.sequences import kt_upper
 
 ERROR_ON = ": this is the error on "
 ROUNDING = 1 + 1e-12
-"""A mean times a count is the total up to rounding; the bound is rounded up for it."""
+"""A mean times a count is the total up to rounding; the bound is rounded up for it, and for its own."""
 
 
 def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> float:
@@ -28,7 +28,7 @@ def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> flo
     0.01496
     """
     total = min(float(draws), mean * draws * ROUNDING)
-    return min(1.0, factor * kt_upper(total, draws, delta))
+    return min(1.0, factor * kt_upper(total, draws, delta) * ROUNDING)
 
 
 def certificate(

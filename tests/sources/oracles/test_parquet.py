@@ -199,7 +199,7 @@ class TestMemory:
             batch = oracle.draw(5000)
             assert pool.bytes_allocated() <= 2 * block + self.PAGES
         assert batch.lap == 1
-        assert 1.9 * block < oracle.most_bytes_held <= 2 * block
+        assert 0.9 * block < oracle.most_bytes_held <= 2 * block  # two, if the reader keeps pace
         assert oracle.most_bytes_held <= pool.max_memory() <= 2 * block + self.PAGES
         turn = oracle.position()["turn"]
         assert 8 * block < 1.01 * oracle.bytes_read <= 1.01 * (8 + turn + 2) * block
