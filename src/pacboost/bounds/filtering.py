@@ -18,7 +18,7 @@ from pacboost.numerics.sequences import kt_upper
 
 ERROR_ON = ": this is the error on "
 ROUNDING = 1 + 1e-12
-"""A mean times a count is the total up to rounding; the bound is rounded up for it, and for its own."""
+"""A mean times a count is the total up to rounding, and so is the bound: both are rounded up."""
 
 
 def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> float:
