@@ -25,6 +25,10 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py
 	$(BIN)/python benchmarks/bench_certificates.py
 	$(BIN)/python benchmarks/bench_strong.py
+	$(BIN)/python benchmarks/bench_family.py
+	$(BIN)/python benchmarks/bench_forests.py
+	$(BIN)/python benchmarks/bench_bagging.py
+	$(BIN)/python benchmarks/bench_text.py
 	$(BIN)/python benchmarks/bench_filtering.py
 
 .venv/bin/python:

@@ -70,7 +70,7 @@ ABOVE = 1.01
 BAGGING = {"bagging_fraction": 0.1, "bagging_freq": 5}
 WHOLE = ("LightGBM", "LightGBM, l2 = 1")
 """The runs of LightGBM that do not sample."""
-CALM = {"rare": {"lambda_l2": 1.0}}
+CALM = {"rare": {"lambda_l2": 1.0}, "crowd": {"lambda_l2": 1.0}}
 """Where LightGBM as it comes diverges: leaves of a rare class have next to no curvature. XGBoost
 and we have this penalty by default."""
 TOUR = (("thin", "tree"), ("additive", "stump"), ("rare", "tree"), ("saturated", "tree"))
@@ -300,7 +300,7 @@ def bench_memory(bench: Bench) -> None:
         return
     options = bench.options
     size = options.gigabytes or 10 * options.memory
-    rows = max(GROUP_ROWS, int(size * 1e9 / (4 * worlds.FEATURES)))
+    rows = max(GROUP_ROWS, int(size * 1e9 / (4 * worlds.features(options.world))))
     with tempfile.TemporaryDirectory(dir=options.cache) as folder:
         spec = bench.spec(
             options.world, options.learner, rows=rows, folder=folder, memory=options.memory

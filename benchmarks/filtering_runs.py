@@ -291,7 +291,8 @@ def _read_all(folder: Path) -> worlds.Chunk:
 
     files = sorted(folder.glob("*.parquet"))
     rows = sum(pq.read_metadata(file).num_rows for file in files)
-    X, y = np.empty((rows, worlds.FEATURES), dtype=np.float32), np.empty(rows, dtype=np.int8)
+    columns = pq.read_metadata(files[0]).num_columns - 1
+    X, y = np.empty((rows, columns), dtype=np.float32), np.empty(rows, dtype=np.int8)
     first = 0
     for file in files:
         part, labels = worlds.read_parquet(file)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pacboost.sources.worlds import World
 
 FEATURES = 30
+CROWD = 60
 CHUNK = 2**18
 TRAIN, TEST = 0, 1
 """Seeds: rows to learn from, and rows that only measure."""
@@ -72,6 +73,16 @@ def rare(generator: np.random.Generator, rows: int) -> Chunk:
     return X, (total > 9.95).astype(np.int8)
 
 
+def crowd(generator: np.random.Generator, rows: int) -> Chunk:
+    """A class of 0.5 %: where sixty waves are high together. No pair of features matters.
+
+    Data matter to stumps too: sixty curves have to be right at once, and of 5 % of the rows too few
+    are of the class to draw them.
+    """
+    X = generator.random((rows, CROWD), dtype=np.float32)
+    return X, (_waves(X, CROWD) > 14.1).astype(np.int8)
+
+
 def saturated(generator: np.random.Generator, rows: int) -> Chunk:
     """Ten features and noise that hides the rest: data do not matter.
 
@@ -87,10 +98,16 @@ WORLDS: dict[str, Callable[[np.random.Generator, int], Chunk]] = {
     "thin": thin,
     "additive": additive,
     "rare": rare,
+    "crowd": crowd,
     "saturated": saturated,
 }
 SATURATED = ("saturated",)
 """Where a small sample is enough."""
+
+
+def features(world: str) -> int:
+    """Count the features of a world."""
+    return CROWD if world == "crowd" else FEATURES
 
 
 def chunks(world: str, rows: int, seed: int) -> Iterator[Chunk]:
@@ -102,7 +119,7 @@ def chunks(world: str, rows: int, seed: int) -> Iterator[Chunk]:
 
 def make(world: str, rows: int, seed: int) -> Chunk:
     """Make rows in memory."""
-    X, y = np.empty((rows, FEATURES), dtype=np.float32), np.empty(rows, dtype=np.int8)
+    X, y = np.empty((rows, features(world)), dtype=np.float32), np.empty(rows, dtype=np.int8)
     first = 0
     for part, labels in chunks(world, rows, seed):
         X[first : first + len(part)], y[first : first + len(part)] = part, labels
@@ -131,7 +148,7 @@ def save_parquet(world: str, rows: int, folder: Path, file_rows: int, group_rows
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    names = [f"x{j}" for j in range(FEATURES)]
+    names = [f"x{j}" for j in range(features(world))]
     schema = pa.schema([*((name, pa.float32()) for name in names), ("y", pa.int8())])
     for number, first in enumerate(range(0, rows, file_rows)):
         path = folder / f"part-{number:04}.parquet"
@@ -150,10 +167,10 @@ def read_parquet(path: Path) -> Chunk:
     import pyarrow.parquet as pq
 
     table: Any = pq.read_table(path)
-    X = np.empty((table.num_rows, FEATURES), dtype=np.float32)
-    for j in range(FEATURES):
+    X = np.empty((table.num_rows, table.num_columns - 1), dtype=np.float32)
+    for j in range(X.shape[1]):
         X[:, j] = table.column(j).to_numpy()
-    return X, table.column(FEATURES).to_numpy()
+    return X, table.column(X.shape[1]).to_numpy()
 
 
 @dataclass(frozen=True)

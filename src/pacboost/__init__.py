@@ -13,28 +13,54 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AdaBoostClassifier": "pacboost.estimators.adaboost",
+    "BaggedBoost": "pacboost.estimators.bagged_boost",
+    "BaggingClassifier": "pacboost.estimators.bagging",
+    "BaggingRegressor": "pacboost.estimators.bagging_regressor",
+    "BoostByMajority": "pacboost.estimators.majority",
     "BoostClassifier": "pacboost.estimators.boost",
     "BoostRegressor": "pacboost.estimators.regressor",
     "ConfidenceBoost": "pacboost.estimators.confidence",
+    "ExtraTreesClassifier": "pacboost.estimators.extra_trees",
+    "ExtraTreesRegressor": "pacboost.estimators.extra_trees",
     "FilterBoostClassifier": "pacboost.estimators.filter_boost",
-    "RectangleClassifier": "pacboost.estimators.rectangle",
-    "VersionSpaceClassifier": "pacboost.estimators.version_space",
     "load": "pacboost.estimators.load",
+    "MajorityOfBoosters": "pacboost.estimators.majority_of_boosters",
+    "RandomForestClassifier": "pacboost.estimators.random_forest",
+    "RandomForestRegressor": "pacboost.estimators.random_forest",
+    "RectangleClassifier": "pacboost.estimators.rectangle",
+    "SubsampledBoost": "pacboost.estimators.subsampled_boost",
+    "TextBoostClassifier": "pacboost.estimators.text_boost",
+    "ThreeLearnerBoost": "pacboost.estimators.three_learners",
+    "ThreeWayBoost": "pacboost.estimators.three_way",
+    "VersionSpaceClassifier": "pacboost.estimators.version_space",
     "certify": "pacboost.questions.certify",
+    "compare": "pacboost.estimators.compare",
     "diagnose": "pacboost.questions.diagnose",
     "verify": "pacboost.questions.verify",
+    "Adversary": "pacboost.learners.adversary",
+    "SklearnLearner": "pacboost.learners.sklearn",
     "Stump": "pacboost.learners.stump",
     "Tree": "pacboost.learners.tree",
+    "Words": "pacboost.learners.words",
     "AdaBoost": "pacboost.boosters.adaboost",
+    "AdaBoostV": "pacboost.boosters.adaboost_v",
+    "ArcGV": "pacboost.boosters.arc_gv",
+    "Brown": "pacboost.boosters.brown",
+    "CorrectiveERLP": "pacboost.boosters.corrective_erlp",
+    "ERLP": "pacboost.boosters.erlp",
     "FilterBoost": "pacboost.boosters.filter_boost",
     "Gentle": "pacboost.boosters.gentle",
+    "GraphSeparation": "pacboost.boosters.graph_separation",
     "Logit": "pacboost.boosters.logit",
+    "LP": "pacboost.boosters.lp",
     "Mada": "pacboost.boosters.mada",
+    "Majority": "pacboost.boosters.majority",
     "Measure": "pacboost.boosters.measure",
+    "MLP": "pacboost.boosters.mlp",
     "Projection": "pacboost.boosters.projection",
     "Smooth": "pacboost.boosters.smooth",
-    "SklearnLearner": "pacboost.learners.sklearn",
-    "Adversary": "pacboost.learners.adversary",
+    "Soft": "pacboost.boosters.soft",
+    "Total": "pacboost.boosters.total",
     "Certificate": "pacboost.bounds.certificate",
     "Ledger": "pacboost.ledgers.ledger",
     "PacboostError": "pacboost.errors",
@@ -44,27 +70,53 @@ __all__ = [*sorted(_HOMES), "__version__", "plan"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
     from pacboost.boosters.adaboost import AdaBoost as AdaBoost
+    from pacboost.boosters.adaboost_v import AdaBoostV as AdaBoostV
+    from pacboost.boosters.arc_gv import ArcGV as ArcGV
+    from pacboost.boosters.brown import Brown as Brown
+    from pacboost.boosters.corrective_erlp import CorrectiveERLP as CorrectiveERLP
+    from pacboost.boosters.erlp import ERLP as ERLP
     from pacboost.boosters.filter_boost import FilterBoost as FilterBoost
     from pacboost.boosters.gentle import Gentle as Gentle
+    from pacboost.boosters.graph_separation import GraphSeparation as GraphSeparation
     from pacboost.boosters.logit import Logit as Logit
+    from pacboost.boosters.lp import LP as LP
     from pacboost.boosters.mada import Mada as Mada
+    from pacboost.boosters.majority import Majority as Majority
     from pacboost.boosters.measure import Measure as Measure
+    from pacboost.boosters.mlp import MLP as MLP
     from pacboost.boosters.projection import Projection as Projection
     from pacboost.boosters.smooth import Smooth as Smooth
+    from pacboost.boosters.soft import Soft as Soft
+    from pacboost.boosters.total import Total as Total
     from pacboost.bounds.certificate import Certificate as Certificate
     from pacboost.errors import PacboostError as PacboostError
     from pacboost.estimators.adaboost import AdaBoostClassifier as AdaBoostClassifier
+    from pacboost.estimators.bagged_boost import BaggedBoost as BaggedBoost
+    from pacboost.estimators.bagging import BaggingClassifier as BaggingClassifier
+    from pacboost.estimators.bagging_regressor import BaggingRegressor as BaggingRegressor
     from pacboost.estimators.boost import BoostClassifier as BoostClassifier
+    from pacboost.estimators.compare import compare as compare
     from pacboost.estimators.confidence import ConfidenceBoost as ConfidenceBoost
+    from pacboost.estimators.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
+    from pacboost.estimators.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
     from pacboost.estimators.filter_boost import FilterBoostClassifier as FilterBoostClassifier
     from pacboost.estimators.load import load as load
+    from pacboost.estimators.majority import BoostByMajority as BoostByMajority
+    from pacboost.estimators.majority_of_boosters import MajorityOfBoosters as MajorityOfBoosters
+    from pacboost.estimators.random_forest import RandomForestClassifier as RandomForestClassifier
+    from pacboost.estimators.random_forest import RandomForestRegressor as RandomForestRegressor
     from pacboost.estimators.rectangle import RectangleClassifier as RectangleClassifier
     from pacboost.estimators.regressor import BoostRegressor as BoostRegressor
+    from pacboost.estimators.subsampled_boost import SubsampledBoost as SubsampledBoost
+    from pacboost.estimators.text_boost import TextBoostClassifier as TextBoostClassifier
+    from pacboost.estimators.three_learners import ThreeLearnerBoost as ThreeLearnerBoost
+    from pacboost.estimators.three_way import ThreeWayBoost as ThreeWayBoost
     from pacboost.estimators.version_space import VersionSpaceClassifier as VersionSpaceClassifier
     from pacboost.learners.adversary import Adversary as Adversary
     from pacboost.learners.sklearn import SklearnLearner as SklearnLearner
     from pacboost.learners.stump import Stump as Stump
     from pacboost.learners.tree import Tree as Tree
+    from pacboost.learners.words import Words as Words
     from pacboost.ledgers.ledger import Ledger as Ledger
     from pacboost.questions import plan as plan
     from pacboost.questions.certify import certify as certify

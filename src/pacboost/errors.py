@@ -41,3 +41,7 @@ class CheckpointWarning(UserWarning):
 
 class TooFewRowsWarning(UserWarning):
     """There were fewer rows than the theorem needs; the message says how many it needs."""
+
+
+class PrunedWarning(UserWarning):
+    """Texts held more distinct words than are kept; the rarest were dropped."""

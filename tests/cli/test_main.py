@@ -9,7 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 import pacboost
-from pacboost.cli.main import main
+from pacboost.boosters.choose import BOOSTERS
+from pacboost.cli.filter_options import FILTERING_ALONE
+from pacboost.cli.main import IN_MEMORY, main
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.csv import read_csv
 from tests.worlds import noisy
@@ -115,6 +117,25 @@ def test_fit_boosts_trees_on_categories_and_verify_holds(
     checked = CliRunner().invoke(main, ["verify", str(model)])
     assert checked.exit_code == 0, checked.output
     assert checked.output.count("holds") == 3
+
+
+def test_the_command_knows_every_booster() -> None:
+    """Logistic filtering is what `--booster logit --filter` does."""
+    assert {*IN_MEMORY, *FILTERING_ALONE, "filter_boost"} == set(BOOSTERS)
+
+
+@pytest.mark.parametrize("booster", IN_MEMORY)
+@pytest.mark.parametrize("learner", ["stump", "tree"])
+def test_every_booster_is_fitted_saved_and_verified(
+    data: Path, tmp_path: Path, booster: str, learner: str
+) -> None:
+    model = tmp_path / "m.json"
+    arguments = ["fit", str(data), "--target", "label", "--booster", booster]
+    arguments += ["--learner", learner, "--rounds", "7", "--output", str(model)]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    checked = CliRunner().invoke(main, ["verify", str(model)])
+    assert checked.exit_code == 0, checked.output
 
 
 def test_text_needs_to_be_called_a_category(coloured: Path) -> None:

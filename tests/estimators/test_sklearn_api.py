@@ -33,6 +33,11 @@ BY_CHANCE = [
 ]
 """Rows in another order are drawn, held back or split anew: no weights stand for repeated rows."""
 
+FAMILY = (
+    "adaboost_v", "arc_gv", "lp", "total", "soft", "erlp", "corrective_erlp", "mlp", "brown",
+    "majority", "graph_separation",
+)  # fmt: skip
+
 WEIGHTS_AS_REPEATED_ROWS = (
     check_sample_weight_equivalence_on_dense_data,
     check_sample_weight_equivalence_on_sparse_data,
@@ -65,6 +70,7 @@ EVERY_CHECK = [
         BoostClassifier("measure", n_rounds=20),
         BoostClassifier("smooth", n_rounds=20),
         BoostClassifier("projection", n_rounds=20),
+        *(BoostClassifier(name, n_rounds=12) for name in FAMILY),
         *BY_CHANCE,
     )
     for case in checks_of(estimator)

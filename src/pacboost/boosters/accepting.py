@@ -54,6 +54,23 @@ class Accepting(Booster[S]):
         are those in the margins; only a softmax over more than two classes needs them.
         """
 
+    def first_chance(self, outputs: int) -> float:
+        """Give the weight of every row before the first round."""
+        signs = np.ones((1, outputs), dtype=np.int8)
+        signs[0, 1:] = -1
+        if self.by_path:
+            return float(np.exp(self.start((1, outputs)).max()))
+        return float(self.chances(np.zeros((1, outputs)), 0, signs).max())
+
+    @property
+    def last_round(self) -> float:
+        """After how many rounds it ends, where that is settled before; infinite elsewhere."""
+        return math.inf
+
+    def coin_below(self, rounds: int) -> float:
+        """Say below which mean chance any rule will do for the next round; 0: never."""
+        return 0.0
+
     def start(self, shape: tuple[int, ...]) -> Floats:
         """Give the log weights of rows before the first round, to ``follow`` from there."""
         return np.zeros(shape)

@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.request import Request, Sums
-from pacboost.samples.sample import Signs
+from pacboost.samples.sample import Sample, Signs
 
 Agreement = NDArray[np.int8]
 
@@ -95,7 +96,14 @@ class Booster(ABC, Generic[S]):
     """Whether the first round is a constant: what is known before any feature is looked at."""
     multiclass: str = "pairs"
     """How more than two classes are met: "pairs" of row and class, each a problem of its own;
-    "rows", whose rule names a class and is right or wrong; or "softmax", all classes at once."""
+    "rows", whose rule names a class and is right or wrong; "softmax", all at once; or "two": not
+    at all."""
+
+    revises: bool = False
+    """Whether a round may change the votes of earlier ones, as corrective boosters do."""
+    margin_share: float | None = None
+    """Set if the margin is maximised: of the worst so large a share of the rows; 0: of the worst.
+    The loop then records it, and how far it can be from the best."""
 
     @property
     def plain_votes(self) -> bool:
@@ -148,6 +156,37 @@ class Booster(ABC, Generic[S]):
     def votes(self, state: S) -> NDArray[np.float64]:
         """Give the votes of all rounds; a corrective booster may have revised the past."""
 
+    def votes_after(self, state: S, rounds: int) -> NDArray[np.float64]:
+        """Give the votes as they were after so many rounds."""
+        return self.votes(state)[:rounds]
+
+    def share_of(self, state: S) -> float | None:
+        """Give ``margin_share``, or what it has come to be."""
+        return self.margin_share
+
+    def recall(self, state: S, agree: Agreement, memory: list[float]) -> S:
+        """Take in a round of an earlier run, in order, before ``resume``; only if ``revises``."""
+        raise ParameterError(f"{self.name} does not revise its votes")
+
+    def costs(self, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
+        """Say what each margin costs after so many rounds: at least 1 where it is 0 or less.
+
+        Only boosters with a potential of their own (training/judge.py: OWN) are asked.
+        """
+        raise ParameterError(f"{self.name} has a potential that is measured without it")
+
+    def costs_now(self, state: S, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
+        """Give the costs where it takes more than margins and rounds to know them."""
+        return self.costs(margins, rounds)
+
+    def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
+        """Make the final classifier of the rules and their votes: the vote itself, mostly."""
+        return vote
+
+    def parted(self, vote: Vote) -> Vote:
+        """Give the rules and votes that ``joined`` made a final classifier of."""
+        return vote
+
     def last_vote(self, state: S) -> float:
         """Give the vote of the newest round."""
         return float(self.votes(state)[-1])
@@ -161,6 +200,12 @@ def whole_values(values: NDArray[np.float64], unit: float = VOTE_UNIT) -> CellVa
     """Round values to multiples of a unit, so that scores add up exactly."""
     rounded: CellValues = np.rint(values / unit) * unit
     return rounded
+
+
+def edge_of(request: Request, moved: Moved) -> float:
+    """Give the edge that cells had under the weights they were found for."""
+    right = request.pulls * np.sign(moved.values).astype(np.int8)[moved.cells]
+    return int((request.weights * right).sum()) / request.weight
 
 
 def check_rate(name: str, value: float) -> None:

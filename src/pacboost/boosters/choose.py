@@ -6,16 +6,27 @@ from typing import Any
 
 from pacboost.boosters.absolute import Absolute
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.adaboost_v import AdaBoostV
+from pacboost.boosters.arc_gv import ArcGV
 from pacboost.boosters.booster import Booster
+from pacboost.boosters.brown import Brown
+from pacboost.boosters.corrective_erlp import CorrectiveERLP
+from pacboost.boosters.erlp import ERLP
 from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.gentle import Gentle
+from pacboost.boosters.graph_separation import GraphSeparation
 from pacboost.boosters.logit import Logit
+from pacboost.boosters.lp import LP
 from pacboost.boosters.mada import Mada
+from pacboost.boosters.majority import Majority
 from pacboost.boosters.measure import Measure
+from pacboost.boosters.mlp import MLP
 from pacboost.boosters.projection import Projection
 from pacboost.boosters.residual import Residual
 from pacboost.boosters.smooth import Smooth
+from pacboost.boosters.soft import Soft
 from pacboost.boosters.square import Square
+from pacboost.boosters.total import Total
 from pacboost.errors import ParameterError
 
 BOOSTERS: dict[str, type[Booster[Any]]] = {
@@ -27,6 +38,17 @@ BOOSTERS: dict[str, type[Booster[Any]]] = {
     "measure": Measure,
     "smooth": Smooth,
     "projection": Projection,
+    "adaboost_v": AdaBoostV,
+    "arc_gv": ArcGV,
+    "lp": LP,
+    "total": Total,
+    "soft": Soft,
+    "erlp": ERLP,
+    "corrective_erlp": CorrectiveERLP,
+    "mlp": MLP,
+    "brown": Brown,
+    "majority": Majority,
+    "graph_separation": GraphSeparation,
 }
 """By the names of their files."""
 

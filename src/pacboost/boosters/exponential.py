@@ -41,6 +41,8 @@ class ExponentialState:
     """The exact sum of the weights, between 2**51.5 and 2**53."""
     total_vote: float = 0.0
     cast: list[float] = field(default_factory=list)
+    own: tuple[float, ...] = ()
+    """What a booster keeps besides, to choose its votes by."""
 
 
 class Exponential(Booster[ExponentialState]):
@@ -79,15 +81,20 @@ class Exponential(Booster[ExponentialState]):
         return Request(state.weights, state.signs, state.total, state.total, self.criterion)
 
     def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
-        """Cast the vote and weigh anew.
+        """Cast the vote and weigh anew."""
+        return self._cast(state, agree, self.vote(found), found.error)
+
+    def _cast(
+        self, state: ExponentialState, agree: Agreement, vote: float, error: float
+    ) -> ExponentialState:
+        """Add the vote of a rule with this error to the margins, and weigh anew.
 
         Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
         or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
         range changes about half of the rows a round, which is what learners pay for.
         """
-        vote = self.vote(found)
         state.cast.append(vote)
-        grown = state.total * (1 + found.error * math.expm1(2 * vote))
+        grown = state.total * (1 + error * math.expm1(2 * vote))
         shift = 0.0 if grown <= 0.99 * MOST_TOTAL else -2 * vote
         return self._weigh(
             replace(state, total_vote=state.total_vote + vote, log_scale=state.log_scale + shift),
@@ -127,7 +134,7 @@ class Exponential(Booster[ExponentialState]):
 
     def memory(self, state: ExponentialState) -> list[float]:
         """The scale, which depends on all totals before, and the votes cast whole."""
-        return [state.log_scale, state.total_vote]
+        return [state.log_scale, state.total_vote, *state.own]
 
     def resume(
         self,
@@ -139,8 +146,9 @@ class Exponential(Booster[ExponentialState]):
         """Cast the old votes again, then weigh all rows by their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
-        log_scale, total_vote = memory
-        return self._weigh(replace(state, total_vote=total_vote, log_scale=log_scale), None, 0.0)
+        log_scale, total_vote, *own = memory
+        state = replace(state, total_vote=total_vote, log_scale=log_scale, own=tuple(own))
+        return self._weigh(state, None, 0.0)
 
     def votes(self, state: ExponentialState) -> NDArray[np.float64]:
         """Give the votes; none is ever revised."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.accepting import Accepting, Floats
-from pacboost.boosters.booster import Agreement, Measured, Moved, whole_values
+from pacboost.boosters.booster import Agreement, Booster, Measured, Moved, whole_values
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
@@ -46,9 +46,27 @@ class WeighedState:
     """Log weights, where they depend on the path."""
     shift: float = 0.0
     """What the last round added to all of them, likewise."""
+    own: tuple[float, ...] = ()
+    """What a booster keeps besides."""
 
 
-class Weighed(Accepting[WeighedState]):
+class Plain(Booster[WeighedState]):
+    """What holds wherever rules of a plain edge are asked for, and get one vote for good."""
+
+    def request(self, state: WeighedState) -> Request:
+        """Ask for a rule under the weights."""
+        return Request(state.weights, state.signs, state.total, state.total, "error")
+
+    def votes(self, state: WeighedState) -> Floats:
+        """Give the votes; none is ever revised."""
+        return np.array(state.cast)
+
+    def last_vote(self, state: WeighedState) -> float:
+        """Give the newest vote."""
+        return state.cast[-1]
+
+
+class Weighed(Accepting[WeighedState], Plain):
     """The rules that are common to all."""
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> WeighedState:
@@ -78,10 +96,6 @@ class Weighed(Accepting[WeighedState]):
     @abstractmethod
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
         """Set the weights of some rows by their margins (log weights, if by path); sum them up."""
-
-    def request(self, state: WeighedState) -> Request:
-        """Ask for a rule under the weights."""
-        return Request(state.weights, state.signs, state.total, state.total, "error")
 
     def values(self, state: WeighedState, sums: Sums, cells: Cells) -> CellValues:
         """Give each cell the sign that most of its weight asks for."""
@@ -117,14 +131,6 @@ class Weighed(Accepting[WeighedState]):
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state)
-
-    def votes(self, state: WeighedState) -> Floats:
-        """Give the votes; none is ever revised."""
-        return np.array(state.cast)
-
-    def last_vote(self, state: WeighedState) -> float:
-        """Give the newest vote."""
-        return state.cast[-1]
 
     def _weigh(self, state: WeighedState) -> WeighedState:
         told = state.margins if state.standing is None else state.standing

@@ -128,15 +128,21 @@ _THEOREMS = {
     "clipped": "training error ≤ mean clipped exponential",
     "weight": "training error ≤ mean weight, in units of the first",
     "projected": "training error ≤ max(ε, ∏ Z_t)",
+    "hinge": "training error ≤ mean of max(0, 1 - yF)",
+    "binomial": "training error ≤ mean binomial potential",
+    "error function": "training error ≤ mean of erfc",
 }
 _FACTORS = {"mh": ", times K/2 for the class that is named", "pairs": ", times K/2 for the class"}
-_NOT_CONVEX = ("weight", "projected")
+_NOT_CONVEX = ("weight", "projected", "binomial", "error function")
 _REFERENCES = {
     "exponential": "Freund and Schapire 1997, theorem 6; Schapire and Singer 1999",
     "logistic": "Friedman, Hastie and Tibshirani 2000",
     "clipped": "Domingo and Watanabe 2000",
     "weight": "Impagliazzo 1995; Servedio 2003; Bradley and Schapire 2007",
     "projected": "Barak, Hardt and Kale 2009",
+    "hinge": "Demiriz, Bennett and Shawe-Taylor 2002",
+    "binomial": "Freund 1995",
+    "error function": "Freund 2001",
 }
 
 

@@ -14,6 +14,7 @@ from pacboost.cli.filter_options import FILTERING_ALONE
 from pacboost.errors import FileError
 from pacboost.estimators.adaboost import AdaBoostClassifier
 from pacboost.estimators.boost import BoostClassifier
+from pacboost.reports.margins import hardest_table
 from pacboost.reports.text import certificate_panel, rounds_table
 from pacboost.sources.csv import read_csv
 
@@ -49,7 +50,13 @@ def in_memory_model(given: Mapping[str, Any]) -> AdaBoostClassifier | BoostClass
 
 
 def run_fit(
-    model: Boosting, data: Path, target: str, output: Path | None, *, categories: bool = False
+    model: Boosting,
+    data: Path,
+    target: str,
+    output: Path | None,
+    *,
+    categories: bool = False,
+    hardest: int = 0,
 ) -> None:
     """Read, boost, show, and save if asked to."""
     check_output(output)
@@ -59,6 +66,9 @@ def run_fit(
     finally:  # after Ctrl-C too: what is done is shown and kept
         if hasattr(model, "model_"):
             show(model, f"{data.name}: {examples.table.n_rows:,} rows")
+            if hardest:
+                found = model.ledger_.hardest(min(hardest, len(model.ledger_.hard) or 1))
+                Console().print(hardest_table(found, "hardest rows, counted from 0"))
             if output is not None:
                 model.save(output)
 

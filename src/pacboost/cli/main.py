@@ -13,7 +13,13 @@ from pacboost.cli.filter_options import FILTERING_ALONE, filter_options, source_
 from pacboost.cli.plan import Questions
 from pacboost.errors import PacboostError
 
-IN_MEMORY_ALONE = ("categories", "resample", "validation", "certify")
+IN_MEMORY = (
+    "adaboost", "logit", "gentle", "mada", "adaboost_v", "arc_gv", "lp", "total", "soft", "erlp",
+    "corrective_erlp", "mlp", "brown", "majority", "graph_separation",
+)  # fmt: skip
+"""Boosters by name, written out here: the help shall not load the compiler."""
+
+IN_MEMORY_ALONE = ("categories", "resample", "validation", "certify", "hardest")
 """Options that boosting by filtering does not know."""
 
 
@@ -48,9 +54,9 @@ def demo(rounds: int) -> None:
 @click.option("--target", help="The column that holds the labels.  [required]")
 @click.option(
     "--booster",
-    type=click.Choice(["adaboost", "logit", "gentle", "mada", *FILTERING_ALONE]),
-    help="How rounds are weighed; by filtering logit, mada, measure, smooth or projection.  "
-    "[default: adaboost; logit by filtering]",
+    type=click.Choice([*IN_MEMORY, *FILTERING_ALONE]),
+    help="How rounds are weighed; by filtering logit, mada, measure, smooth, projection or "
+    "majority.  [default: adaboost; logit by filtering]",
 )
 @click.option(
     "--learner",
@@ -97,6 +103,12 @@ def demo(rounds: int) -> None:
     help="Seed for everything drawn by chance.",
 )
 @click.option("--jobs", default=-1, show_default=True, help="Threads; -1 means all cores.")
+@click.option(
+    "--hardest",
+    type=click.IntRange(0, 100),
+    default=0,
+    help="Also show so many rows that the vote finds hardest: look at their labels.",
+)
 @click.option("--output", type=click.Path(path_type=Path), help="Write the model to this file.")
 @click.pass_context
 def fit(
@@ -127,7 +139,79 @@ def fit(
     if target is None:
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
     model = in_memory_model(given)
-    run_fit(model, data[0], target, output, categories=given["categories"])
+    run_fit(
+        model,
+        data[0],
+        target,
+        output,
+        categories=given["categories"],
+        hardest=given["hardest"],
+    )
+
+
+@main.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", required=True, help="The column that holds the labels.")
+@click.option(
+    "--boosters",
+    default="adaboost,logit,adaboost_v,lp,erlp",
+    show_default=True,
+    help="Names of boosters with commas between them, or 'all'.",
+)
+@click.option(
+    "--learner",
+    type=click.Choice(["stump", "tree"]),
+    default="stump",
+    show_default=True,
+    help="What is boosted.",
+)
+@click.option("--leaves", type=int, help="The most leaves of a tree.  [default: 31]")
+@click.option("--categories", is_flag=True, help="Take columns of text as categories.")
+@click.option("--rounds", default=100, show_default=True, help="The most rounds each may run.")
+@click.option(
+    "--learning-rate", type=float, help="Scales every vote.  [default: 0.1 for trees, else 1]"
+)
+@click.option("--max-bins", default=255, show_default=True, help="The most bins per feature.")
+@click.option(
+    "--test",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="Share of rows that no booster sees, to test on; 0 for none.",
+)
+@click.option(
+    "--delta",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="The probability with which any of the intervals may fail.",
+)
+@click.option(
+    "--share",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="Share of the worst rows whose mean margin is shown.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed for everything drawn by chance.",
+)
+@click.option("--jobs", default=-1, show_default=True, help="Threads; -1 means all cores.")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw errors and margins.")
+def compare(data: Path, target: str, as_json: bool, plot: Path | None, **given: Any) -> None:
+    """Boost the rows of a CSV file by several rules, and lay them side by side.
+
+    Prints rounds, seconds, training error against its bound, margins, and the error on rows set
+    apart with its interval. A booster that fails says why, and the others go on.
+    """
+    from pacboost.cli.compare import run_compare
+
+    run_compare(data, target, given, as_json=as_json, plot=plot)
 
 
 @main.command()

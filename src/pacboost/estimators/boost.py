@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from pacboost.boosters.accepting import Accepting
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
-from pacboost.boosters.choose import as_booster
+from pacboost.boosters.choose import BOOSTERS, as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.estimators import door, prepare
@@ -29,14 +31,16 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
     Parameters
     ----------
     booster : str or booster, default="logit"
-        "adaboost", "logit", "gentle" or "mada", or an object such as ``AdaBoost(max_vote=2)``; or
-        one with smooth weights: "filter_boost", "measure", "smooth" or "projection".
+        "adaboost", "logit", "gentle" or "mada", or an object such as ``AdaBoost(max_vote=2)``; with
+        smooth weights "filter_boost", "measure", "smooth" or "projection"; for the largest margin
+        "adaboost_v" or "arc_gv", for the largest soft margin "lp", "total", "soft", "erlp",
+        "corrective_erlp" or "mlp"; "majority", "brown" and "graph_separation".
     learner : str, learner, scikit-learn classifier or function, default="tree"
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
     n_rounds : int, default=None
         The most rounds to run; ``n_estimators`` means the same. None: 180, or 100 for more than
-        three classes and fewer than 25,000 rows.
+        three classes and fewer than 25,000 rows; for "majority" as many as the promise takes.
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1, from
         25,000 rows on 0.2; 1 for other learners, or what the booster object says.
@@ -160,6 +164,8 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
         many = examples.n_rows >= ROWS_TO_SPARE
         rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
         booster = self._booster(learner, 0.2 if many else 0.1)
+        settled = booster.last_round if isinstance(booster, Accepting) else math.inf
+        rounds = int(settled) if math.isfinite(settled) else rounds
         return Means(learner, booster, self._rounds(rounds), 0, self._share())
 
     def _learner(self, examples: prepare.Examples) -> Learner:
@@ -201,3 +207,12 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
 
     def _inner_estimator(self) -> Any:
         return named(self.learner)[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        choice = named(self.booster)[0]
+        rules = BOOSTERS.get(choice, choice) if isinstance(choice, str) else choice
+        table = getattr(rules, "multiclass", "") == "two"  # graph separation's, of patterns
+        tags.classifier_tags.multi_class = not table
+        tags.classifier_tags.poor_score = table  # pure patterns heed no class weights
+        return tags

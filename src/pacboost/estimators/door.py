@@ -23,6 +23,7 @@ from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import FrameTable, is_frame
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
+from pacboost.sources.words import WordTable
 
 MOST_TARGET = 1e100
 
@@ -106,7 +107,8 @@ def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
 def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:
     """Check a table of ours as scikit-learn would check an array."""
     _refuse_empty(table)
-    for first, block in table.blocks():
+    finite = isinstance(table, WordTable)  # it need not be opened up to see that
+    for first, block in () if finite else table.blocks():
         for j in range(block.shape[1]):
             refuse_infinite(block[:, j], repr(table.name(first + j)))
     if reset:

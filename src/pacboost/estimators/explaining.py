@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +25,6 @@ from pacboost.sources.table import Table
 from pacboost.training import metrics
 
 Doubles = NDArray[np.float64]
-CURVES = 4
-"""How many rounds ``plot_margins`` draws if none are named."""
 
 
 class ExplainMixin:
@@ -120,27 +117,6 @@ class ExplainMixin:
         check_is_fitted(self)
         return plots.rounds(self.model_.ledger, ax)
 
-    def plot_margins(
-        self, X: Any, y: Any, rounds: Sequence[int] | None = None, ax: Any = None
-    ) -> Any:
-        """Draw how the margins of rows are distributed after some rounds.
-
-        A margin is y·F/S, where S adds up the largest vote that each round could give; with more
-        than two classes, (own score - best other)/2S, or /S where every rule names one class. With
-        several labels every pair of row and label has a margin.
-        """
-        sample, vote = self._labelled(X, y), self.model_.vote
-        wanted = _wanted(rounds, len(vote.votes))
-        naming = self.model_.ledger.multiclass in ("m1", "samme")
-        total, curves = 0.0, {}
-        with using(self.n_jobs):
-            stages = zip(vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True)
-            for number, (rule, cast, scores) in enumerate(stages, start=1):
-                total += abs(float(cast)) * float(np.abs(rule.values).max())
-                if number in wanted:
-                    curves[number] = _margins(sample, scores, naming=naming) / total
-        return plots.margins(curves, ax)
-
     def plot_shapes(self, ax: Any = None, top: int = 12, *, for_class: Any = None) -> Any:
         """Draw what each feature adds to the score, for votes of stumps.
 
@@ -200,20 +176,6 @@ class ExplainMixin:
         return Sample(table, known.signs, labels=known.labels)
 
 
-def _wanted(rounds: Sequence[int] | None, last: int) -> set[int]:
-    """Check the numbers of rounds; without any, take some that lie ever further apart."""
-    if last == 0:
-        raise DataError("the vote is empty; there are no margins to draw")
-    if rounds is None:
-        rounds = np.geomspace(1, last, CURVES).round().astype(int).tolist()
-    wanted = {door.at_least_one("a round", number) for number in rounds}
-    if max(wanted, default=0) > last:
-        raise ParameterError(
-            f"rounds holds {max(wanted)}, but the vote has {last}; give 1 to {last}"
-        )
-    return wanted
-
-
 def _by_name(row: Any, names: tuple[str, ...] | None) -> list[Any]:
     """Put the values of a mapping (or of a row of a frame) into the order of the columns."""
     keys = list(row.keys())
@@ -227,14 +189,3 @@ def _by_name(row: Any, names: tuple[str, ...] | None) -> list[Any]:
             f"of fit: {', '.join(names)}"
         )
     return [row[name] for name in names]
-
-
-def _margins(sample: Sample, scores: Scores, *, naming: bool) -> Doubles:
-    """Give what is divided by the sum of votes."""
-    scores = scores.reshape(sample.n_rows, -1)
-    if sample.labels is None:
-        return np.asarray((sample.signs * scores).ravel())
-    rows = np.arange(sample.n_rows)
-    own, others = scores[rows, sample.labels], scores.copy()
-    others[rows, sample.labels] = -np.inf
-    return np.asarray((own - others.max(axis=1)) / (1 if naming else 2))

@@ -42,15 +42,16 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
 
     Parameters
     ----------
-    booster : "logit", "measure", "mada", "smooth", "projection" or booster, default="logit"
-        How examples are weighed; every weight is a chance to be kept.
+    booster : str or booster, default="logit"
+        How examples are weighed; every weight is a chance to be kept: "logit", "measure", "mada",
+        "smooth", "projection" or "majority", whose rounds follow from ``edge`` and ``epsilon``.
     learner : str, learner, scikit-learn classifier or function, default="tree"
     edge : float, default=None
         The correlation 1 - 2·error that the learner promises under every weighting. If given, the
         theorems are followed to the letter: every round has a sample of its own, and each rule's
         edge is tested on examples of its own ("logit" is then FilterBoost). None: samples are
         boosted on as long as they represent the weights, with weights corrected for how they were
-        drawn; "measure", "smooth" and "projection" then assume 0.1.
+        drawn; "measure", "smooth", "projection" and "majority" then assume 0.1.
     epsilon : float, default=None
         Stop once the error is surely at most this. None: stop by rounds and time alone.
     delta : float, default=0.05
@@ -60,7 +61,8 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: 0.2 for trees, else 1.
     sample_rows : int, default=None
-        The most rows that are kept at a time. None: 100,000, or what ``memory`` leaves room for.
+        The most rows that are kept at a time. None: 100,000, for stumps 50,000, or what ``memory``
+        leaves room for.
     memory : str or int, default=None
         The most memory that the process may hold, such as "2GB".
     time_limit : str or float, default=None

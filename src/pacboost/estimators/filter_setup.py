@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from pacboost.estimators.session import Limits, Session
 from pacboost.estimators.trees import LIMITS
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import Bins, fit_bins
@@ -26,12 +27,15 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.training.filtering.candidates import LEAST_AT_ONCE, Candidates, Stream
-from pacboost.training.filtering.engine import Filtering, first_chance
+from pacboost.training.filtering.engine import Filtering
+from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.intake import Intake
 from pacboost.training.filtering.plan import Plan
 from pacboost.training.filtering.pool import Pool
 
 ROWS = 100_000
+ROWS_OF_STUMPS = 50_000
+"""Rounds of stumps cost half as much on so many, and bring nearly as much (docs/decisions/0008)."""
 ROWS_FOR_BINS = 50_000
 CELLS_FOR_BINS = 2**22
 LEAST_FOR_BINS = 1_000
@@ -72,7 +76,7 @@ class FilterSetup:
         candidates: Candidates
         if isinstance(oracle, ArrayOracle) and not faithful and oracle.order.name == "shuffled":
             all_classes = self._classes(oracle, classes, None)
-            start = first_chance(booster, _outputs(all_classes))
+            start = booster.first_chance(_outputs(all_classes))
             candidates = Pool(oracle, seed, apart, all_classes, start)
         else:
             candidates = Stream(oracle, seed, apart)
@@ -86,10 +90,11 @@ class FilterSetup:
                 f"there are {known.size} classes, and the booster {booster.name} filters for two. "
                 "Use booster='logit' with edge=None."
             )
-        plan = self._plan(oracle, learner, known, seed, faithful=faithful, held=held)
+        plan = self._plan(oracle, learner, known, seed, held=held)
+        plan = replace(plan, rounds=int(min(plan.rounds, booster.last_round)))
         helping = LEAST_AT_ONCE if faithful else max(LEAST_AT_ONCE, plan.first_rows)
         candidates.at_once = min(candidates.at_once, helping)
-        run = Filtering(
+        run = (Faithful if faithful else Filtering)(
             candidates,
             Intake(oracle, known, bins),
             learner,
@@ -114,10 +119,10 @@ class FilterSetup:
         classes: NDArray[Any],
         seed: int,
         *,
-        faithful: bool,
         held: int,
     ) -> Plan:
-        rows = ROWS
+        few = isinstance(learner, Stump) and self.edge is None
+        rows = ROWS_OF_STUMPS if few else ROWS
         if self.sample_rows is not None:
             rows = door.at_least_one("sample_rows", self.sample_rows)
         limit = resources.read_size("memory", self.memory)
@@ -138,7 +143,6 @@ class FilterSetup:
             epsilon=None if self.epsilon is None else door.number("epsilon", self.epsilon),
             delta=door.number("delta", self.delta),
             seed=seed,
-            faithful=faithful,
             edge=None if self.edge is None else door.number("edge", self.edge),
         )
 
@@ -161,7 +165,7 @@ class FilterSetup:
         if not isinstance(booster, Accepting):
             raise ParameterError(
                 f"booster is {self.booster!r}, whose weights are no chances; it may be 'logit', "
-                "'measure', 'mada', 'smooth' or 'projection'"
+                "'measure', 'mada', 'smooth', 'projection' or 'majority'"
             )
         known = {f.name for f in fields(booster)}  # type: ignore[arg-type]
         changes: dict[str, Any] = {}

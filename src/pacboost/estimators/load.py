@@ -8,18 +8,47 @@ from typing import Any
 import numpy as np
 
 from pacboost.estimators.adaboost import AdaBoostClassifier
+from pacboost.estimators.bagged_boost import BaggedBoost
 from pacboost.estimators.boost import BoostClassifier
+from pacboost.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from pacboost.estimators.majority_of_boosters import MajorityOfBoosters
+from pacboost.estimators.members import MembersClassifier
+from pacboost.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
 from pacboost.estimators.regressor import BoostRegressor
+from pacboost.estimators.subsampled_boost import SubsampledBoost
+from pacboost.estimators.text_boost import TextBoostClassifier
+from pacboost.estimators.three_learners import ThreeLearnerBoost
+from pacboost.estimators.three_way import ThreeWayBoost
+from pacboost.models import forest_format
 from pacboost.models import format as model_file
+from pacboost.models.forest_format import ForestModel
 from pacboost.models.model import Model
+
+MEMBERS: dict[str, type[MembersClassifier]] = {
+    "three_way": ThreeWayBoost,
+    "three_learners": ThreeLearnerBoost,
+    "majority_of": MajorityOfBoosters,
+    "subsampled": SubsampledBoost,
+    "bagged": BaggedBoost,
+}
+"""By what their ledgers call them."""
+FORESTS: dict[tuple[str, bool], Any] = {
+    ("random_forest", True): RandomForestClassifier,
+    ("random_forest", False): RandomForestRegressor,
+    ("extra_trees", True): ExtraTreesClassifier,
+    ("extra_trees", False): ExtraTreesRegressor,
+}
+"""By kind, and whether they name classes."""
 
 
 def load(path: str | Path) -> Any:
     """Read a model file; the estimator it gives predicts as the one that was saved did.
 
-    It is a BoostRegressor for numbers, an AdaBoostClassifier for AdaBoost's votes of stumps, and a
-    BoostClassifier for all others.
+    It is a BoostRegressor for numbers, an AdaBoostClassifier for AdaBoost's votes of stumps, what
+    it was for texts, forests and majorities of members, and a BoostClassifier for all others.
     """
+    if forest_format.is_forest(path):
+        return _forest(forest_format.load(path))
     model = model_file.load(path)
     estimator = _estimator(model)
     estimator.model_ = model
@@ -33,9 +62,24 @@ def load(path: str | Path) -> Any:
     return estimator
 
 
-def _estimator(model: Model) -> AdaBoostClassifier | BoostClassifier | BoostRegressor:
+def _forest(model: ForestModel) -> Any:
+    estimator = FORESTS[model.kind, model.classes.size > 0](len(model.forest))
+    estimator.model_, estimator.n_features_in_ = model, model.n_features
+    estimator.levels_ = model.levels
+    if model.names is not None:
+        estimator.feature_names_in_ = np.array(model.names, dtype=object)
+    if model.classes.size:
+        estimator.classes_ = model.classes
+    return estimator
+
+
+def _estimator(model: Model) -> Any:
     ledger = model.ledger
+    if ledger.booster in MEMBERS:
+        return MEMBERS[ledger.booster]()
     rounds = max(1, len(ledger))
+    if model.text is not None:
+        return TextBoostClassifier(**model.text.to_dict(), n_rounds=rounds)
     if model.classes.size == 0:
         return BoostRegressor(ledger.booster, n_rounds=rounds)
     if ledger.booster == "adaboost" and ledger.learner != "Tree":

@@ -15,7 +15,7 @@ from pacboost.models.model import answer_names
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, Signs
 from pacboost.samples.signs import signs_of
-from pacboost.sources.table import SomeRows, Table
+from pacboost.sources.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Examples:
     """Rows of a table and what is known of them: signs (rows, outputs), weights if they differ.
 
     ``labels`` holds the numbers of classes where there are more than two, ``targets`` the numbers
-    to predict in regression.
+    to predict in regression. ``numbers`` says which rows of those handed in they are, if not all.
     """
 
     table: Table
@@ -31,6 +31,7 @@ class Examples:
     weights: NDArray[np.float64] | None = None
     labels: NDArray[np.int64] | None = None
     targets: NDArray[np.float64] | None = None
+    numbers: NDArray[np.intp] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -40,11 +41,12 @@ class Examples:
     def take(self, rows: NDArray[np.intp]) -> Examples:
         """Give some of the rows."""
         return Examples(
-            SomeRows(self.table, rows),
+            self.table.take(rows),
             self.signs[rows],
             None if self.weights is None else self.weights[rows],
             None if self.labels is None else self.labels[rows],
             None if self.targets is None else self.targets[rows],
+            rows if self.numbers is None else self.numbers[rows],
         )
 
     def counting(self) -> Examples:
@@ -219,6 +221,7 @@ def training_sample(
         answer_names(classes),
         examples.labels,
         examples.targets,
+        examples.numbers,
     )
     if codes and not one_class(sample) and not one_target(sample):
         _refuse_constant(sample)

@@ -136,7 +136,7 @@ class Running:
             watch=self._watch(held, sample, means.booster),
         )
         if self.warm_start and hasattr(self, "model_"):
-            self._resume(run, means.rounds, classes)
+            self._resume(run, means.booster, means.rounds, classes)
         return run
 
     def _hold_back(
@@ -180,7 +180,7 @@ class Running:
         watched = prepare.watched_sample(held.counting(), training)
         return Watch(watched, measure, patience, tolerance)
 
-    def _resume(self, run: Run, rounds: int, classes: NDArray[Any]) -> None:
+    def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
         """Take over the rounds of the last fit."""
         earlier, table = self.model_, run.sample.table
         same = earlier.n_features == table.n_columns and earlier.levels == table.levels
@@ -189,8 +189,10 @@ class Running:
                 "warm_start goes on with the same data, but features, their levels or classes have "
                 "changed; set warm_start=False to start afresh"
             )
-        cast = [1.0 if earlier.ledger.cells else entry.vote for entry in earlier.ledger.rounds]
-        if earlier.vote.votes.tolist() != cast:
+        ledger, vote = earlier.ledger, booster.parted(earlier.vote)
+        whole = ledger.revised or not ledger.cells
+        cast = [entry.vote if whole else 1.0 for entry in ledger.rounds]
+        if vote.votes.tolist() != cast:
             raise ParameterError(
                 "the votes of the last fit were rounded (certify='train'), so there is no going on "
                 "from them; set warm_start=False to start afresh"
@@ -206,7 +208,7 @@ class Running:
                 "the bins are not those of the last fit: max_bins or the data have changed. Keep "
                 "them, or set warm_start=False to start afresh"
             )
-        run.resume(earlier.vote.hypotheses, cast, earlier.ledger)
+        run.resume(vote.hypotheses, cast, ledger)
 
     def _on_all_rows(self, scout: Work, again: Callable[[int], Work]) -> Work:
         """Boost once more without holding rows back: more rows bear more rounds."""

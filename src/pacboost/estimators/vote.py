@@ -16,6 +16,7 @@ from pacboost.bounds.training import training_error
 from pacboost.estimators import door, prepare
 from pacboost.estimators.certifying import mistaken
 from pacboost.estimators.explaining import ExplainMixin
+from pacboost.estimators.margins import MarginsMixin
 from pacboost.estimators.sketching import SketchMixin
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
@@ -81,7 +82,7 @@ class VoteMixin(SketchMixin):
             return self.model_.vote.scores(table)
 
 
-class VoteClassifier(ExplainMixin, VoteMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class VoteClassifier(ExplainMixin, MarginsMixin, VoteMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose fit leaves a ``model_`` and ``classes_``."""
 
     classes_: NDArray[Any]

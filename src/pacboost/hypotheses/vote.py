@@ -1,9 +1,9 @@
 """The final vote, scored by one table per feature where it is made of stumps.
 
 A vote of stumps is a sum of step functions, one per feature: after adding up, a row costs one
-look-up per feature, whatever the number of rounds. Trees are walked on codes. Votes and values are
-multiples of a fixed unit (numerics/exact.py), so either gives bit for bit what adding round by
-round gives.
+look-up per feature, whatever the number of rounds. Trees are walked on codes; lists of words are
+turned over, so that a text costs what its own words stand in. Votes and values are multiples of a
+fixed unit (numerics/exact.py), so each gives bit for bit what adding round by round gives.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import lookup, walk
+from pacboost.hypotheses.word_list import WordIndex, WordList
+from pacboost.kernels import lookup, walk, words
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.table import Table
+from pacboost.sources.words import words_of
 
 Scores = NDArray[np.float64]
 
@@ -79,9 +81,10 @@ class Vote:
     def scores(self, table: Table) -> Scores:
         """Give F for every row: (rows,) for one output, else (rows, outputs)."""
         scores = np.zeros((table.n_rows, self.outputs))
-        for first, values in table.blocks():
+        for first, values in table.blocks() if self.steps else ():
             self._add_steps(first, values, scores[:, 0])
         self._add_trees(table, scores)
+        self._add_lists(table, scores)
         if self._others:
             sample = unlabelled(table)
             for hypothesis, vote in self._others:
@@ -104,7 +107,8 @@ class Vote:
     def _others(self) -> list[tuple[Hypothesis, float]]:
         """The rules that no table can hold."""
         pairs = zip(self.hypotheses, self.votes, strict=True)
-        return [(rule, vote) for rule, vote in pairs if not isinstance(rule, (StumpRule, TreeRule))]
+        known = (StumpRule, TreeRule, WordList)
+        return [(rule, vote) for rule, vote in pairs if not isinstance(rule, known)]
 
     @cached_property
     def steps(self) -> dict[int, Steps]:
@@ -144,6 +148,35 @@ class Vote:
             )
 
         each_rows(task, table.n_rows)
+
+    @cached_property
+    def index(self) -> WordIndex | None:
+        """The word lists among the rules, turned over."""
+        pairs = zip(self.hypotheses, self.votes, strict=True)
+        lists = [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, WordList)]
+        return WordIndex.of(*map(list, zip(*lists, strict=True))) if lists else None
+
+    def _add_lists(self, table: Table, scores: Scores) -> None:
+        index = self.index
+        if index is None:
+            return
+        own = words_of(table)
+        scores += index.silent
+
+        def task(start: int, stop: int) -> None:
+            words.score(
+                own.starts,
+                own.words,
+                index.entries,
+                index.lists,
+                index.lines,
+                index.n_lists,
+                index.values,
+                start,
+                scores[start:stop],
+            )
+
+        each_rows(task, table.n_rows, width=self.outputs)
 
     def _add_steps(self, first: int, values: NDArray[np.floating], scores: Scores) -> None:
         used = [j for j in self.steps if first <= j < first + values.shape[1]]

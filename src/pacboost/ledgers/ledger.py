@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from pacboost.errors import DataError
+from pacboost.errors import DataError, ParameterError
+from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.refill import Refill
+from pacboost.numerics.checks import positive_whole
 
 OUTSIDE = ("rule", "seconds")
 """Fields of a round that two equal runs may differ in: words hold column names, clocks differ."""
@@ -46,6 +48,10 @@ class Round:
     seconds: float
     validation: float | None = None
     """The evaluation metric on validation rows, where there are some."""
+    margin: float | None = None
+    """The margin after the round, where that is what the booster maximises."""
+    gap: float | None = None
+    """By how much any vote could exceed it at most, if the learner found the best rules."""
 
 
 @dataclass
@@ -81,6 +87,10 @@ class Ledger:
     refills: list[Refill] = field(default_factory=list)
     """How the sample was drawn anew, in boosting by filtering; rates of rounds are then of the
     sample of that time, and ``rows`` counts all draws."""
+    revised: bool = False
+    """Whether later rounds changed the votes of earlier ones; those recorded are the last."""
+    hard: list[HardRow] = field(default_factory=list)
+    """The rows that the final vote finds hardest, the hardest first; ``hardest`` reads them."""
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -118,6 +128,30 @@ class Ledger:
             form.append(math.exp(total))
         return list(form)
 
+    def hardest(self, k: int = 10) -> list[HardRow]:
+        """Give the k rows with the smallest margins: outliers, and suspected label errors."""
+        wanted = positive_whole("k", k)
+        if not self.hard:
+            raise DataError(f"no rows are known to be hard: {self._why_none_is_hard()}")
+        if wanted > len(self.hard) and self.rows > len(self.hard):
+            raise ParameterError(
+                f"k is {k}, but the ledger keeps the {len(self.hard)} hardest rows; "
+                "margins(X, y) of the classifier has all"
+            )
+        return self.hard[:wanted]
+
+    def _why_none_is_hard(self) -> str:
+        if self.refills:
+            return (
+                "the rows were drawn, learned from and forgotten. Ask margins(X, y) of the "
+                "classifier for rows at hand"
+            )
+        if self.potential in ("square", "absolute"):
+            return "numbers have no margins. Compare predict(X) with y"
+        if not self.rounds:
+            return "the vote is empty"
+        return "the record is older than this list. Ask margins(X, y) of the classifier"
+
     def to_frame(self, backend: str = "pandas") -> Any:
         """Everything as a data frame of pandas, polars or pyarrow."""
         import narwhals as nw
@@ -125,8 +159,20 @@ class Ledger:
         return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain objects that JSON knows."""
-        return asdict(self)
+        """Everything as plain objects that JSON knows.
+
+        What came to the record later is left out where it is not used, so that the fingerprint of
+        a record does not change with the version that reads it.
+        """
+        content = asdict(self)
+        for name in ("revised", "hard"):
+            if not content[name]:
+                del content[name]
+        for entry in content["rounds"]:
+            for name in ("margin", "gap"):
+                if entry[name] is None:
+                    del entry[name]
+        return content
 
     def to_json(self) -> str:
         """Everything as JSON text."""
@@ -138,7 +184,8 @@ class Ledger:
         try:
             rounds = [Round(**entry) for entry in content["rounds"]]
             refills = [Refill(**entry) for entry in content.get("refills", [])]
-            return cls(**{**content, "rounds": rounds, "refills": refills})
+            hard = [HardRow(**entry) for entry in content.get("hard", [])]
+            return cls(**{**content, "rounds": rounds, "refills": refills, "hard": hard})
         except (KeyError, TypeError) as problem:
             raise DataError(f"this is not a ledger: {problem}") from problem
 

@@ -23,6 +23,7 @@ from pacboost.models.model import Model
 from pacboost.models.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
 from pacboost.sources.levels import Levels
+from pacboost.sources.text import TextFeatures
 
 FORMAT = "pacboost model"
 VERSION = 2
@@ -91,7 +92,9 @@ def _core(model: Model) -> dict[str, Any]:
             "middle": model.bins.middle.tolist(),
             "levels": model.bins.levels.tolist(),
         }
+    text = {} if model.text is None else {"text": model.text.to_dict()}
     return {
+        **text,
         "classes": model.classes.tolist(),
         "features": model.n_features,
         "bins": bins,
@@ -119,16 +122,20 @@ def _model(core: dict[str, Any], about: dict[str, Any], certificate: Certificate
         {**entry, **outside}
         for entry, outside in zip(core["ledger"]["rounds"], about["rounds"], strict=True)
     ]
+    names = None if about["names"] is None else tuple(about["names"])
+    if "text" in core and (names is None or len(names) != features):
+        raise ValueError(f"the names are not those of {features} words")
     return Model(
         classes=classes,
         n_features=features,
-        names=None if about["names"] is None else tuple(about["names"]),
+        names=names,
         bins=bins,
         vote=Vote(rules, np.array(core["votes"], dtype=np.float64), outputs),
         ledger=Ledger.from_dict({**core["ledger"], "rounds": rounds}),
         certificate=certificate,
         levels=Levels.from_dict(core["levels"]),
         calibration=None if calibration is None else Calibration.from_dict(calibration),
+        text=TextFeatures.from_dict(core["text"], names or ()) if "text" in core else None,
     )
 
 

@@ -11,13 +11,16 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
+from pacboost.hypotheses.pattern import Pattern
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.word_list import WordList
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.calibration import Calibration
 from pacboost.samples.bins import Bins
 from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
 
@@ -34,6 +37,8 @@ class Model:
     certificate: Certificate | None
     levels: Levels = NO_LEVELS
     calibration: Calibration | None = None
+    text: TextFeatures | None = None
+    """How texts are read, where the columns are words."""
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -97,8 +102,14 @@ class Model:
 def _shares(hypothesis: Hypothesis, vote: float, features: int) -> NDArray[np.float64]:
     if isinstance(hypothesis, Valued):
         return _shares(hypothesis.rule, float(np.abs(hypothesis.values).max()), features)
+    if isinstance(hypothesis, Pattern):
+        asked = [_shares(rule, vote, features) for rule in hypothesis.rules]
+        return np.asarray(np.sum(asked, axis=0))
     if isinstance(hypothesis, TreeRule):
         return np.bincount(hypothesis.feature, hypothesis.gain, features).astype(np.float64)
+    if isinstance(hypothesis, WordList):
+        said = np.abs(hypothesis.values[:-1] - hypothesis.values[-1]).max(axis=1)
+        return np.bincount(hypothesis.asked, vote * said, features).astype(np.float64)
     if isinstance(hypothesis, StumpRule):
         own = np.zeros(features)
         own[hypothesis.feature] = vote

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 FRESH_TOTAL = 2**52
 MOST_TOTAL = 2**53
 VOTE_UNIT = 2.0**-40
@@ -32,3 +35,27 @@ def round_vote(vote: float) -> float:
     False
     """
     return round(vote / VOTE_UNIT) * VOTE_UNIT
+
+
+def whole_scale(total: float) -> float:
+    """Give the power of two that brings a sum of weights to between 2**51 and ``FRESH_TOTAL``.
+
+    Sums that differ in their last bits have the same, so a row of weight 2 is treated as two rows.
+
+    >>> whole_scale(3.0) == 2.0**50
+    True
+    """
+    return math.ldexp(1.0, 52 - math.frexp(total)[1])
+
+
+def in_least(base: NDArray[np.float64], outputs: int = 1) -> NDArray[np.float64]:
+    """Give base weights in units of the least, one for each output; whole where they nearly are.
+
+    >>> in_least(np.array([0.1, 0.3])).tolist()
+    [1.0, 3.0]
+    """
+    if base.size == 1:
+        return np.ones(1)
+    units = np.repeat(base / base.min(), outputs)
+    whole = np.rint(units)
+    return np.where(np.abs(units - whole) <= 1e-9 * whole, whole, units)

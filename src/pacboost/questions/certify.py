@@ -52,7 +52,7 @@ def certify(
     (1, 0.0235)
     """
     share = probability("delta", delta) / positive_whole("models", models)
-    wrong = _mistakes(model, X, y)
+    wrong = mistakes(model, X, y)
     _refuse_training_rows(model, X)
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
@@ -63,7 +63,7 @@ def certify(
     return holdout.certificate(int(wrong.sum()), wrong.size, delta, models)
 
 
-def _mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
+def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     """Which rows the model gets wrong; for a vote of ours, ties count as wrong."""
     if hasattr(model, "ledger_") and not hasattr(model, "mistakes"):
         raise NotCertified(

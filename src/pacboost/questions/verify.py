@@ -9,7 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pacboost.bounds import filtering, holdout, occam
+from pacboost.boosters.choose import BOOSTERS
+from pacboost.bounds import filtering, holdout, occam, three_way
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.ledgers.ledger import Ledger
@@ -70,8 +71,13 @@ def _rounds(model: Model) -> Check:
         if not fits:
             return Check("rounds", False, f"round {entry.number} contradicts itself")
     rounded = model.certificate is not None and model.certificate.bound == "occam.occam_bound"
-    votes = [1.0 if ledger.cells else entry.vote for entry in ledger.rounds]
-    if not rounded and model.vote.votes.tolist() != votes:
+    whole = ledger.revised or not ledger.cells
+    votes = [entry.vote if whole else 1.0 for entry in ledger.rounds]
+    if ledger.potential == "none":  # members that have one vote each
+        votes = [1.0] * len(model.vote.hypotheses)
+    known = BOOSTERS.get(ledger.booster)
+    cast = model.vote if known is None else known().parted(model.vote)
+    if not rounded and cast.votes.tolist() != votes:
         return Check("rounds", False, "the votes are not those of the rounds")
     told = "themselves and the votes" if ledger.refills else "the theorem"
     return Check("rounds", True, f"{len(ledger)} rounds agree with {told}")
@@ -115,6 +121,14 @@ def _filtered(model: Model) -> Certificate:
     return filtering.certificate(last, given.delta, factor, given.assumptions[0], of=of)
 
 
+def _recursive(model: Model) -> Certificate:
+    given = model.certificate
+    assert given is not None
+    return three_way.certificate(
+        **_inputs(model), delta=given.delta, draws=given.size, assumes=given.assumptions[0]
+    )
+
+
 def _inputs(model: Model) -> dict[str, Any]:
     return {} if model.certificate is None else dict(model.certificate.inputs)
 
@@ -123,6 +137,7 @@ MAKERS: dict[str, Callable[[Model], Certificate]] = {
     "training.product_bound": lambda model: training_error(model.ledger),
     "holdout.clopper_pearson": _held_out,
     "filtering.error_by_weight": _filtered,
+    "three_way.recursive_error": _recursive,
     "occam.occam_bound": lambda model: occam.certificate(**_inputs(model)),
 }
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.errors import DataError, FileError, PacboostError
+from pacboost.errors import DataError, PacboostError
 from pacboost.numerics.checks import positive_whole
+from pacboost.reports.canvas import figure, save, shade, tidy
 
 if TYPE_CHECKING:  # a picture of a plan needs no compiler
     from pacboost.hypotheses.shapes import Shape, Shapes
@@ -30,8 +31,8 @@ LEVELS_NAMED = 12
 
 def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) -> None:
     """Draw the answers to a question against its first fractional parameter."""
-    figure = _figure()
-    axes = figure.subplots()
+    drawn = figure()
+    axes = drawn.subplots()
     name = next((key for key, value in given.items() if isinstance(value, float)), None)
     if name is None:
         raise PacboostError("this question has no fractional parameter to draw a curve over")
@@ -53,10 +54,7 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
     axes.axvline(asked, color="grey", lw=0.8)
     axes.set(xlabel=name, ylabel="number needed")
     axes.legend()
-    try:
-        figure.savefig(path)
-    except (OSError, ValueError) as problem:
-        raise FileError(f"{path}: cannot be written ({problem})") from problem
+    save(drawn, path)
 
 
 def rounds(ledger: Ledger, ax: Any = None) -> Any:
@@ -67,7 +65,7 @@ def rounds(ledger: Ledger, ax: Any = None) -> Any:
     """
     if len(ledger) == 0:
         raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
-    axes = _figure().subplots() if ax is None else ax
+    axes = figure().subplots() if ax is None else ax
     columns = ledger.columns()
     lines = {
         "bound on training error": np.array(columns["bound"]),
@@ -90,7 +88,7 @@ def rounds(ledger: Ledger, ax: Any = None) -> Any:
     axes.set(xlabel="round", ylabel="share of rows")
     if apart:
         _beside(axes, f"validation {metric.replace('_', ' ')}", columns["number"], watched)
-    return _tidy(axes, legend=True)
+    return tidy(axes, legend=True)
 
 
 def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
@@ -100,7 +98,7 @@ def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
     """
     if not curves:
         raise DataError("there are no margins to draw; give those of one round at least")
-    axes = _figure().subplots() if ax is None else ax
+    axes = figure().subplots() if ax is None else ax
     for later, number in enumerate(sorted(curves)):
         values = np.asarray(curves[number], dtype=np.float64)
         if values.ndim != 1 or values.size == 0 or not (np.abs(values) <= 1 + 1e-9).all():
@@ -111,17 +109,16 @@ def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
         # Our own steps: matplotlib's ecdf miscounts equal values when told to compress them.
         places, counts = np.unique(np.clip(values, -1, 1), return_counts=True)
         below = np.concatenate([[0], np.cumsum(counts), [values.size]]) / values.size
-        shade = 0.15 + 0.8 * (later + 1) / len(curves)
         axes.step(
             np.concatenate([[-1], places, [1]]),
             below,
             where="post",
-            color=(0.1 + 0.8 * (1 - shade), 0.25 + 0.6 * (1 - shade), 0.45 + 0.5 * (1 - shade)),
+            color=shade(later, len(curves)),
             label=f"after round {number}",
         )
     axes.axvline(0, color="tab:red", lw=0.8)
     axes.set(xlim=(-1, 1), ylim=(0, 1), xlabel="margin", ylabel="share of rows at or below")
-    return _tidy(axes, legend=True)
+    return tidy(axes, legend=True)
 
 
 def shapes(shapes: Shapes, ax: Any = None, top: int = 12) -> NDArray[Any]:
@@ -167,7 +164,7 @@ def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
         axes.set_xticks(shown, [shape.levels[k] for k in shown], rotation=45, ha="right")
     elif shape.thresholds.size == 0:
         axes.set_xticks([])  # the same for every value
-    _tidy(axes)
+    tidy(axes)
 
 
 def importances(
@@ -186,7 +183,7 @@ def importances(
         raise DataError(f"there are {count} names for shares of shape {heights.shape}")
     largest = np.argsort(-heights, kind="stable")[: positive_whole("top", top)]
     size = (7, 1 + 0.28 * largest.size)
-    axes = _figure(size).subplots() if ax is None else ax
+    axes = figure(size).subplots() if ax is None else ax
     places = np.arange(largest.size)
     widths = None if spread is None else np.asarray(spread, dtype=np.float64)[largest]
     bars = axes.barh(places, heights[largest], height=0.7, xerr=widths)
@@ -197,25 +194,15 @@ def importances(
     few = "" if largest.size == heights.size else f" ({largest.size} largest of {heights.size})"
     axes.set_xlabel(f"{label}{few}")
     axes.tick_params(axis="y", length=0)
-    return _tidy(axes)
-
-
-def _figure(size: tuple[float, float] = (7, 4.5)) -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as problem:
-        raise PacboostError(
-            "plots need matplotlib, which is not installed: pip install 'pacboost[plots]'"
-        ) from problem
-    return Figure(figsize=size, layout="constrained")
+    return tidy(axes)
 
 
 def _grid(panels: int) -> NDArray[Any]:
     """Axes for so many panels, with one scale of scores for all: their heights compare."""
     wide = min(panels, PANELS_IN_A_ROW)
     high = -(-panels // wide)
-    figure = _figure((max(4.0, 2.6 * wide), max(3.0, 2.2 * high)))
-    grid: NDArray[Any] = figure.subplots(high, wide, sharey=True, squeeze=False).ravel()
+    drawn = figure((max(4.0, 2.6 * wide), max(3.0, 2.2 * high)))
+    grid: NDArray[Any] = drawn.subplots(high, wide, sharey=True, squeeze=False).ravel()
     return grid
 
 
@@ -248,10 +235,3 @@ def _beside(axes: Any, label: str, numbers: Sequence[int], values: NDArray[np.fl
     other.set_ylabel(label)
     other.spines["top"].set_visible(False)
     axes.plot([], [], color="C1", label=label)
-
-
-def _tidy(axes: Any, *, legend: bool = False) -> Any:
-    axes.spines[["top", "right"]].set_visible(False)
-    if legend:
-        axes.legend(frameon=False)
-    return axes

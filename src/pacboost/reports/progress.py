@@ -17,10 +17,17 @@ SECONDS_BETWEEN = 0.05  # redrawing costs more than a round on small data
 class RoundsBar:
     """Call it with every round; use it as a context. ``loss``: rounds have no error, but a loss."""
 
-    def __init__(self, rounds: int, console: Console | None = None, *, loss: bool = False) -> None:
+    def __init__(
+        self,
+        rounds: int,
+        console: Console | None = None,
+        *,
+        loss: bool = False,
+        title: str = "boosting",
+    ) -> None:
         error = "training error {task.fields[error]}  bound {task.fields[bound]}"
         self._progress = Progress(
-            TextColumn("boosting"),
+            TextColumn(title, markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("mean loss {task.fields[error]}" if loss else error),

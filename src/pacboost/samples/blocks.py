@@ -16,6 +16,7 @@ from pacboost.errors import ParameterError
 from pacboost.kernels import best_split, lookup, routing
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import Bins, upper_cuts
+from pacboost.samples.coded import CodedTable
 from pacboost.sources.table import SomeRows, Table, Values
 
 ROWS_LOOKED_AT = 20_000
@@ -56,8 +57,9 @@ def lay_out(table: Table, bins: Bins) -> Blocks:
 
 def _sharing(table: Table, bins: Bins) -> list[Defaults]:
     """Group features that, on some rows, are never away from their defaults together."""
-    step = max(1, table.n_rows // ROWS_LOOKED_AT)
-    codes = bins.encode(SomeRows(table, np.arange(0, table.n_rows, step)))
+    step, known = max(1, table.n_rows // ROWS_LOOKED_AT), _known(table, bins)
+    some = np.arange(0, table.n_rows, step)
+    codes = bins.encode(SomeRows(table, some)) if known is None else known[:, some]
     away: dict[int, NDArray[np.bool_]] = {}
     defaults: Defaults = {}
     for j, own in enumerate(codes):
@@ -104,6 +106,18 @@ def _fill(
 ) -> set[int]:
     """Encode every column into its lane; give the features that cannot share theirs after all."""
     clashing: set[int] = set()
+    known = _known(table, bins)
+    if known is not None:
+        all_maps = np.stack([_map(feature, bins.missing) for feature in features])
+
+        def lay(start: int, stop: int) -> None:
+            clashes = np.zeros(len(features), dtype=np.int64)
+            own = np.ascontiguousarray(known[:, start:stop])
+            routing.place(own, all_maps, features, words, start, stop, clashes)
+            clashing.update(np.flatnonzero(clashes).tolist())
+
+        each_rows(lay, table.n_rows)
+        return clashing
     for first, values in table.blocks():
         own = bins.thresholds[first : first + values.shape[1]]
         cuts, offsets = lookup.pack([upper_cuts(thresholds) for thresholds in own])
@@ -129,6 +143,13 @@ def _fill(
 
         each_rows(task, table.n_rows)
     return clashing
+
+
+def _known(table: Table, bins: Bins) -> NDArray[np.uint8] | None:
+    """Give the codes of a table that keeps them."""
+    if isinstance(table, CodedTable) and table.bins is bins:
+        return np.asarray(table.codes, dtype=np.uint8)
+    return None
 
 
 def _map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:

@@ -32,6 +32,8 @@ class Sample:
     """The number of each row's class, where there are more than two and every row has one."""
     targets: NDArray[np.float64] | None = None
     """The number each row asks for, in regression."""
+    numbers: NDArray[np.intp] | None = None
+    """Which row of what was handed in each one is, where they are some of those only."""
 
     @property
     def n_rows(self) -> int:

@@ -45,6 +45,10 @@ class Table(ABC):
         """The whole table as one array, for learners that want rows."""
         return self.block(0, self.n_columns)
 
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Some of the rows, in this order."""
+        return SomeRows(self, rows)
+
     def name(self, column: int) -> str:
         """What to call a column in words."""
         return f"x{column}" if self.names is None else self.names[column]

@@ -21,6 +21,7 @@ from pacboost.kernels.threads import (
     span_count,
     span_size,
 )
+from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Sample
 
@@ -36,6 +37,12 @@ BY_NORMALISER = ("exponential", "projected")
 
 BY_WEIGHT = ("weight", "projected")
 """Potentials that are the weights themselves. "projected": held to the same mean all the time."""
+
+OWN = ("hinge", "binomial", "error function")
+"""Potentials whose booster says what a margin costs; ``mean_cost`` sees to it that they bound."""
+
+CONVEX = ("exponential", "logistic", "clipped", "hinge")
+"""Where pairs of row and class are wrong, two of them cost as much as two margins of 0."""
 
 LEAST_COST = 2.0**-60
 """Costs far below the rounding of 1 come out as nothing, or less; ratios need something."""
@@ -143,6 +150,27 @@ def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> f
     unit = math.log(2) if kind == "logistic" else 1.0
     mean = float(sums.sum()) / (unit * mass * (1 if softmax else outputs))
     return max(mean, LEAST_COST) if sample.targets is None else mean
+
+
+def mean_cost(costs: NDArray[np.float64], margins: NDArray[np.float64], sample: Sample) -> float:
+    """The mean of what margins cost by a booster's own reckoning.
+
+    It bounds the error if no cost is negative, and none below 1 where the margin is 0 or less.
+    Nobody has to take that on trust.
+    """
+    if (costs < (margins <= 0)).any():
+        raise ArithmeticError("a margin of 0 or less costs less than 1, so costs bound nothing")
+    rows = costs.mean(axis=1)
+    base = sample.base
+    mean = float(rows.mean()) if base.size == 1 else float((base * rows).sum() / base.sum())
+    return max(mean, LEAST_COST)
+
+
+def base_weights(sample: Sample) -> NDArray[np.int64]:
+    """D_1 in whole units: what ``mean_cost`` goes by, whatever the booster starts with."""
+    shares = np.broadcast_to(sample.base / sample.base.sum(), (sample.n_rows,))
+    units: NDArray[np.int64] = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
+    return units
 
 
 def training_error(

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from pacboost.boosters.accepting import Accepting
 from pacboost.boosters.booster import Booster, Measured, Moved
@@ -22,18 +21,20 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Names, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Learner, Weights
+from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.numerics.draw import draw
+from pacboost.numerics.soft_margin import soft_margin
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
-from pacboost.training import judge
+from pacboost.training import judge, resuming
+from pacboost.training.choice import Choice
+from pacboost.training.hardest import hardest
+from pacboost.training.margins import norm
+from pacboost.training.potential import Potential
 from pacboost.training.watch import Watch
 
 RETRIES = 10
 """How often a learner that found no edge is asked again with another seed."""
-
-LEAST_NORMALISER = 1e-300
-"""Regression may meet all targets, but a mean loss of 0 has no logarithm."""
 
 NO_MISTAKES = "a rule without mistakes was found; it stands alone"
 FOUND_IT = "a rule without mistakes was found"
@@ -83,9 +84,7 @@ class Run:
         self._learner = learner
         self._booster = booster
         self._plain_votes = booster.plain_votes
-        self._seed = seed
-        self._resample = sample.n_rows if resample < 0 else resample
-        self._subsample = subsample
+        self._choice = Choice(sample.n_rows, seed, resample, subsample)
         self._watch = watch
         self._names = Names(sample.table.name, sample.answers)
         self._by_row = sample.labels is not None and booster.multiclass in ("m1", "samme")
@@ -94,12 +93,12 @@ class Run:
             booster.plain and sample.signs.shape[1] == 1 and learner.finds_rules(sample)
         )
         """Whether cells get values; else rules get votes."""
-        self._entered = False
+        self._entered = self._shortened = False
         self._search = learner.on(sample)
         self._start()
         request = booster.request(self._state)
-        self._first_total = request.weight
-        first = request.weights[:, 0]
+        own = booster.potential in judge.OWN
+        first = judge.base_weights(sample) if own else request.weights[:, 0]
         self._first_weights = first.copy() if self._weighted else np.ones(1, dtype=np.int64)
 
     def _start(self) -> None:
@@ -108,7 +107,8 @@ class Run:
             signs = np.ones((signs.shape[0], 1), dtype=np.int8)
             self._class_scores = np.zeros(self.sample.signs.shape)
         self._state = self._booster.init(signs, self.sample.base, self.sample.targets)
-        self._potential = self._start_potential
+        total = self._booster.request(self._state).weight
+        self._potential = Potential(self._booster, self.sample, total)
 
     @property
     def cells(self) -> bool:
@@ -149,81 +149,73 @@ class Run:
         """How many scores a row has."""
         return int(self.sample.signs.shape[1])
 
-    @property
-    def _start_potential(self) -> float:
-        """The mean potential of scores that are all 0: what ∏ Z_t has to be multiplied with."""
-        if self.sample.targets is not None:
-            nothing = np.zeros((self.sample.n_rows, 1))
-            return judge.mean_potential(self._booster.potential, nothing, self.sample)
-        softmax = self._booster.multiclass == "softmax" and self.outputs > 1
-        return math.log2(self.outputs) if softmax else 1.0
-
-    @property
-    def _pair_factor(self) -> float:
-        """By what the error of the class that is named may exceed that of pairs."""
-        convex = self._booster.potential not in judge.BY_WEIGHT
-        return self.outputs / 2 if convex else self.outputs
-
-    @property
-    def _floor(self) -> float:
-        """What the product of normalisers bounds is the error where that is above this."""
-        return self._booster.floor if isinstance(self._booster, Accepting) else 0.0
-
     def resume(
         self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], ledger: Ledger
     ) -> None:
         """Take over the rounds of an earlier run on the same sample, by the same means."""
         if not ledger.rounds:
             return
-        mine = (self._booster.name, self._learner.name)
-        if mine != (ledger.booster, ledger.learner):
-            raise ParameterError(
-                f"the earlier rounds are of {ledger.booster} with {ledger.learner}, these would be "
-                f"of {mine[0]} with {mine[1]}; one record cannot hold both. Start afresh with "
-                "warm_start=False"
-            )
-        scores = Vote(hypotheses, np.array(votes), self.outputs).scores(self.sample.table)
-        scores = scores.reshape(self.sample.n_rows, -1)
-        margins = self._margins_again(hypotheses, votes, scores)
-        if isinstance(self._booster, Accepting) and self._booster.by_path:
-            standing = self._followed(self._booster, hypotheses, ledger)
-            self._state = self._booster.enter(self._state, margins, votes, standing)
-        else:
-            memory = ledger.rounds[-1].memory
-            self._state = self._booster.resume(self._state, margins, votes, memory)
-        self._refuse_other_rows(margins, ledger)
+        resuming.refuse_other_means(self._booster.name, self._learner.name, ledger)
+        margins = self._margins_again(hypotheses, votes)
+        self._state = self._resumed(hypotheses, votes, margins, ledger)
+        if self._booster.revises:
+            margins = self._state.margins
+        known = ledger.potential == "exponential"  # from margins, whatever their size
+        mean = 1.0 if known else self._potential.mean(self._state, margins, len(ledger))
+        shown = self._class_scores * self.sample.signs if self._by_row else margins
+        resuming.refuse_other_rows(
+            ledger,
+            self.sample,
+            margins,
+            self._first_weights,
+            None if self.sample.targets is not None else self._error(shown),
+            mean,
+            self._potential.start,
+            by_weight=bool(self._potential.floor),
+        )
         self._plain_votes = self._plain_votes and ledger.plain_votes
         self.done = [Done(h, e) for h, e in zip(hypotheses, ledger.rounds, strict=True)]
-        if ledger.potential not in judge.BY_NORMALISER:  # products are off in their last bit
-            self._potential = self._mean_potential(margins)
-        for entry in ledger.rounds if self._floor else ():
-            self._potential *= entry.normaliser
+        if not self._potential.by_normaliser:  # products are off in their last bit
+            self._potential.now = mean
+        for entry in ledger.rounds if self._potential.floor else ():
+            self._potential.now *= entry.normaliser
         last = ledger.rounds[-1]
         if self._cells and self._booster.plain and last.error == 0 and last.training_error == 0:
             self.stopped = FOUND_IT
-        if self._watch is not None:
-            for past, vote in zip(self.done, votes, strict=True):
-                self._watch.see(past.hypothesis, vote)
+        past, self.done = self.done, []
+        for done, vote in zip(past, votes, strict=True):
+            self._see(done, vote)
+            self.done.append(done)
+        self.stopped = self.stopped or self._booster.stop(self._state) or ""
 
-    def _followed(
-        self, booster: Accepting[Any], hypotheses: Sequence[Hypothesis], ledger: Ledger
-    ) -> NDArray[np.float64]:
-        """Take every row along its path once more."""
-        signs = self.sample.signs
-        standing = booster.start(signs.shape)
-        for hypothesis, entry in zip(hypotheses, ledger.rounds, strict=True):
-            said = Vote([hypothesis], np.ones(1), self.outputs).scores(self.sample.table)
-            agree = said.reshape(signs.shape) * signs / (booster.rate if self._cells else 1.0)
-            standing = booster.follow(standing, agree, entry.memory)
-        return standing
-
-    def _margins_again(
+    def _resumed(
         self,
         hypotheses: Sequence[Hypothesis],
         votes: Sequence[float],
-        scores: NDArray[np.float64],
+        margins: NDArray[np.float64],
+        ledger: Ledger,
+    ) -> Any:
+        """Give the state that the earlier rounds left."""
+        booster, state = self._booster, self._state
+        memories = [entry.memory for entry in ledger.rounds]
+        if isinstance(booster, Accepting) and booster.by_path:
+            path = resuming.followed(booster, self.sample, hypotheses, memories, cells=self._cells)
+            return booster.enter(state, margins, votes, path)
+        for rule, memory in zip(hypotheses, memories, strict=True) if booster.revises else ():
+            state = booster.recall(state, self._agreement(rule), memory)
+        return booster.resume(state, margins, votes, memories[-1])
+
+    def _agreement(self, rule: Hypothesis) -> Answers:
+        """Tell for every row and output whether what a rule says has the sign that is wanted."""
+        said = np.sign(rule.values).astype(np.int8)[rule.cells(self.sample)]
+        return said * self.sample.signs
+
+    def _margins_again(
+        self, hypotheses: Sequence[Hypothesis], votes: Sequence[float]
     ) -> NDArray[np.float64]:
         """Give the margins that the earlier rounds left."""
+        scores = Vote(hypotheses, np.array(votes), self.outputs).scores(self.sample.table)
+        scores = scores.reshape(self.sample.n_rows, -1)
         if not self._by_row:
             return scores * self.sample.signs
         self._class_scores[:] = scores
@@ -231,41 +223,6 @@ class Run:
         for hypothesis, vote in zip(hypotheses, votes, strict=True):
             margins[:, 0] += vote * self._agree(hypothesis)
         return margins
-
-    def _refuse_other_rows(self, margins: NDArray[np.float64], ledger: Ledger) -> None:
-        """Raise unless the mean potential = ∏ Z_t on these rows, up to the rounding of weights.
-
-        The equation is all that the bound rests on, so it decides whether old rounds still count.
-        Where votes are so large that rounding would excuse anything, the number of rows and the
-        training error, which is exact, have to be the recorded ones too.
-        """
-        entries = ledger.rounds
-        same = ledger.rows == self.sample.n_rows
-        if self.sample.targets is None:
-            shown = self._class_scores * self.sample.signs if self._by_row else margins
-            same = same and self._error(shown) == entries[-1].training_error
-        expected = math.fsum(math.log(e.normaliser) for e in entries)
-        if ledger.potential == "exponential":
-            first = np.broadcast_to(self._first_weights[:, None], margins.shape)
-            found = float(logsumexp(-margins, b=first / first.sum()))
-            allowed = 1e-9 + sum(
-                4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries
-            )
-        else:
-            mean = self._mean_potential(margins)
-            if self._floor:  # the mean weight never changes
-                found, expected, allowed = math.log(mean), 0.0, 1e-9
-            elif self.sample.targets is not None:  # the record holds the mean loss itself
-                found, expected = mean, entries[-1].training_error
-                allowed = 1e-9 * expected
-            else:
-                found, allowed = math.log(mean / self._start_potential), 1e-9
-        if not same or abs(found - expected) > allowed:
-            raise ParameterError(
-                "the earlier rounds were not trained on these rows, labels and weights, so their "
-                "record does not hold here. Go on with the same data (and an integer random_state "
-                "if rows are held back), or start afresh with warm_start=False"
-            )
 
     def __iter__(self) -> Iterator[Done]:
         """Advance until the booster or the learner has nothing more to give."""
@@ -281,14 +238,17 @@ class Run:
 
     def vote(self) -> Vote:
         """Give the vote of all finished rounds."""
-        votes = self._booster.votes(self._state)[: len(self.done)]
-        return Vote([d.hypothesis for d in self.done], votes, self.outputs)
+        return self._vote_of(self.done)
+
+    def _vote_of(self, done: Sequence[Done]) -> Vote:
+        votes = self._booster.votes_after(self._state, len(done))
+        vote = Vote([d.hypothesis for d in done], votes, self.outputs)
+        return self._booster.joined(self._state, vote, self.sample)
 
     def ledger(self) -> Ledger:
         """Give the record of all finished rounds."""
         capacity = self._learner.capacity(self.sample)
         single = self.outputs > 1 and self.sample.labels is not None
-        pairs = single and not self._by_row and self._start_potential == 1
         return Ledger(
             booster=self._booster.name,
             potential=self._booster.potential,
@@ -297,21 +257,42 @@ class Run:
             classes=self.outputs,
             weighted=self._weighted,
             plain_votes=self._plain_votes and not self._cells,
-            factor=self._pair_factor if pairs else self._start_potential,
+            factor=self._potential.factor(by_row=self._by_row),
             multiclass=self._booster.multiclass if self.outputs > 1 else "",
             cells=self._cells,
             metric=self._watch.metric if self._watch else "",
             vc_dimension=capacity.vc_dimension if capacity else None,
             log_size=capacity.log_size if capacity else None,
             stopped=self.stopped,
-            rounds=[d.entry for d in self.done],
+            rounds=self._entries(),
             several_labels=self.outputs > 1 and not single,
+            revised=self._booster.revises,
+            hard=self._hard(),
         )
+
+    def _hard(self) -> list[HardRow]:
+        """The rows that the vote of all finished rounds finds hardest."""
+        if self.sample.targets is not None or not self.done:
+            return []
+        vote, margins = self.vote(), self._state.margins
+        if self._shortened:
+            margins = self._margins_again(vote.hypotheses, vote.votes.tolist())
+        class_scores = self._class_scores if self._by_row else None
+        return hardest(self.sample, margins, norm(vote), class_scores)
+
+    def _entries(self) -> list[Round]:
+        """The records of all rounds, with the votes that their rules have now."""
+        entries = [done.entry for done in self.done]
+        if not self._booster.revises:
+            return entries
+        votes = self._booster.votes_after(self._state, len(entries))
+        return [replace(e, vote=float(v)) for e, v in zip(entries, votes, strict=True)]
 
     def keep_best(self) -> None:
         """Drop the rounds after the one that was best on the validation rows."""
         if self._watch is not None and 0 < self._watch.best_round < len(self.done):
             del self.done[self._watch.best_round :]
+            self._shortened = True
             self.stopped += f"; the first {len(self.done)}, best on the validation rows, are kept"
 
     def _reason(self) -> str:
@@ -338,11 +319,7 @@ class Run:
             named = finding.hypothesis.values[finding.hypothesis.cells(self.sample)]
             self._class_scores += vote * named
         error = finding.measured.error
-        if self._booster.potential in judge.BY_NORMALISER:
-            normaliser = error * math.exp(vote) + (1 - error) * math.exp(-vote)
-            normaliser = self._floored(normaliser)
-        else:
-            normaliser = self._normaliser()
+        normaliser = self._normaliser(error * math.exp(vote) + (1 - error) * math.exp(-vote))
         return self._record(
             finding.hypothesis, finding.measured, vote, vote, normaliser,
             finding.effective_size, started,
@@ -360,8 +337,8 @@ class Run:
         weights = self._booster.request(self._state).weights[:, 0]
         guessing = 1 - 1 / self.outputs if self._booster.multiclass == "samme" else 0.5
         for attempt in range(self._attempts):
-            seed = self._seed_of(number, attempt)
-            shown, answers = self._shown(weights, seed), self._answers
+            seed = self._choice.seed_of(number, attempt)
+            shown, answers = self._choice.shown(weights, seed), self._answers
             finding = self._look(self._search.find(shown, answers, seed), weights)
             if finding.measured.edge < 0 and isinstance(finding.hypothesis, Rule):
                 finding = self._look(finding.hypothesis.negated(), weights)
@@ -378,32 +355,7 @@ class Run:
 
     @property
     def _attempts(self) -> int:
-        chance = self._resample or self._subsample < 1
-        return 1 if self._learner.deterministic and not chance else RETRIES
-
-    def _seed_of(self, number: int, attempt: int) -> int:
-        """A seed for each call, from the run's seed, the round and the attempt alone."""
-        return int(np.random.SeedSequence((self._seed, number, attempt)).generate_state(1)[0])
-
-    def _shown(self, weights: Weights, seed: int) -> Weights:
-        """What the learner sees: D_t, or how often a draw from D_t took each row."""
-        if self._resample:
-            drawn = draw(weights, self._resample, np.random.default_rng(seed))
-            return np.bincount(drawn, minlength=weights.size).astype(np.int64)
-        if self._subsample < 1:
-            left_out = np.ones(weights.size, dtype=np.bool_)
-            left_out[self._chosen(seed)] = False
-            return np.where(left_out, 0, weights)
-        return weights
-
-    def _chosen(self, seed: int) -> NDArray[np.intp] | None:
-        """The rows that the learner may look at; None for all."""
-        if self._subsample >= 1:
-            return None
-        rows = self.sample.n_rows
-        count = max(1, round(rows * self._subsample))
-        chosen = np.random.default_rng(seed).permutation(rows)[:count]
-        return np.sort(chosen)
+        return 1 if self._learner.deterministic and self._choice.all_rows else RETRIES
 
     def _agree(self, hypothesis: Hypothesis) -> Answers:
         """Tell for every row whether the rule is right (+1) or wrong (-1)."""
@@ -433,10 +385,10 @@ class Run:
                 break
         else:
             return None
-        exponential = self._booster.potential in judge.BY_NORMALISER
-        normaliser = judge.exponential_normaliser(sums, values) if exponential else 1.0
-        self._state = self._booster.move(self._state, Moved(cells, values, normaliser))
-        normaliser = self._floored(normaliser) if exponential else self._normaliser()
+        by_sums = self._potential.by_normaliser
+        told = judge.exponential_normaliser(sums, values) if by_sums else 1.0
+        self._state = self._booster.move(self._state, Moved(cells, values, told))
+        normaliser = self._normaliser(told)
         hypothesis = rule.valued(values, sums.weights.sum(axis=1).astype(np.float64))
         wrong = round(sums.pull * (1 - edge) / 2)
         most = float(np.abs(values).max())
@@ -452,49 +404,18 @@ class Run:
         if attempt < 0:
             rule = self._search.constant()
             return rule, rule.cells(self.sample)
-        seed = self._seed_of(len(self.done) + 1, attempt)
-        if self._resample:
-            request = self._drawn(request, seed)
-        return self._search.partition(request, seed, self._chosen(seed))
+        seed = self._choice.seed_of(len(self.done) + 1, attempt)
+        request = self._choice.drawn(request, seed, self._booster.name)
+        return self._search.partition(request, seed, self._choice.chosen(seed))
 
-    def _drawn(self, request: Request, seed: int) -> Request:
-        """Tell how often a draw from D_t took each pair of row and output."""
-        if not request.signed:
-            raise ParameterError(
-                f"resample draws rows by their weight, and {self._booster.name} has pulls that "
-                "differ from it; set subsample instead"
-            )
-        size = self._resample * self.outputs
-        drawn = draw(request.weights.reshape(-1), size, np.random.default_rng(seed))
-        counts = np.bincount(drawn, minlength=request.weights.size).astype(np.int64)
-        own = counts.reshape(request.weights.shape)
-        return replace(request, weights=own, weight=size, pull=size)
-
-    def _normaliser(self) -> float:
-        """By how much this round has multiplied the mean potential.
+    def _normaliser(self, told: float) -> float:
+        """By how much this round has multiplied the mean potential; ``told`` by sums, if they do.
 
         On a sample that was drawn for a while (``enter``) the product would bound nothing: 1.
         """
-        if self._entered:
-            return 1.0
-        before = self._potential
-        self._potential = self._mean_potential(self._state.margins)
-        ratio = self._potential / before if before > 0 else 1.0
-        return max(ratio, LEAST_NORMALISER)
-
-    def _floored(self, normaliser: float) -> float:
-        """Raise Z_t where ∏ Z_t would fall below the floor of what it bounds."""
-        if not self._floor:
-            return normaliser
-        normaliser = max(normaliser, self._floor / self._potential)
-        self._potential *= normaliser
-        return normaliser
-
-    def _mean_potential(self, margins: NDArray[np.float64]) -> float:
-        """What the margins cost; or the mean weight in units of the first, where that bounds."""
-        if self._booster.potential in judge.BY_WEIGHT:
-            return judge.total(self._booster.request(self._state)) / self._first_total
-        return judge.mean_potential(self._booster.potential, margins, self.sample)
+        if self._potential.by_normaliser:
+            return self._potential.known(told)
+        return 1.0 if self._entered else self._potential.measured(self._state, len(self.done) + 1)
 
     def _record(
         self,
@@ -519,12 +440,38 @@ class Run:
             memory=self._booster.memory(self._state),
             rule=hypothesis.words(self._names),
             seconds=time.perf_counter() - started,
-            validation=self._watch.see(hypothesis, vote) if self._watch else None,
         )
-        return Done(hypothesis, entry)
+        done = Done(hypothesis, self._with_margin(entry))
+        value = self._see(done, vote)
+        return done if value is None else replace(done, entry=replace(done.entry, validation=value))
+
+    def _see(self, done: Done, vote: float) -> float | None:
+        """Measure a new round on the validation rows, if there are some."""
+        if self._watch is None:
+            return None
+        if not self._booster.revises:
+            return self._watch.see(done.hypothesis, vote)
+        return self._watch.see_all(self._vote_of([*self.done, done]))
+
+    def _with_margin(self, entry: Round) -> Round:
+        """Add the margin that is maximised, and how much more any vote could have at most.
+
+        Under whatever weights a row may have, no vote's margin exceeds the largest edge of a rule.
+        So the least edge of all rounds is a bound, if the learner found the best rule in each.
+        """
+        share = self._booster.share_of(self._state)
+        if share is None:
+            return entry
+        entries = [*(done.entry for done in self.done), entry]
+        cast = [e.vote for e in entries]  # the largest of each, where cells hold votes
+        votes = self._booster.votes(self._state) if self._booster.revises else np.array(cast)
+        norm = float(np.abs(votes).sum())
+        margin = soft_margin(self._state.margins, self.sample.base, share) / norm
+        least = min(e.edge for e in entries)
+        return replace(entry, margin=margin, gap=least - margin)
 
     def _error(self, margins: NDArray[np.float64]) -> float:
         """The training error; in regression the mean loss, which was just measured."""
         if self.sample.targets is not None:
-            return self._potential
+            return self._potential.now
         return judge.training_error(margins, self.sample, self._first_weights)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.vote import Vote
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric
 
@@ -37,6 +38,14 @@ class Watch:
     def see(self, hypothesis: Hypothesis, vote: float) -> float:
         """Add a round and give the metric after it."""
         self._scores += vote * hypothesis.values[hypothesis.cells(self._sample)]
+        return self._measure()
+
+    def see_all(self, vote: Vote) -> float:
+        """Give the metric after a round that changed the votes of others too."""
+        self._scores[:] = vote.scores(self._sample.table).reshape(self._scores.shape)
+        return self._measure()
+
+    def _measure(self) -> float:
         self._seen += 1
         value = float(self._metric(self._sample, self._scores))
         if not math.isfinite(value):

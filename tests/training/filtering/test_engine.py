@@ -32,6 +32,7 @@ from pacboost.sources.worlds import BooleanConcept, LabelNoise, World
 from pacboost.training.filtering import candidates
 from pacboost.training.filtering.candidates import Stream
 from pacboost.training.filtering.engine import Filtering
+from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.filling import Kept
 from pacboost.training.filtering.intake import Intake
 from pacboost.training.filtering.mean_test import MeanTest
@@ -75,7 +76,7 @@ def run_on(
     booster: Accepting[Any],
     seed: int = 0,
     learner: Learner | None = None,
-    kind: type[Filtering] = Filtering,
+    kind: type[Filtering] = Faithful,
     **plan: Any,
 ) -> Filtering:
     """A run on draws from a world of bits."""
@@ -87,13 +88,13 @@ def run_of(
     booster: Accepting[Any],
     seed: int = 0,
     learner: Learner | None = None,
-    kind: type[Filtering] = Filtering,
+    kind: type[Filtering] = Faithful,
     **plan: Any,
 ) -> Filtering:
     codes = learner is None or learner.codes
     told: dict[str, Any] = {
         "rounds": 60, "rows": 1200, "first_rows": 400, "epsilon": EPSILON, "edge": EDGE,
-        "faithful": True, "delta": 0.1, "seed": seed,
+        "delta": 0.1, "seed": seed,
     }  # fmt: skip
     bins = cube_bins(oracle.n_columns) if codes else None
     return kind(
@@ -190,7 +191,7 @@ def false_certificates(kind: type[Filtering], runs: int) -> int:
     for seed in range(runs):
         run = run_on(
             noise(12), Mada(), seed, Tree(max_leaves=400, min_leaf_rows=1), kind,
-            faithful=False, edge=None, rows=150, first_rows=150, rounds=40, keep=0.05,
+            edge=None, rows=150, first_rows=150, rounds=40, keep=0.05,
         )  # fmt: skip
         wrong += finish(run).certified
     return wrong
@@ -317,7 +318,7 @@ def test_draws_stay_within_the_formula() -> None:
 
 
 def test_the_rounds_are_done() -> None:
-    run = finish(run_on(LabelNoise(cube(), 0.2), Logit(), rounds=3, epsilon=None, faithful=False))
+    run = finish(run_on(LabelNoise(cube(), 0.2), Logit(), rounds=3, epsilon=None, kind=Filtering))
     assert run.stopped == "all 3 rounds are done"
     assert len(run.rounds) == len(run.court) == 3
     assert [entry.number for entry in run.rounds] == [1, 2, 3]
@@ -336,9 +337,9 @@ def test_a_filter_that_starves_says_so() -> None:
 
 def test_a_stream_that_ends() -> None:
     X, y = cube().draw(4000, 0)
-    for faithful in (True, False):
+    for kind in (Faithful, Filtering):
         oracle = StreamOracle(iter([(X[:1000], y[:1000]), (X[1000:], y[1000:])]))
-        run = run_of(oracle, FilterBoost(), faithful=faithful, epsilon=0.001, rounds=100)
+        run = run_of(oracle, FilterBoost(), kind=kind, epsilon=0.001, rounds=100)
         finish(run)
         assert run.stopped == "the stream has ended"
         assert sum(refill.draws for refill in run.refills) <= 4000
@@ -396,7 +397,7 @@ def test_the_vote_of_a_tested_edge_is_below_that_of_the_sample() -> None:
 
 def test_samples_that_are_boosted_on_are_drawn_anew_when_used_up() -> None:
     world = LabelNoise(cube(), 0.1)
-    run = finish(run_on(world, Logit(), faithful=False, epsilon=None, rounds=30, learner=Tree()))
+    run = finish(run_on(world, Logit(), kind=Filtering, epsilon=None, rounds=30, learner=Tree()))
     assert 2 <= len(run.refills) <= 30
     assert [refill.number for refill in run.refills] == list(range(len(run.refills)))
     assert [refill.rounds for refill in run.refills] == sorted({r.rounds for r in run.refills})

@@ -13,6 +13,7 @@ from pacboost.sources.worlds.cube import Boxes, Ends, Intervals, UnitCube
 from pacboost.sources.worlds.finite import MOST_FEATURES, BooleanConcept, Finite, NoFreeLunch
 from pacboost.sources.worlds.gaussian import Halfspaces, NoisyAdditive, hastie
 from pacboost.sources.worlds.noise import LabelNoise
+from pacboost.sources.worlds.uniform_only import UniformOnly
 
 __all__ = [
     "MOST_FEATURES",
@@ -30,6 +31,7 @@ __all__ = [
     "Rows",
     "Seed",
     "Signs",
+    "UniformOnly",
     "UnitCube",
     "World",
     "hastie",

@@ -53,7 +53,7 @@ class BooleanConcept(Finite):
 
     def domain(self) -> Rows:
         """Give all 2^features rows."""
-        return _digits(np.arange(2**self.features), 2, self.features)
+        return digits(np.arange(2**self.features), 2, self.features)
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,14 @@ class NoFreeLunch(Finite):
         return next(b for b in range(1, self.size + 1) if b**self.features >= self.size)
 
     def _rows(self, numbers: NDArray[np.int64]) -> Rows:
-        return _digits(numbers, self._base, self.features)
+        return digits(numbers, self._base, self.features)
 
     def _numbers(self, X: Rows) -> NDArray[np.int64]:
         places = self._base ** np.arange(self.features)
         return np.asarray(X, dtype=np.int64) @ places
 
 
-def _digits(numbers: NDArray[np.int64], base: int, places: int) -> Rows:
-    digits: Rows = (numbers[:, None] // base ** np.arange(places) % base).astype(np.float64)
-    return digits
+def digits(numbers: NDArray[np.int64], base: int, places: int) -> Rows:
+    """Give the digits of numbers, the lowest place first, as rows."""
+    found: Rows = (numbers[:, None] // base ** np.arange(places) % base).astype(np.float64)
+    return found

@@ -15,27 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.accepting import Accepting
-from pacboost.boosters.booster import Measured
-from pacboost.boosters.weighed import Weighed
-from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
-from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.filtering.candidates import Candidates
 from pacboost.training.filtering.filling import Filling, Kept
 from pacboost.training.filtering.intake import Intake
 from pacboost.training.filtering.keys import key_of, numbers
-from pacboost.training.filtering.mean_test import EdgeTest, share_of
-from pacboost.training.filtering.plan import Plan, draws_for
+from pacboost.training.filtering.mean_test import share_of
+from pacboost.training.filtering.plan import Plan
 from pacboost.training.filtering.standing import Court
 from pacboost.training.loop import NO_EDGE, Done, Run
 
 LEAST_ROWS = 10
 """A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""
-TRIES = 3
-"""How often a learner without an edge is asked again, each time on a sample of its own."""
 ROUNDS_UNWATCHED = 3
 """How much of a sample would still be kept is looked at every so many rounds."""
 LEAST_EFFECTIVE = 0.5
@@ -82,12 +76,7 @@ class Filtering:
             self.before_refill()
             kept = self.fill()
             yield self.refills[-1]
-            if kept is None or self.stopped:
-                break
-            if self.plan.faithful:
-                yield from self._tested_round(kept)
-            else:
-                yield from self.boost(kept)
+            yield from self._rounds(kept)
             if len(self.court) >= self.plan.rounds:
                 self.stopped = self.stopped or f"all {self.plan.rounds} rounds are done"
 
@@ -115,9 +104,8 @@ class Filtering:
             if full and filling.test.count == tested:
                 break  # nothing fresh comes any more, so nothing more is learned of μ
             tested = filling.test.count
-            if (full and self._decided(filling)) or self._good_enough(filling):
-                break
-            if filling.draws >= most and not (self.plan.faithful and full):
+            starved = filling.draws >= most
+            if self._enough(filling, full=full, starved=starved) or self._good_enough(filling):
                 break
         self.refills.append(filling.record(number))
         kept = filling.kept()
@@ -126,49 +114,38 @@ class Filtering:
         if self._good_enough(filling):
             self.certified = True
             self.stopped = f"the error is at most {self.plan.epsilon:g}, with the promised chance"
-        elif kept is None or (len(self.court) and kept.n_rows < min(LEAST_ROWS, wanted)):
+        elif kept is None or (len(self.court) and kept.n_rows < min(self._least(), wanted)):
             self._starve(filling)
-        elif self.plan.faithful:
-            return kept.take(np.arange(min(wanted, kept.n_rows)))
-        return self._thinned(kept, wanted)
+            return None
+        return None if kept is None else self._thinned(kept, wanted)
 
     def _wanted(self, delta: float) -> int:
-        if not self.plan.faithful:
-            return self.plan.rows_of(len(self.refills))
-        capacity = self._capacity()
-        return self.plan.rows_for_edge(capacity, delta)
-
-    def _capacity(self) -> float | None:
-        if self.intake.bins is None:
-            return None
-        bins = self.intake.bins
-        nothing = CodedTable(np.empty((len(bins.thresholds), 0), dtype=bins.dtype), bins)
-        known = self._learner.capacity(Sample(nothing, np.empty((0, 1), np.int8), bins=bins))
-        return None if known is None else known.log_size
+        """How many rows the sample is to have."""
+        return self.plan.rows_of(len(self.refills))
 
     def _scale(self, wanted: int) -> float:
         """What weights are divided by to be chances.
 
-        1 by the book. A refill that sees all n rows keeps n·μ/scale of them; one that reads rows
-        one after the other does not read more than ``offered`` times as many as it may keep.
+        A refill that sees all n rows keeps n·μ/scale of them; one that reads rows one after the
+        other does not read more than ``offered`` times as many as it may keep.
         """
-        if self.plan.faithful:
-            return 1.0
-        mean = self.mass or self._first_chance()
+        mean = self.mass or self._booster.first_chance(self.court.outputs)
         if self.candidates.whole:
             rows = self.candidates.oracle.n_rows or 1
             return max(rows * mean / wanted, 1e-12)
         return min(1.0, max(self.plan.offered * mean, 1e-12))
 
-    def _first_chance(self) -> float:
-        return first_chance(self._booster, self.court.outputs)
-
     def _most_draws(self, wanted: int) -> int:
         """After so many draws the filter starves."""
-        if not self.plan.faithful:
-            return self.plan.offered * wanted
-        least = self.plan.share * (self.plan.epsilon or 0.01) / (self._booster.error_factor or 1)
-        return draws_for(wanted, least, share_of(self.plan.delta / 2, len(self.refills)))
+        return self.plan.offered * wanted
+
+    def _least(self) -> int:
+        """With fewer rows than that it starves."""
+        return LEAST_ROWS
+
+    def _enough(self, filling: Filling, *, full: bool, starved: bool) -> bool:
+        """Whether to stop drawing."""
+        return full or starved
 
     def _good_enough(self, filling: Filling) -> bool:
         """Whether the error is surely below ε; only draws that are fresh can tell."""
@@ -176,14 +153,6 @@ class Filtering:
         if epsilon is None or filling.test.count == 0 or len(self.court) == 0:
             return False
         return (factor * filling.test.upper if factor else filling.error_test.upper) <= epsilon
-
-    def _decided(self, filling: Filling) -> bool:
-        """Whether μ is surely large enough to go on; the theorems want to know."""
-        epsilon, factor = self.plan.epsilon, self._booster.error_factor
-        if not self.plan.faithful or epsilon is None or filling.test.count == 0:
-            return True
-        test = filling.test if factor else filling.error_test
-        return test.lower >= self.plan.share * epsilon / (factor or 1) or len(self.court) == 0
 
     def _starve(self, filling: Filling) -> None:
         last = self.refills[-1]
@@ -196,10 +165,8 @@ class Filtering:
                 f"{last.error_upper:.3g})"
             )
 
-    def _thinned(self, kept: Kept | None, wanted: int) -> Kept | None:
+    def _thinned(self, kept: Kept, wanted: int) -> Kept:
         """Hold a sample to its size: keep each row with the same part of its chance."""
-        if kept is None:
-            return None
         self.mass = kept.mass / self._candidates_seen()
         excess = kept.n_rows / wanted
         if excess <= 1.25:
@@ -239,6 +206,19 @@ class Filtering:
         self.court.cells = run.cells
         run.enter(kept.margins, self.court.votes, kept.path)
         return run
+
+    def rounds_on(self, kept: Kept) -> Iterator[Event]:
+        """Learn from a sample."""
+        return self.boost(kept)
+
+    def _rounds(self, kept: Kept | None) -> Iterator[Event]:
+        """Go on, unless there was a reason to stop."""
+        if not self.stopped:
+            yield from self.rounds_without() if kept is None else self.rounds_on(kept)
+
+    def rounds_without(self) -> Iterator[Event]:
+        """Go on although next to nothing was kept; only coins can."""
+        return iter(())
 
     def boost(self, kept: Kept) -> Iterator[Round]:
         """Boost on a sample as long as enough of it would still be kept."""
@@ -286,65 +266,6 @@ class Filtering:
             return np.asarray(np.exp(standing).max(axis=1))
         return self._booster.chances(run.margins, len(self.court), kept.examples.signs)
 
-    def _tested_round(self, kept: Kept) -> Iterator[Event]:
-        """Learn one rule, and give it the vote that its tested edge deserves."""
-        for attempt in range(TRIES):
-            run = self._run(kept)
-            done = next(iter(run), None)
-            edge = None if done is None else self._tested_edge(done.hypothesis, attempt)
-            if done is not None and edge is not None:
-                self._take(done, self._deserved(run, done, edge))
-                yield self.rounds[-1]
-                return
-            if self.stopped:
-                return
-            if attempt + 1 == TRIES:
-                break
-            again = self.fill()
-            yield self.refills[-1]
-            if again is None or self.stopped:
-                break
-            kept = again
-        self.stopped = self.stopped or (
-            f"no edge was found: {TRIES} rules had an advantage below {self.plan.floor:g} over "
-            "guessing on examples of their own"
-        )
-
-    def _deserved(self, run: Run, done: Done, advantage: float) -> float:
-        if run.cells or not isinstance(self._booster, Weighed):
-            return 1.0 if run.cells else done.entry.vote
-        total = 2**40
-        return self._booster.vote(Measured(total, round(total * (0.5 - advantage))))
-
-    def _tested_edge(self, rule: Hypothesis, attempt: int) -> float | None:
-        """Test a rule on examples that the filter keeps now; None if it is no better than chance.
-
-        The test ends: the interval shrinks until it lies on one side of the floor.
-        """
-        number = len(self.refills)
-        delta = share_of(self.plan.delta / 2, number) / TRIES
-        test = EdgeTest(delta, self.plan.floor)
-        key = key_of(self.plan.seed, 5, number, attempt)
-        filling = Filling(self.candidates, self.intake, self.court, key, 1.0, delta)
-        self.stopped = ENDED
-        for _ in filling.helpings():
-            if self.over():
-                self.stopped = TIME_IS_UP
-                break
-            kept = filling.kept()
-            if kept is None:
-                continue
-            examples = kept.examples
-            sample = Sample(examples.table, examples.signs, bins=self.intake.bins)
-            right = np.sign(rule.values)[rule.cells(sample)] * examples.signs > 0
-            test.add(int(np.count_nonzero(right)), right.size)
-            if test.found is not None or test.hopeless:
-                self.stopped = ""
-                break
-        last = self.refills[-1]
-        self.refills[-1] = dataclasses.replace(last, tested=last.tested + filling.draws)
-        return test.found
-
     def _take(self, done: Done, vote: float) -> None:
         """Take a finished round over."""
         self.court.add(done.hypothesis, vote, done.entry.memory)
@@ -381,13 +302,3 @@ def _never() -> bool:
 def _count(rows: int) -> NDArray[np.uint64]:
     """Number rows, for a choice among them that does not ask which they are."""
     return np.arange(rows, dtype=np.uint64)
-
-
-def first_chance(booster: Accepting[Any], outputs: int) -> float:
-    """The weight of every row before the first round."""
-    signs = np.ones((1, outputs), dtype=np.int8)
-    if outputs > 1:
-        signs[0, 1:] = -1
-    if booster.by_path:
-        return float(np.exp(booster.start((1, outputs)).max()))
-    return float(booster.chances(np.zeros((1, outputs)), 0, signs).max())

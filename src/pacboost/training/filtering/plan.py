@@ -13,10 +13,8 @@ from pacboost.numerics.checks import probability
 class Plan:
     """Sizes, thresholds and the failure probability.
 
-    ``faithful`` follows the theorems to the letter: every round has a sample of its own, drawn with
-    chances equal to the weights, and a rule's edge is tested on draws of its own. Otherwise a
-    sample is boosted on, with weights corrected for how it was drawn, as long as at least ``keep``
-    of it would still be kept.
+    A sample is boosted on, with weights corrected for how it was drawn, as long as at least
+    ``keep`` of it would still be kept; by the book (faithful.py), for one round.
     """
 
     rounds: int
@@ -27,7 +25,6 @@ class Plan:
     epsilon: float | None = None
     delta: float = 0.05
     seed: int = 0
-    faithful: bool = False
     edge: float | None = None
     """The edge that is promised, if one is."""
     keep: float = 0.7

@@ -129,8 +129,10 @@ class Pool(Candidates):
         count = max(self._per_test, min(ROWS_PER_TEST, rows.size // 2), ROWS_TO_TELL)
         if not (self.kinds < APART).any():
             count = min(ROWS_TO_TELL, count)
-        order = np.argsort(numbers(rows.astype(np.uint64), key ^ np.uint64(1)), kind="stable")
-        return np.sort(rows[order[:count]])
+        drawn = numbers(rows.astype(np.uint64), key ^ np.uint64(1))
+        return (
+            rows[drawn <= np.partition(drawn, count - 1)[count - 1]] if count < rows.size else rows
+        )
 
     def _bounds(self) -> Floats:
         bounds = 2.0 ** (-np.arange(256) / STEPS)

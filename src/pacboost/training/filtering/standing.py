@@ -17,6 +17,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Table
+from pacboost.training.resuming import followed
 
 Floats = NDArray[np.float64]
 
@@ -83,11 +84,8 @@ class Court:
         if not self.booster.by_path:
             chances = self.booster.chances(margins, len(self), signs)
             return Standing(margins, chances.reshape(-1) if chances.ndim > 1 else chances)
-        path, sample = self.booster.start(signs.shape), Sample(table, signs, bins=self.bins)
-        for rule, memory in zip(self.rules, self.memories, strict=True):
-            said = rule.values[rule.cells(sample)]
-            agree = said * signs / (self.booster.rate if self.cells else 1.0)
-            path = self.booster.follow(path, agree, memory)
+        sample = Sample(table, signs, bins=self.bins)
+        path = followed(self.booster, sample, self.rules, self.memories, cells=self.cells)
         return Standing(margins, np.exp(path).max(axis=1), path)
 
     def _scores(self, table: Table) -> Floats:

@@ -1,0 +1,169 @@
+"""How fast forests grow beside scikit-learn's, on the same rows: seconds a tree, errors, memory.
+
+    make bench                                     the table (about ten minutes on two cores)
+    python benchmarks/bench_forests.py full        1,000 trees of ours on all of covertype and adult
+    python benchmarks/bench_forests.py memory      peak memory of both, each in a process of its own
+    python benchmarks/bench_forests.py startup     the first fit, compiled and from the cache
+
+A tree costs as much as any other, so a few of scikit-learn's tell what a thousand take. Errors are
+on a quarter of the rows that nobody learned from, and out of bag.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.real_data import absent, read
+
+SETS = {"adult": 200, "covtype": 20}
+"""How many trees both grow in the table."""
+Parts = tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]
+LIBRARIES = ("pacboost", "scikit-learn")
+
+
+def parts(name: str) -> Parts:
+    """Three quarters to learn from and a quarter to be tested on, class by class."""
+    from sklearn.model_selection import train_test_split
+
+    X, y = read(name)
+    split = train_test_split(X.astype(np.float32), y, test_size=0.25, random_state=0, stratify=y)
+    X_train, X_test, y_train, y_test = split
+    return X_train, y_train, X_test, y_test
+
+
+def forest(library: str, kind: str, trees: int, **settings: Any) -> Any:
+    """A forest of either library on all cores."""
+    import sklearn.ensemble
+
+    import pacboost.estimators.extra_trees as extra
+    import pacboost.estimators.random_forest as usual
+
+    own = {**vars(usual), **vars(extra)}[kind]
+    make = own if library == "pacboost" else getattr(sklearn.ensemble, kind)
+    return make(n_estimators=trees, n_jobs=-1, random_state=0, **settings)
+
+
+def bench_table(console: Console) -> None:
+    """Grow the same number of trees in turns; also ask both for the error out of bag."""
+    for name, trees in SETS.items():
+        if why := absent(name):
+            console.print(why)
+            continue
+        X, y, X_test, y_test = parts(name)
+        for kind in ("RandomForestClassifier", "ExtraTreesClassifier"):
+            outside = {"oob_score": True} if kind.startswith("Random") else {}
+            forest("pacboost", kind, 2, **outside).fit(X[:1000], y[:1000]).predict(X[:1000])
+            table = Table(title=f"{name}, {kind}, {trees} trees", title_justify="left")
+            for column in ("", "ms a tree", "times", "error", "out of bag", "predict, s"):
+                table.add_column(column, justify="right")
+            first = 0.0
+            for library in LIBRARIES:
+                started = time.perf_counter()
+                model = forest(library, kind, trees).fit(X, y)
+                seconds = time.perf_counter() - started
+                first = first or seconds
+                started = time.perf_counter()
+                error = np.mean(model.predict(X_test) != y_test)
+                asked = time.perf_counter() - started
+                told = "–"
+                if outside:
+                    told = f"{1 - forest(library, kind, trees, **outside).fit(X, y).oob_score_:.4f}"
+                table.add_row(
+                    library, f"{1e3 * seconds / trees:.1f}", f"{seconds / first:.1f}",
+                    f"{error:.4f}", told, f"{asked:.2f}",
+                )  # fmt: skip
+            console.print(table)
+
+
+def bench_full(console: Console) -> None:
+    """Grow a thousand trees of ours on all rows."""
+    for name in SETS:
+        if why := absent(name):
+            console.print(why)
+            continue
+        X, y = read(name)
+        started = time.perf_counter()
+        model = forest("pacboost", "RandomForestClassifier", 1000).fit(X, y)
+        seconds, nodes = time.perf_counter() - started, model.model_.forest.n_nodes
+        console.print(
+            f"{name}, 1,000 trees on {len(y):,} rows: {seconds:.1f} s, {nodes:,} nodes, "
+            f"{8e-6 * nodes:.0f} MB"
+        )
+
+
+MEMORY = """
+import sys
+import numpy as np
+from benchmarks.bench_forests import forest, parts
+library, name, trees = sys.argv[1], sys.argv[2], int(sys.argv[3])
+X, y, _, _ = parts(name)
+forest(library, "RandomForestClassifier", 2).fit(X[:1000], y[:1000])
+open("/proc/self/clear_refs", "w").write("5")
+held = lambda key: int(next(l for l in open("/proc/self/status") if l.startswith(key)).split()[1])
+before = held("VmRSS")
+model = forest(library, "RandomForestClassifier", trees).fit(X, y)
+print((held("VmHWM") - before) / 1024)
+"""
+
+
+def bench_memory(console: Console) -> None:
+    """Measure the peak beyond the input."""
+    if not Path("/proc/self/clear_refs").exists():
+        console.print("memory: needs Linux's /proc, skipped")
+        return
+    for name, trees in SETS.items():
+        if why := absent(name):
+            console.print(why)
+            continue
+        for library in LIBRARIES:
+            command = [sys.executable, "-c", MEMORY, library, name, str(trees)]
+            here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+            run = subprocess.run(command, capture_output=True, check=True, env=here)
+            console.print(f"{name}, {trees} trees, {library}: {float(run.stdout):,.0f} MB")
+
+
+STARTUP = """
+import time
+import numpy as np
+from pacboost.estimators.random_forest import RandomForestClassifier
+X = np.random.default_rng(0).normal(size=(300, 5))
+for classes in (2, 3):
+    start = time.perf_counter()
+    RandomForestClassifier(10).fit(X, np.arange(300) % classes).predict(X)
+    print(f"{time.perf_counter() - start:.2f} s", end="  ")
+"""
+
+
+def bench_startup(console: Console) -> None:
+    """Time the first fit of two and of three classes, compiled and from the cache."""
+    with tempfile.TemporaryDirectory() as cache:
+        for name in ("fresh installation", "second process"):
+            here = {**os.environ, "NUMBA_CACHE_DIR": cache}
+            command = [sys.executable, "-c", STARTUP]
+            run = subprocess.run(command, capture_output=True, check=True, env=here, text=True)
+            console.print(f"{name}, first fit and predict: {run.stdout}")
+
+
+PARTS = {
+    "table": bench_table,
+    "memory": bench_memory,
+    "startup": bench_startup,
+    "full": bench_full,
+}
+
+if __name__ == "__main__":
+    for part in sys.argv[1:] or ("table", "memory", "startup"):
+        PARTS[part](Console())

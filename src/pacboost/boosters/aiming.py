@@ -1,0 +1,99 @@
+"""Votes that aim at a margin: what AdaBoostV and ArcGV share.
+
+AdaBoost lowers the mean of exp(-y·F), which makes margins positive but not as large as they can be.
+A vote that aims at a normalised margin ρ lowers the mean of exp(ρ·‖votes‖₁ - y·F) instead. A rule
+of edge r > ρ then gets
+
+    vote = ½ ln((1 + r)/(1 - r)) - ½ ln((1 + ρ)/(1 - ρ))
+
+and multiplies that mean by exp(-kl), kl the relative entropy of coins with (1 + ρ)/2 and (1 + r)/2
+heads, at least (r - ρ)²/2. So with n rows (1 over the least share, if rows have weights)
+
+    least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t,
+
+for any goals ρ_t < r_t; once Σ kl_t ≥ ln n the least margin is no less than the least goal. No vote
+has a larger margin than the edge of the best rule under any weights. So where the learner finds the
+best rule, the least edge so far, minus the margin, is how much any vote could be better.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import Agreement, Measured, Moved, edge_of
+from pacboost.boosters.exponential import Exponential, ExponentialState
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.samples.request import Sums
+from pacboost.samples.sample import Signs
+
+
+class Aiming(Exponential):
+    """Exponential weights with votes for a goal; ``own`` is (least edge so far, ‖votes‖₁)."""
+
+    plain: ClassVar[bool] = True  # type: ignore[misc]
+    margin_share: ClassVar[float] = 0.0  # type: ignore[misc]
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tolerance < 1:
+            raise ParameterError(
+                f"tolerance is {self.tolerance}; it is a difference of margins, and lies between "
+                "0 and 1"
+            )
+
+    def init(
+        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
+    ) -> ExponentialState:
+        """Start with nothing noted."""
+        return replace(super().init(signs, base, targets), own=(1.0, 0.0))
+
+    @abstractmethod
+    def goal(self, state: ExponentialState, edge: float) -> float:
+        """Give ρ for a rule of this edge, in (-1, 1)."""
+
+    def vote_at(self, state: ExponentialState, edge: float) -> float:
+        """Give the vote above; none to a rule whose edge is no larger than the goal."""
+        own = math.atanh(edge) if edge < 1 else MOST_VOTE
+        return round_vote(max(0.0, min(own, MOST_VOTE) - math.atanh(self.goal(state, edge))))
+
+    def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
+        """Cast the vote, and note edge and vote."""
+        vote = self.vote_at(state, found.edge)
+        return self._noted(self._cast(state, agree, vote, found.error), found.edge, vote)
+
+    def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell the sign that most of its weight asks for."""
+        edge = int(np.abs(sums.pulls).sum()) / sums.weight
+        return np.sign(sums.pulls) * self.vote_at(state, edge)
+
+    def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
+        """Add what the cells say, and note their edge and vote."""
+        edge = edge_of(self.request(state), moved)
+        return self._noted(super().move(state, moved), edge, float(np.abs(moved.values).max()))
+
+    def _noted(self, state: ExponentialState, edge: float, vote: float) -> ExponentialState:
+        least, norm = state.own
+        return replace(state, own=(min(least, edge), norm + vote))
+
+    def margin(self, state: ExponentialState) -> float:
+        """Give the least normalised margin of the vote so far; 0 before the first round."""
+        norm = state.own[1]
+        return float(state.margins.min()) / norm if norm > 0 else 0.0
+
+    def stop(self, state: ExponentialState) -> str | None:
+        """Stop once no vote of rules that the learner finds could be better by the tolerance."""
+        margin, least = self.margin(state), state.own[0]
+        if margin < least - self.tolerance:
+            return None
+        return (
+            f"the margin is {margin:.4g}, and no vote's can exceed {least:.4g}, the least edge, if "
+            "the learner found the best rules"
+        )

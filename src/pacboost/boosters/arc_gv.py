@@ -1,0 +1,45 @@
+"""ArcGV (Breiman 1999): the margin that has been reached is the goal of the next vote.
+
+It aims at ρ_t = the least normalised margin of the vote so far, or 0 while that is negative: until
+all rows are right, it is AdaBoost. Every rule with an edge above the margin then raises what can be
+said of the margin,
+
+    least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t        (boosters/aiming.py),
+
+and the margin tends to the largest there is, if the learner finds the best rules. There is nothing
+to be chosen before; in turn no number of rounds is promised, as it is for AdaBoostV.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pacboost.boosters.aiming import Aiming
+from pacboost.boosters.exponential import ExponentialState
+
+
+@dataclass(frozen=True)
+class ArcGV(Aiming):
+    """The rules of ArcGV; it stops within ``tolerance`` of the largest margin.
+
+    >>> import numpy as np
+    >>> from pacboost.boosters.booster import Measured
+    >>> rules = ArcGV()
+    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
+    >>> for wrong in range(3):                               # each rule errs on a row of its own
+    ...     agree = np.where(np.arange(3) == wrong, np.int8(-1), np.int8(1))[:, None]
+    ...     weights = rules.request(state).weights[:, 0]
+    ...     found = Measured(int(weights.sum()), int(weights[wrong]))
+    ...     state = rules.step(state, agree, found)
+    >>> round(rules.margin(state), 4), round(rules.vote_at(state, 0.5), 4)   # ½ ln 3 - atanh 0.0536
+    (0.0536, 0.4956)
+    """
+
+    name: ClassVar[str] = "arc_gv"
+
+    tolerance: float = 0.01
+
+    def goal(self, state: ExponentialState, edge: float) -> float:
+        """Aim at the margin that is there."""
+        return max(0.0, self.margin(state))

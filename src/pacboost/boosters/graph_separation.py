@@ -1,0 +1,116 @@
+"""Graph-separation boosting (Alon, Gonen, Hazan and Moran 2021): rounds by 1/edge, not 1/edge².
+
+The pattern of a row is what all rules so far answer on it. Join every two rows that have the same
+pattern and opposite signs; a row weighs as many as it is joined to, and nothing once its pattern
+tells its sign. A rule of edge r is right on 1 + r of the two ends of such a pair on average, and so
+tells at least a share r of all pairs apart:
+
+    pairs left after T rounds ≤ (n²/4)·∏(1 - r_t),       none if Σ r_t > ln(n²/4).
+
+The answer is no vote: it is a table from patterns to signs (hypotheses/pattern.py). That is what it
+takes to do with so few rounds: a plain vote cannot. With weights W₊ and W₋ of the signs in its
+pattern a row has the margin y·(W₊ - W₋)/(W₊ + W₋), and training error ≤ mean of (1 - margin).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pacboost.boosters.booster import Agreement, Booster, Measured, Moved
+from pacboost.boosters.separating import Floats, PairState, divided
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.hypotheses.pattern import Pattern, said
+from pacboost.hypotheses.vote import Vote
+from pacboost.samples.request import Request, Sums
+from pacboost.samples.sample import Sample, Signs
+
+
+@dataclass(frozen=True)
+class GraphSeparation(Booster[PairState]):
+    """The rules of graph separation, for two classes.
+
+    >>> rules = GraphSeparation()
+    >>> state = rules.init(np.array([[1], [1], [-1], [-1]], dtype=np.int8), np.ones(1))
+    >>> state.pairs
+    4.0
+    >>> agree = np.array([[1], [1], [1], [-1]], dtype=np.int8)     # it says + + - +: edge 1/2
+    >>> state = rules.step(state, agree, Measured(total=4, wrong=1))
+    >>> state.pairs, state.margins[:, 0].round(4).tolist()         # half of the pairs are left
+    (2.0, [0.3333, 0.3333, 1.0, -0.3333])
+    """
+
+    name: ClassVar[str] = "graph_separation"
+    potential: ClassVar[str] = "hinge"
+    plain: ClassVar[bool] = True  # type: ignore[misc]
+    revises: ClassVar[bool] = True  # type: ignore[misc]
+    multiclass: ClassVar[str] = "two"  # type: ignore[misc]
+
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> PairState:
+        """Start with all rows of opposite signs joined."""
+        if signs.shape[1] > 1:
+            raise ParameterError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"graph_separation is for two classes, and there are {signs.shape[1]}; use another "
+                "booster, or scikit-learn's OneVsRestClassifier around this one"
+            )
+        return PairState.of(signs, base)
+
+    def request(self, state: PairState) -> Request:
+        """Ask for a rule that tells joined rows apart."""
+        return Request(state.weights, state.signs, state.total, state.total, "error")
+
+    def values(self, state: PairState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell the sign that most of its weight asks for."""
+        return said(sums.pulls).astype(np.float64)
+
+    def step(self, state: PairState, agree: Agreement, found: Measured) -> PairState:
+        """Divide all patterns by what the rule says."""
+        return divided(state, agree * state.signs)
+
+    def move(self, state: PairState, moved: Moved) -> PairState:
+        """Divide all patterns by what the cells say."""
+        return divided(state, said(moved.values)[moved.cells])
+
+    def recall(self, state: PairState, agree: Agreement, memory: list[float]) -> PairState:
+        """Do the same as when the rule was new."""
+        return divided(state, agree * state.signs)
+
+    def memory(self, state: PairState) -> list[float]:
+        """Nothing: patterns say it all."""
+        return []
+
+    def resume(
+        self, state: PairState, margins: Floats, votes: Sequence[float], memory: list[float]
+    ) -> PairState:
+        """Go on from the patterns."""
+        return state
+
+    def votes(self, state: PairState) -> Floats:
+        """Give 1 for each: a rule asks one more question of the table, and all count alike."""
+        return np.ones(len(state.seen))
+
+    def costs(self, margins: Floats, rounds: int) -> Floats:
+        """Give 1 - margin."""
+        return 1 - margins
+
+    def joined(self, state: PairState, vote: Vote, sample: Sample) -> Vote:
+        """Put the table in the place of the vote."""
+        if not vote.hypotheses:
+            return vote
+        seen = np.stack(state.seen[: len(vote.hypotheses)])
+        table = Pattern.of(vote.hypotheses, seen, state.signs[:, 0], state.base)
+        return Vote([table], np.ones(1))
+
+    def parted(self, vote: Vote) -> Vote:
+        """Take the rules out of the table."""
+        rules = [rule for h in vote.hypotheses if isinstance(h, Pattern) for rule in h.rules]
+        return Vote(rules, np.ones(len(rules)))
+
+    def stop(self, state: PairState) -> str | None:
+        """Stop when no pair is left."""
+        return None if state.pairs > 0 else "no pattern holds rows of both classes any more"

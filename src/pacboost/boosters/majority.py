@@ -1,0 +1,117 @@
+"""Boosting by majority (Freund 1990, 1995): the fewest rounds that a promised edge allows.
+
+Choose the rounds k beforehand, an odd number, and take the majority of the k rules. A row that r of
+the first i rules got right is lost with probability
+
+    b_r^i = P[Bin(k - i, p) ≤ ⌊k/2⌋ - r],       p = (1 + edge)/2,
+
+if each of the rest is right with probability p. It weighs what the next rule decides about:
+
+    a_r^i = b_r^{i+1} - b_{r+1}^{i+1} = P[Bin(k - i - 1, p) = ⌊k/2⌋ - r].
+
+Rows that are as good as lost weigh nothing, unlike with AdaBoost. A rule whose edge is r_i changes
+the mean of b by (mean of a)·(edge - r_i)/2. So while edges keep the promise, the mean never rises,
+and after k rounds it is the error: at most b_0^0 = P[Bin(k, p) ≤ ⌊k/2⌋]. k is the least odd number
+for which that is ε or less, so k ≤ max(1, 2 ln(1/ε)/edge²). For the vote of the first i rules,
+
+    training error ≤ mean of b_r^i / P[Bin(k - i, p) ≤ ⌊(k - i)/2⌋],
+
+whatever the edges were (docs/proofs/majority.md); it stops as soon as that is ε or less.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from pacboost.boosters.accepting import Floats
+from pacboost.boosters.booster import Agreement, Measured, Moved, edge_of
+from pacboost.boosters.counted import Counted
+from pacboost.boosters.weighed import WeighedState, Weights
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.numerics.coins import log_deciding
+from pacboost.numerics.exact import in_least, whole_scale
+from pacboost.samples.request import Sums
+from pacboost.samples.sample import Signs
+
+
+@dataclass(frozen=True)
+class Majority(Counted):
+    """The rules of boosting by majority; a state's ``own`` is (mean of b, edge of the last rule).
+
+    >>> rules = Majority(edge=0.2, epsilon=0.1)
+    >>> rules.rounds, Majority(edge=0.4, epsilon=0.1).rounds
+    (41, 9)
+    >>> rules.potentials(1).round(4).tolist()      # of rows that the first rule got wrong, right
+    [0.1298, 0.0744]
+    """
+
+    name: ClassVar[str] = "majority"
+    potential: ClassVar[str] = "binomial"
+    plain: ClassVar[bool] = True  # type: ignore[misc]
+    error_factor: ClassVar[float] = 0.0
+
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> WeighedState:
+        """Start with base weights in whole units: a row of weight 2 weighs what two rows do."""
+        state = super().init(signs, base, targets)
+        state = self._weigh(replace(state, base=in_least(base, signs.shape[1])))
+        return replace(state, first=state.total)
+
+    def values(self, state: WeighedState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell the sign that most of its weight asks for; none may abstain."""
+        return np.where(sums.pulls > 0, self.rate, -self.rate)
+
+    def step(self, state: WeighedState, agree: Agreement, found: Measured) -> WeighedState:
+        """Cast the vote, and note the edge."""
+        return _noted(super().step(state, agree, found), found.edge)
+
+    def move(self, state: WeighedState, moved: Moved) -> WeighedState:
+        """Add what the cells say, and note the edge."""
+        edge = edge_of(self.request(state), moved)
+        return _noted(super().move(state, moved), edge)
+
+    def memory(self, state: WeighedState) -> list[float]:
+        """The last edge, which may have broken the promise."""
+        return [state.own[-1]]
+
+    def resume(
+        self, state: WeighedState, margins: Floats, votes: Sequence[float], memory: list[float]
+    ) -> WeighedState:
+        """Weigh all rows by their margins; on rows drawn anew, no edge is known yet."""
+        return _noted(super().resume(state, margins, votes, memory), *memory or [1.0])
+
+    def stop(self, state: WeighedState) -> str | None:
+        """Stop when the error is reached, or a broken promise has cost more than was to spare."""
+        (lost, edge), rounds = state.own, len(state.cast)
+        if lost <= self.epsilon * self.half(rounds):
+            return f"the training error is at most {self.epsilon:g}, by the mean potential"
+        if edge < self.edge * (1 - 1e-9) and lost > self.epsilon:
+            return (
+                f"a rule has an edge of {edge:.4g}, less than the promised {self.edge:g}, so that "
+                f"the error may come to {lost:.4g}; promise less, or give a richer learner"
+            )
+        return None if rounds < self.rounds else f"all {rounds} rounds are done"
+
+    def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
+        raise NotImplementedError("weights are set for all rows at once")
+
+    def _weigh(self, state: WeighedState) -> WeighedState:
+        """Weigh rows by a table, scaled so that the total is always about the same."""
+        rounds, base = len(state.cast), state.base
+        right = self.count(state.margins, rounds).reshape(-1)
+        masses = np.bincount(right, np.broadcast_to(base, right.shape), rounds + 1)
+        logs = log_deciding(self.rounds, rounds, self._right)
+        top = float(logs[masses > 0].max())
+        table = np.exp(logs - top) if top > -math.inf else np.zeros(rounds + 1)
+        table = np.maximum(np.rint(table * whole_scale(float((masses * table).sum()) or 1.0)), 1)
+        np.maximum(np.rint(base * table[right]), 1, out=state.weights.reshape(-1), casting="unsafe")
+        lost = float((masses * self.potentials(rounds)).sum() / masses.sum())
+        return replace(state, total=int(state.weights.sum()), own=(lost, 1.0))
+
+
+def _noted(state: WeighedState, edge: float) -> WeighedState:
+    return replace(state, own=(state.own[0], edge))

@@ -1,0 +1,200 @@
+"""Certificates of a bagged vote by the rows outside its bags: no row has to be held back.
+
+Member b is made from its bag alone, so its mistakes on the n_b rows outside are binomial, given the
+bag. B members were made of B_max that were planned. L̂ is the mean over members of the share of rows
+on which one errs, L̂₂ the mean over pairs of the share of rows outside both bags on which both err.
+Fix N before any bag is drawn: here the expected number of rows outside a bag. With n = min(N, n_b)
+over the members made, with probability at least 1 - δ
+
+    kl(L̂‖L) ≤ (ln(B_max/B) + ln(2√N/δ))/n
+
+and for pairs the same with 2 ln(B_max/B), N₂ and n₂, the sizes of a pair (Lorenzen, Igel and
+Seldin 2019; Masegosa et al. 2020; docs/proofs/out_of_bag.md has the proof in this form). It holds
+for every way to keep B members, so members may stop being made when the error out of bag has come
+to rest. Then R ≤ 2L, R ≤ 4L₂ or Chebyshev-Cantelli, as in bounds/pac_bayes.py, bound the risk of
+the plurality vote: where it errs, at least half of the members do.
+
+What is no bound at all is a binomial interval around the error of the votes out of bag:
+``binomial`` says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from pacboost.bounds import pac_bayes
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import percent
+from pacboost.bounds.search import smallest
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.ledgers.out_of_bag import OutOfBag
+from pacboost.numerics.checks import probability
+
+ROWS_FOR_TANDEM = 10_000
+ROWS_FOR_CANTELLI = 1_000_000
+"""From so many rows on, a bound is usually the smallest of the three."""
+
+
+def way_for(rows: int) -> str:
+    """Choose a bound by the number of rows alone, which is known before anything is looked at.
+
+    >>> way_for(5_000), way_for(50_000)
+    ('first_order', 'tandem')
+    """
+    if rows < ROWS_FOR_TANDEM:
+        return "first_order"
+    return "tandem" if rows < ROWS_FOR_CANTELLI else "cantelli"
+
+
+def certificate(
+    counts: OutOfBag, delta: float, way: str | None = None, *, changed: str = ""
+) -> Certificate:
+    """Certify the plurality vote; None takes the bound that suits the number of rows.
+
+    ``changed`` says what else broke an assumption, if anything did; then this refuses.
+
+    >>> import numpy as np
+    >>> counts = OutOfBag(
+    ...     100_000, 100, 0.368, np.full(100, 36_500), np.full(100, 3_650), 13_200, 0.03, 0.05, 0
+    ... )
+    >>> certificate(counts, 0.05).claim
+    'The plurality vote of 100 members errs on at most 14.61 % of new examples.'
+    """
+    probability("delta", delta)
+    chosen = way_for(counts.rows) if way is None else way
+    if chosen not in WAYS:
+        raise ParameterError(f"way is {way!r}; there are {', '.join(WAYS)}")
+    if changed:
+        raise NotCertified(changed)
+    if counts.members == 0:
+        raise NotCertified("the vote has no members: there is nothing to certify")
+    if counts.members > counts.members_max:
+        raise NotCertified(
+            f"{counts.members_max} members were planned, and {counts.members} were made: going on "
+            "after a look is a choice that nothing has paid for. Fit afresh with the largest "
+            "number that may be wanted; to stop before it, if the error settles, costs little"
+        )
+    made = WAYS[chosen](counts, delta)
+    return replace(
+        made,
+        claim=f"The plurality vote of {counts.members} members errs on at most "
+        f"{percent(made.value)} of new examples.",
+        sample=f"rows outside the bags, {counts.least_size:,} or more a member",
+        independent_of="the bags, which a random generator alone has drawn, and their members",
+        assumptions=(
+            "rows are drawn independently",
+            "a member has seen no row outside its bag",
+            "the classes were known beforehand",
+            f"at most {counts.members_max} members were planned",
+        ),
+    )
+
+
+def first_order(counts: OutOfBag, delta: float) -> Certificate:
+    """Certify by R ≤ 2L, with the mistakes of single members."""
+    gibbs, n = _single(counts)
+    price = _price(counts, n, _expected(counts, 1), 1)
+    _refuse_few(n, 2, delta, price)
+    return pac_bayes.certificate(
+        "first_order_bound", gibbs=gibbs, n=n, divergence=price, delta=delta
+    )
+
+
+def tandem(counts: OutOfBag, delta: float) -> Certificate:
+    """Certify by R ≤ 4L₂, with the mistakes that pairs of members make together."""
+    both, n = _pair(counts)
+    price = _price(counts, n, _expected(counts, 2), 2)
+    _refuse_few(n, 4, delta, 2 * price)
+    return pac_bayes.certificate("tandem_bound", tandem=both, n=n, divergence=price, delta=delta)
+
+
+def cantelli(counts: OutOfBag, delta: float) -> Certificate:
+    """Certify by Chebyshev-Cantelli, with the mistakes of members and of pairs."""
+    (gibbs, n), (both, pairs) = _single(counts), _pair(counts)
+    prices = (
+        _price(counts, n, _expected(counts, 1), 1),
+        _price(counts, pairs, _expected(counts, 2), 2),
+    )
+    price = max(prices)  # one divergence is handed on: the dearer of the two
+    _refuse_few(pairs, 4, delta / 2, 2 * price)
+    return pac_bayes.certificate(
+        "cantelli_bound",
+        gibbs=gibbs, tandem=both, n=n, pairs=pairs, divergence=price, delta=delta,
+    )  # fmt: skip
+
+
+def binomial(counts: OutOfBag, delta: float) -> Certificate:
+    """Refuse, and say why: votes out of bag are no hold-out."""
+    error = "" if counts.vote_error is None else f" ({percent(counts.vote_error)} wrong)"
+    raise NotCertified(
+        f"a binomial interval around the error of votes out of bag{error} is not valid. Each row "
+        f"is voted on by a share of {counts.outside:.0%} of the members only, so these are the "
+        "mistakes of another vote than the one that is kept; rows are trained on for one another, "
+        "so the mistakes are not independent; and whoever stops or tunes by this error has chosen "
+        "it. Take it as an estimate. certify='oob' bounds the vote by the mistakes of members and "
+        "pairs, certify='holdout' by rows held back, which is tighter"
+    )
+
+
+WAYS: dict[str, Callable[[OutOfBag, float], Certificate]] = {
+    "first_order": first_order,
+    "tandem": tandem,
+    "cantelli": cantelli,
+    "binomial": binomial,
+}
+"""By the names that estimators take; the last one always refuses."""
+
+
+def _expected(counts: OutOfBag, order: int) -> int:
+    """The rows expected outside one or two bags: a number fixed before any bag is drawn."""
+    return max(1, round(counts.rows * counts.outside**order))
+
+
+def _price(counts: OutOfBag, n: int, expected: int, order: int) -> float:
+    """Give what is paid for keeping B of B_max, and for a smallest size that is below N.
+
+    pac_bayes adds ln(2√n/δ) where the theorem has ln(2√N/δ), so ½ ln(N/n) is handed over with the
+    divergence, which counts once for members and twice for pairs.
+    """
+    return math.log(counts.members_max / counts.members) + math.log(expected / n) / (2 * order)
+
+
+def _single(counts: OutOfBag) -> tuple[float, int]:
+    first = counts.first
+    if first is None:
+        raise NotCertified(
+            "a member has no rows outside its bag, so nothing is known of its error. Draw bags "
+            "with replacement, or smaller ones (max_samples below 1), or fit on more rows"
+        )
+    return first, min(counts.least_size, _expected(counts, 1))
+
+
+def _pair(counts: OutOfBag) -> tuple[float, int]:
+    if counts.pair_least_size is None:
+        raise NotCertified(
+            "mistakes of pairs were not counted in this fit; set certify='tandem' or "
+            "certify='cantelli' before it, or ask for first_order"
+        )
+    if counts.tandem is None:
+        raise NotCertified(
+            "two members share no row outside both of their bags, so nothing is known of their "
+            "common mistakes. Draw smaller bags (max_samples), fit on more rows, or ask for "
+            "first_order"
+        )
+    return counts.tandem, min(counts.pair_least_size, _expected(counts, 2))
+
+
+def _refuse_few(n: int, factor: int, delta: float, divergence: float) -> None:
+    """Refuse where the bound would say nothing even if no member had made a mistake."""
+
+    def useful(rows: int) -> bool:
+        return factor * pac_bayes.pac_bayes_kl_bound(0.0, rows, divergence, delta) < 1
+
+    if not useful(n):
+        needed = smallest(useful, 1, "a bound below 1")
+        raise NotCertified(
+            f"{n} rows outside the bags are too few: even without a single mistake the bound would "
+            f"be 1. {needed} are needed to say anything at all, and many more to say much"
+        )

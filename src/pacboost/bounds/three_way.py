@@ -1,0 +1,54 @@
+"""The certificate of Schapire's recursion: error ≤ g(g(… g(α) …)), g(x) = 3x² - 2x³.
+
+Weak rules were tested, each under its own filtered distribution, to err on at most α. A majority
+of three then errs on at most g of what its parts do, level by level, and an early return on no more
+(Schapire 1990; docs/proofs/three_way.md). All tests of the run share delta; none trusts the
+learner.
+"""
+
+from __future__ import annotations
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import outward, percent
+from pacboost.errors import NotCertified
+from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.three_way import majority_error
+
+
+def recursive_error(part: float, levels: int) -> float:
+    """Apply g so many times to what the weak rules may err on.
+
+    >>> [round(recursive_error(0.4, levels), 4) for levels in (1, 2, 3, 4, 5, 6, 7)]
+    [0.352, 0.2845, 0.1967, 0.1009, 0.0285, 0.0024, 0.0]
+    """
+    if not 0 <= part < 0.5:
+        raise NotCertified(
+            f"weak rules err on at most {part:g}; below 1/2 a majority of three is better than its "
+            "parts, elsewhere it is not"
+        )
+    for _ in range(levels and positive_whole("levels", levels)):
+        part = majority_error(part)
+    return outward(part)
+
+
+def certificate(part: float, levels: int, delta: float, draws: int, assumes: str) -> Certificate:
+    """Certify what the recursion returned.
+
+    >>> certificate(0.4, 2, 0.05, 10_000, "draws are independent").claim
+    'The majority errs on at most 28.45 % of new examples.'
+    """
+    value = recursive_error(part, levels)
+    return Certificate(
+        claim=f"The majority errs on at most {percent(value)} of new examples.",
+        value=value,
+        delta=delta,
+        theorem="error ≤ g(g(… g(α) …)) once a level, α of tested weak rules, g(x) = 3x² - 2x³",
+        reference="Schapire 1990; Krichevsky and Trofimov 1981; Ville 1939",
+        sample="examples drawn for the tests, each of them once; rules that say nothing are wrong",
+        size=draws,
+        independent_of="the rule that is tested: every test has draws of its own",
+        assumptions=(assumes,),
+        valid_after_looking=True,
+        inputs={"part": part, "levels": levels},
+        bound="three_way.recursive_error",
+    )

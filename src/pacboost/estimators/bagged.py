@@ -1,0 +1,241 @@
+"""What bagged classifiers and regressors share: read the parameters, run, keep what was made."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from copy import deepcopy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from pacboost.errors import ParameterError
+from pacboost.estimators import bag_setup, door, prepare
+from pacboost.estimators.sketching import SketchMixin
+from pacboost.kernels.jit import cores
+from pacboost.kernels.threads import using
+from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
+from pacboost.learners.sklearn import SklearnLearner
+from pacboost.samples.bins import Bins
+from pacboost.samples.sample import Sample, unlabelled
+from pacboost.training.bagging import Bagging, Made, Outside
+from pacboost.training.bags import Bags, in_order
+from pacboost.training.forest import TreeMember
+from pacboost.training.members import (
+    Answers,
+    Member,
+    for_bags,
+)
+from pacboost.training.out_of_bag import Settling
+
+Callback = Callable[[Made], bool | None]
+MOST_BINS = 255
+
+
+class Bagged(SketchMixin):
+    """Fit and predict as classifiers and regressors share it."""
+
+    estimator: Any
+    n_estimators: int
+    max_samples: float
+    max_features: float
+    bootstrap: bool
+    bootstrap_features: bool
+    oob_score: bool
+    settle: int | None
+    max_bins: int
+    warm_start: bool
+    callbacks: Sequence[Callback] | None
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool
+
+    stopped_: str
+    _members: list[Member]
+    _bags: Bags
+    _outside: Outside | None
+    _bins: Bins | None
+    _settled: Settling | None
+    _certified_outside: bool
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Draw bags, and make a member of each.
+
+        Ctrl-C keeps the members made so far, and is raised again. After any other failure the
+        estimator is as it was before.
+        """
+        before = self.__dict__.copy()
+        run: Bagging | None = None
+        try:
+            with using(self._threads()):
+                run, most = self._prepare(X, y)
+                self._advance(run, most)
+                self._keep(run)
+        except BaseException as problem:
+            if isinstance(problem, KeyboardInterrupt) and run is not None and run.members:
+                run.stopped = "interrupted"
+                self._keep(run)
+                problem.add_note(
+                    f"pacboost: the {len(run.members)} members made before the interrupt are kept; "
+                    "the estimator can be used, or go on with warm_start=True"
+                )
+            else:
+                self.__dict__ = before
+            raise
+        return self
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The members: scikit-learn estimators, rules of ours, or the one class that a bag held."""
+        return [member.inner for member in self._made()]
+
+    @property
+    def estimators_features_(self) -> list[NDArray[np.intp]]:
+        """The features that each member looks at."""
+        every = np.arange(self.n_features_in_)  # type: ignore[attr-defined]
+        return [every if m.features is None else m.features for m in self._made()]
+
+    @abstractmethod
+    def _read(self, X: Any, y: Any) -> prepare.Examples:
+        """Check rows and what is known of them."""
+
+    @abstractmethod
+    def _targets(self, examples: prepare.Examples) -> tuple[NDArray[Any], int]:
+        """Give what members shall answer, and the number of classes, or 0 for numbers."""
+
+    @abstractmethod
+    def _default(self) -> Any:
+        """Give the learner that None stands for."""
+
+    @abstractmethod
+    def _tell_outside(
+        self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
+    ) -> Outside:
+        """Start to count what members say about the rows outside their bags."""
+
+    def _set_apart(self, examples: prepare.Examples, seed: int) -> prepare.Examples:
+        """Give the rows to bag; others may be held back."""
+        return examples
+
+    @property
+    def _certifies_outside(self) -> bool:
+        """Whether rows outside the bags shall certify, so that nothing may have looked at them."""
+        return False
+
+    def _prepare(self, X: Any, y: Any) -> tuple[Bagging, int]:
+        """Check everything, set up the run, and take earlier members over if that is wanted."""
+        most = door.at_least_one("n_estimators", self.n_estimators)
+        goes_on = self.warm_start and hasattr(self, "_members")
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = self._bags.seed if goes_on else seed
+        earlier = self.__dict__.copy() if goes_on else {}
+        examples = self._read(X, y)
+        self._remember(examples.table)
+        examples = self._set_apart(examples, seed)
+        targets, classes = self._targets(examples)
+        bags = bag_setup.draws(self, examples.table, seed)
+        sample = Sample(examples.table, examples.signs, labels=examples.labels)
+        learner = None if self.estimator is None else self._learner()
+        maker, counted = bag_setup.choose_maker(self, learner, sample, targets, classes, bags)
+        outside = None
+        if self.oob_score or self.settle is not None or self._certifies_outside:
+            outside = self._tell_outside(targets, most, bags, counted)
+        run = Bagging(maker, bags, outside, bag_setup.settling(self, bags))
+        if goes_on:
+            self._go_on(run, most, earlier)
+        return run, most
+
+    def _advance(self, run: Bagging, most: int) -> None:
+        with ExitStack() as stack:
+            watchers = door.functions("callbacks", self.callbacks)
+            if self.verbose:
+                from pacboost.reports.members import MembersBar
+
+                watchers.append(stack.enter_context(MembersBar(most)))
+            steps = run.run(most, self._cores(), watched=bool(watchers))
+            for made in stack.enter_context(closing(steps)):
+                wishes = [watcher(made) for watcher in watchers]
+                if any(wishes):
+                    run.stopped = "a callback stopped it"
+
+    def _keep(self, run: Bagging) -> None:
+        self._members, self._bags, self._outside = run.members, run.bags, run.outside
+        self._bins, self._settled = run.maker.sample.bins, run.settling
+        self.stopped_, self._certified_outside = run.stopped, self._certifies_outside
+
+    def _go_on(self, run: Bagging, most: int, earlier: dict[str, Any]) -> None:
+        """Take over the members of the last fit."""
+        outside: Any = earlier["_outside"]
+        same = run.bags == earlier["_bags"] and (run.outside is None) == (outside is None)
+        if not same or self._certifies_outside != earlier["_certified_outside"]:
+            raise ParameterError(
+                "warm_start goes on with the same rows and parameters, but the number of rows, "
+                "features or draws, oob_score or certify has changed; set warm_start=False to "
+                "start afresh"
+            )
+        if run.outside is not None and not np.array_equal(run.outside.truth, outside.truth):
+            raise ParameterError(
+                "warm_start goes on with the same rows, but y has changed; set warm_start=False to "
+                "start afresh"
+            )
+        members: list[Member] = earlier["_members"]
+        if most < len(members):
+            raise ParameterError(
+                f"n_estimators is {most}, but the last fit has {len(members)} members already; "
+                "give at least as many, or set warm_start=False"
+            )
+        bins, before = run.maker.sample.bins, earlier["_bins"]
+        if bins is not None and (before is None or bins.differ(before)):
+            raise ParameterError(
+                "the bins are not those of the last fit: max_bins, certify or the data have "
+                "changed. Keep them, or set warm_start=False to start afresh"
+            )
+        run.members, run.outside = list(members), deepcopy(outside)
+        if run.settling is not None and earlier["_settled"] is not None:
+            run.settling = deepcopy(earlier["_settled"])
+
+    def _learner(self) -> Learner:
+        return for_bags(as_learner(self._default() if self.estimator is None else self.estimator))
+
+    def _answers(self, X: Any) -> Iterator[Answers]:
+        """Give the answers of every member in order."""
+        members = self._made()
+        sample = unlabelled(door.open_table(self, X, reset=False), self._bins)
+        trees = [member for member in members if isinstance(member, TreeMember)]
+        if sample.codes is None:
+            _ = sample.rows  # read before several threads ask for them
+        elif trees:
+            lines: NDArray[np.uint8] = np.ascontiguousarray(sample.codes.T, dtype=np.uint8)
+            yield from in_order(lambda tree: tree.said(lines), trees, self._cores())
+            return
+        yield from in_order(lambda member: member.answers(sample), members, self._cores())
+
+    def _made(self) -> list[Member]:
+        check_is_fitted(self)
+        return self._members
+
+    def _threads(self) -> int | None:
+        return None if self.n_jobs is None else door.whole("n_jobs", self.n_jobs)
+
+    def _cores(self) -> int:
+        threads = self._threads()
+        count = -1 if threads is None else threads
+        return count if count > 0 else max(1, cores() + 1 + count)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_members")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        learner = self._learner()
+        nan = not isinstance(learner, SklearnLearner) or bool(
+            get_tags(learner.estimator).input_tags.allow_nan
+        )
+        tags.input_tags.allow_nan = nan
+        tags.input_tags.sparse = True
+        return tags

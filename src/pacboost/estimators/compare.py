@@ -1,0 +1,265 @@
+"""Several boosters side by side, on the same rows and with the same learner.
+
+What is measured, and how, is said in questions/compare.py; it takes estimators to do it, and so the
+doing stands here.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.validation import check_random_state
+
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.choose import BOOSTERS, as_booster
+from pacboost.errors import PacboostError, ParameterError
+from pacboost.estimators import door, prepare
+from pacboost.estimators.boost import BoostClassifier
+from pacboost.learners.choose import as_learner
+from pacboost.numerics.checks import probability
+from pacboost.questions.compare import Compared, Comparison, Rows, measure, surely_worse
+from pacboost.reports.progress import RoundsBar
+from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.table import SomeRows, Table
+
+WARM_ROWS = 200
+"""So few rows suffice to load the compiled code."""
+
+
+def compare(
+    boosters: Any,
+    learner: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_rounds: int = 100,
+    test: Any = 0.25,
+    delta: float = 0.05,
+    share: float = 0.05,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+    **parameters: Any,
+) -> Comparison:
+    """Boost a learner by several rules, and lay side by side what came of it.
+
+    A booster that fails says why in its place, and the others go on.
+
+    Parameters
+    ----------
+    boosters : list, mapping from names, or str
+        Each a name, a booster such as ``AdaBoost(max_vote=2)``, or any scikit-learn classifier,
+        which brings its own learner. Text holds names with commas between them, or "all".
+    learner : str, learner, scikit-learn classifier or function
+        What is boosted, as in BoostClassifier.
+    X, y : rows and labels
+    n_rounds : int, default=100
+        The most rounds each may run. All rows are learned from: none is held back to stop early.
+    test : float, pair (X, y) or None, default=0.25
+        The share of rows, drawn by chance, that no booster sees; or rows of your own; or none.
+    delta : float, default=0.05
+        The probability with which any of the intervals may fail.
+    share : float, default=0.05
+        The soft margin is the mean margin of the worst rows, so large a share of all.
+    random_state, n_jobs : as in BoostClassifier
+    verbose : bool, default=False
+        Show a progress bar.
+    parameters : others of BoostClassifier, such as ``max_bins`` or ``shrinkage``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> found = compare(["adaboost", "mada"], "stump", *load_breast_cancer(return_X_y=True))
+    >>> [(entry.name, entry.rounds, entry.worse) for entry in found]
+    [('adaboost', 100, False), ('mada', 100, False)]
+    """
+    contest = Contest(
+        boosters, learner, X, y, n_rounds=n_rounds, test=test, delta=delta, share=share,
+        random_state=random_state, n_jobs=n_jobs, verbose=verbose, **parameters,
+    )  # fmt: skip
+    contest.run()
+    return contest.comparison()
+
+
+class Contest:
+    """A comparison while it is made; what is done can be looked at any time, after Ctrl-C too."""
+
+    def __init__(
+        self,
+        boosters: Any,
+        learner: Any,
+        X: Any,
+        y: Any,
+        *,
+        n_rounds: int,
+        test: Any,
+        delta: float,
+        share: float,
+        random_state: Any,
+        verbose: bool = False,
+        **parameters: Any,
+    ) -> None:
+        self.entries: list[Compared] = []
+        self._wrong: dict[str, NDArray[np.bool_]] = {}
+        self._choices = _named(boosters)
+        self._learner = learner
+        self._words = as_learner(learner, "learner").name
+        self._rounds = door.at_least_one("n_rounds", n_rounds)
+        self._delta, self._share = probability("delta", delta), probability("share", share)
+        self._verbose = verbose
+        seed = int(check_random_state(random_state).randint(2**31))
+        self._parameters = {"early_stopping": False, "random_state": seed, **parameters}
+        examples, _ = prepare.read_examples(BoostClassifier(**parameters), X, y, None)
+        self._n_rows = examples.n_rows
+        self._training, self._test = self._split(X, y, test, seed)
+
+    def run(self) -> None:
+        """Fit and measure one booster after the other."""
+        for name, choice in self._choices.items():
+            self.entries.append(self._one(name, choice))
+        failures = [entry for entry in self.entries if entry.failed]
+        if len(failures) == len(self.entries):
+            raise PacboostError(f"every booster failed; {failures[0].name}: {failures[0].stopped}")
+
+    def comparison(self) -> Comparison:
+        """Lay side by side what is done."""
+        worse = surely_worse(self._wrong, self._delta)
+        return Comparison(
+            tuple(replace(entry, worse=worse.get(entry.name)) for entry in self.entries),
+            learner=self._words,
+            train_rows=len(self._training.y),
+            test_rows=0 if self._test is None else len(self._test.y),
+            delta=self._delta,
+            share=self._share,
+        )
+
+    def _split(self, X: Any, y: Any, test: Any, seed: int) -> tuple[Rows, Rows | None]:
+        if test is None:
+            return Rows(X, np.asarray(y)), None
+        if isinstance(test, tuple | list):
+            if len(test) != 2:
+                raise ParameterError(
+                    f"test holds {len(test)} things; it may be a pair of rows and labels, a share "
+                    "of the rows, or None"
+                )
+            return Rows(X, np.asarray(y)), Rows(test[0], np.asarray(test[1]))
+        share = probability("test", test)
+        held = round(self._n_rows * share)
+        if not 0 < held < self._n_rows:
+            raise ParameterError(
+                f"test is {share} and there are {self._n_rows} rows; it must leave at least one "
+                "row on both sides"
+            )
+        order = np.random.default_rng(seed).permutation(self._n_rows)
+        chosen = np.sort(order[held:]), np.sort(order[:held])
+        training, kept = (Rows(_take(X, rows), np.asarray(y)[rows]) for rows in chosen)
+        return training, kept
+
+    def _one(self, name: str, choice: Any) -> Compared:
+        """Fit and measure; whatever goes wrong is this booster's affair."""
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            try:
+                entry = self._fitted(name, choice)
+            except Exception as problem:  # a learner of the user's may raise anything
+                kind = "" if isinstance(problem, PacboostError) else f"{type(problem).__name__}: "
+                entry = Compared(name, stopped=f"{kind}{problem}", failed=True)
+        said = dict.fromkeys(str(warning.message) for warning in heard)
+        return replace(entry, notes=(*entry.notes, *said))
+
+    def _fitted(self, name: str, choice: Any) -> Compared:
+        if isinstance(choice, str | Booster):
+            model = BoostClassifier(choice, self._learner, self._rounds, **self._parameters)
+            seconds = self._boost(name, model)
+        else:
+            model = clone(choice)
+            seconds = self._timed(model)
+        entry, wrong = measure(
+            name,
+            model,
+            self._training,
+            self._test,
+            share=self._share,
+            delta=self._delta,
+            boosters=len(self._choices),
+        )
+        if wrong is not None:
+            self._wrong[name] = wrong
+        return replace(entry, seconds=seconds)
+
+    def _boost(self, name: str, model: BoostClassifier) -> float:
+        """Fit with a progress bar if wanted; compiled code is loaded before the clock runs."""
+        labels = self._training.y
+        first = np.unique(labels.astype(str), axis=0, return_index=True)[1]
+        rows = np.unique(np.concatenate([first, np.arange(min(WARM_ROWS, len(labels)))]))
+        with warnings.catch_warnings(), suppress(Exception):  # the fit that counts says it again
+            warnings.simplefilter("ignore")
+            clone(model).set_params(n_rounds=2, callbacks=None).fit(
+                _take(self._training.X, rows), labels[rows]
+            )
+        if not self._verbose:
+            return self._timed(model)
+        before = model.callbacks
+        with RoundsBar(self._rounds, title=name) as bar:
+            model.callbacks = [*door.functions("callbacks", before), bar]
+            seconds = self._timed(model)
+        model.callbacks = before
+        return seconds
+
+    def _timed(self, model: Any) -> float:
+        started = time.perf_counter()
+        model.fit(self._training.X, self._training.y)
+        return time.perf_counter() - started
+
+
+def _named(boosters: Any) -> dict[str, Any]:
+    """Give every booster a name of its own; refuse at once what is none."""
+    if isinstance(boosters, str):
+        names = BOOSTERS if boosters == "all" else boosters.split(",")
+        boosters = [name.strip() for name in names]
+    if isinstance(boosters, Mapping):
+        pairs = [(str(name), choice) for name, choice in boosters.items()]
+    elif isinstance(boosters, Iterable):
+        pairs = [(_words(choice), choice) for choice in boosters]
+    else:
+        pairs = [(_words(boosters), boosters)]
+    if not pairs:
+        raise ParameterError("there are no boosters to compare; name at least one")
+    found: dict[str, Any] = {}
+    for name, choice in pairs:
+        if isinstance(choice, type) or not (hasattr(choice, "fit") and hasattr(choice, "predict")):
+            as_booster(choice)
+        number = sum(known.partition(" #")[0] == name for known in found) + 1
+        found[name if number == 1 else f"{name} #{number}"] = choice
+    return found
+
+
+def _words(choice: Any) -> str:
+    """Say which booster it is, in one line; of a booster's parameters, those that were set."""
+    if isinstance(choice, Booster):
+        record: Any = choice
+        values = ((f.name, getattr(record, f.name), f.default) for f in fields(record))
+        changed = [f"{name}={value!r}" for name, value, usual in values if value != usual]
+        return f"{type(choice).__name__}({', '.join(changed)})"
+    return choice if isinstance(choice, str) else " ".join(repr(choice).split())
+
+
+def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Give some rows of whatever holds rows."""
+    if isinstance(X, Table):
+        return SomeRows(X, rows)
+    if is_frame(X):
+        return open_frame(X)[rows].to_native()
+    if sparse.issparse(X):
+        matrix: Any = X
+        return matrix.tocsr()[rows]
+    return np.asarray(X, dtype=None if hasattr(X, "dtype") else object)[rows]  # 1 is not "1"

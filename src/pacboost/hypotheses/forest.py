@@ -1,0 +1,181 @@
+"""A forest: many trees in few arrays, 8 bytes a node (kernels/forest_grow.py says which)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels import forest_walk
+from pacboost.kernels.threads import ROWS_PER_SPAN, each_rows
+from pacboost.samples.bins import Bins
+from pacboost.sources.table import Table
+
+Sums = NDArray[np.float64]
+NODES_IN_A_BLOCK = 2**20
+ROWS_WORTH_A_THREAD = 64
+CELLS_AT_ONCE = 2**20  # the codes of so many rows stay near while all trees look at them
+LOW = np.uint64(0xFFFFFFFF)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One tree of a forest."""
+
+    nodes: NDArray[np.uint64]
+    table: NDArray[np.float32]
+    """(lines, classes): what leaves say that are not of one class, where there are many classes."""
+    gains: NDArray[np.float64]
+    """What the splits on each feature won."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some trees side by side: the nodes of tree t begin at firsts[t], its lines at bases[t]."""
+
+    nodes: NDArray[np.uint64]
+    firsts: NDArray[np.int64]
+    table: NDArray[np.float32]
+    bases: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, trees: Iterable[Tree]) -> Block:
+        """Put trees side by side."""
+        trees = list(trees)
+        return cls(
+            np.concatenate([tree.nodes for tree in trees]),
+            _offsets([tree.nodes.size for tree in trees]),
+            np.concatenate([tree.table for tree in trees]),
+            _offsets([len(tree.table) for tree in trees]),
+        )
+
+    def __len__(self) -> int:
+        return self.firsts.size - 1
+
+    def trees(self) -> Iterator[Tree]:
+        """Give the trees again, without what their splits won."""
+        for k in range(len(self)):
+            nodes = self.nodes[self.firsts[k] : self.firsts[k + 1]]
+            yield Tree(nodes, self.table[self.bases[k] : self.bases[k + 1]], np.empty(0))
+
+
+def _offsets(sizes: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees whose answers are averaged, or counted as votes if ``hard``.
+
+    ``classes`` is 0 for numbers, else at least 2; two classes have one sum, that of the second.
+    """
+
+    bins: Bins
+    classes: int
+    importances: NDArray[np.float64]
+    """Each feature's share of what splits won, summed over trees."""
+    blocks: tuple[Block, ...] = ()
+    middle: float = 0.0
+    scale: float = 1.0
+    """A number is the middle and so many times what a tree holds, which lies in [-1, 1]."""
+    hard: bool = False
+
+    def __len__(self) -> int:
+        return sum(len(block) for block in self.blocks)
+
+    @property
+    def many(self) -> bool:
+        """Whether leaves hold distributions over more than two classes."""
+        return self.classes > 2
+
+    @cached_property
+    def n_nodes(self) -> int:
+        """How many nodes all trees have, leaves included."""
+        return sum(block.nodes.size for block in self.blocks)
+
+    def trees(self) -> Iterator[Tree]:
+        """Give all trees in order."""
+        for block in self.blocks:
+            yield from block.trees()
+
+    def grown(self, trees: Iterable[Tree]) -> Forest:
+        """Give the forest with more trees; the same in whatever portions they come."""
+        blocks, won = list(self.blocks), self.importances.copy()
+        waiting: list[Tree] = []
+        if blocks and blocks[-1].nodes.size < NODES_IN_A_BLOCK:
+            waiting = list(blocks.pop().trees())
+        size = sum(tree.nodes.size for tree in waiting)
+        for tree in trees:
+            total = tree.gains.sum()
+            won += tree.gains / total if total > 0 else 0.0
+            waiting.append(tree)
+            size += tree.nodes.size
+            if size >= NODES_IN_A_BLOCK:
+                blocks.append(Block.of(waiting))
+                waiting, size = [], 0
+        if waiting:
+            blocks.append(Block.of(waiting))
+        return replace(self, blocks=tuple(blocks), importances=won)
+
+    def sums(self, table: Table) -> Sums:
+        """Add up what all trees say of every row: (rows, classes), or one column."""
+        sums = np.zeros((table.n_rows, self.classes if self.many else 1))
+        codes = self.bins.encode(table)
+        tile = max(1, CELLS_AT_ONCE // table.n_columns)
+
+        def task(start: int, stop: int) -> None:
+            for first in range(start, stop, tile):
+                own = slice(first, min(stop, first + tile))
+                self._add(np.ascontiguousarray(codes[:, own].T), sums[own])
+
+        each_rows(task, table.n_rows, width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)
+        return sums
+
+    def _add(self, lines: NDArray[np.uint8], sums: Sums) -> None:
+        places = np.empty(len(lines), np.int64)
+        for block in self.blocks:
+            if self.many:
+                forest_walk.add_classes(
+                    lines, block.nodes, block.firsts, self.bins.missing, self.hard,
+                    block.table, block.bases, places, sums,
+                )  # fmt: skip
+            else:
+                forest_walk.add_numbers(
+                    lines, block.nodes, block.firsts, self.bins.missing,
+                    self.hard and self.classes > 0, places, sums,
+                )  # fmt: skip
+
+    def numbers(self, table: Table) -> NDArray[np.float64]:
+        """Average what the trees predict, in regression."""
+        mean = self.sums(table)[:, 0] / max(1, len(self))
+        return np.asarray(self.middle + self.scale * mean)
+
+    def shares(self, table: Table) -> Sums:
+        """Average the distributions (or count the votes) of the trees: (rows, classes)."""
+        return as_shares(self.sums(table), max(1, len(self)), many=self.many)
+
+    def leaves(self, table: Table) -> NDArray[np.int64]:
+        """Give the leaf of every row in every tree, (rows, trees): the place of its node."""
+        leaves = np.empty((table.n_rows, len(self)), np.int64)
+        lines: NDArray[np.uint8] = np.ascontiguousarray(self.bins.encode(table).T)
+        trees = [(block, first) for block in self.blocks for first in block.firsts[:-1]]
+
+        def task(start: int, stop: int) -> None:
+            places = np.empty(stop - start, np.int64)
+            for number, (block, first) in enumerate(trees):
+                forest_walk.descend(
+                    lines[start:stop], block.nodes, first, self.bins.missing, places
+                )
+                leaves[start:stop, number] = places
+
+        each_rows(task, table.n_rows, width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)
+        return leaves
+
+
+def as_shares(sums: Sums, trees: int | NDArray[np.int64], *, many: bool) -> Sums:
+    """Turn sums over trees into the share of every class."""
+    shares = sums / (trees if isinstance(trees, int) else trees[:, None])
+    return shares if many else np.column_stack([1 - shares[:, 0], shares[:, 0]])

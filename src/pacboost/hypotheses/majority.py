@@ -1,0 +1,119 @@
+"""Rules made of rules: what a vote decides, and the majority of three.
+
+Both name a class for every row, so they can vote, be voted on and be saved like any other rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, Rule
+from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.samples.coded import CodedTable
+from pacboost.samples.sample import Sample, unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.table import Table
+
+
+def class_values(outputs: int) -> CellValues:
+    """What naming a class says: -1 or +1 for two classes, else 1 for the class that is named.
+
+    A last cell says nothing; it is for ties.
+    """
+    named = np.array([[-1.0], [1.0]]) if outputs == 1 else np.eye(outputs)
+    return np.vstack([named, np.zeros((1, outputs))])
+
+
+def decided(scores: Scores) -> Cells:
+    """Give the number of the class that has the largest score, or that of the cell for ties.
+
+    >>> decided(np.array([-0.5, 2.0, 0.0])).tolist()
+    [0, 1, 2]
+    >>> decided(np.array([[1.0, 3.0, 2.0], [2.0, 2.0, 0.0]])).tolist()
+    [1, 3]
+    """
+    if scores.ndim == 1:
+        return np.asarray(np.where(scores == 0, 2, scores > 0), dtype=np.uint32)
+    tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
+    numbers = np.where(tied, scores.shape[1], scores.argmax(axis=1))
+    return np.asarray(numbers, dtype=np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision(Hypothesis):
+    """What a vote decides, however close it was: one class for each row, or nothing for a tie."""
+
+    vote: Vote
+    values: CellValues = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", class_values(self.vote.outputs))
+
+    def cells(self, sample: Sample) -> Cells:
+        """Score the rows."""
+        return decided(self.vote.scores(sample.table))
+
+    def words(self, names: Names) -> str:
+        """Say how many rules voted."""
+        count = len(self.vote.hypotheses)
+        return f"vote of {count} rule{'s' if count != 1 else ''}"
+
+
+@dataclass(frozen=True, eq=False)
+class Three(Hypothesis):
+    """The majority of three rules: what the first two say where they agree, else what the third.
+
+    For two classes that is the majority. The third is asked only where it decides, so a tree of
+    majorities is far from being walked whole.
+    """
+
+    first: Hypothesis
+    second: Hypothesis
+    third: Hypothesis
+    values: CellValues = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", class_values(self.first.values.shape[1]))
+
+    def cells(self, sample: Sample) -> Cells:
+        """Ask two of the rules about all rows, and the third about those they quarrel over."""
+        cells = named(self.first, sample)
+        quarrel = np.flatnonzero(cells != named(self.second, sample))
+        if quarrel.size:
+            cells[quarrel] = named(self.third, _part(sample, quarrel))
+        return cells
+
+    def words(self, names: Names) -> str:
+        """Say the three."""
+        said = "; ".join(rule.words(names) for rule in (self.first, self.second, self.third))
+        return f"majority of ({said})"
+
+
+def named(rule: Hypothesis, sample: Sample) -> Cells:
+    """Give the number of the class that a rule names for every row."""
+    if isinstance(rule, Rule | Three | Decision):
+        return rule.cells(sample).astype(np.uint32)
+    values = rule.values[:, 0] if rule.values.shape[1] == 1 else rule.values
+    return decided(values)[rule.cells(sample)]
+
+
+def votes_within(rule: Hypothesis) -> list[Vote]:
+    """Give the votes that rules are made of, down to those that are made of none."""
+    if isinstance(rule, Decision):
+        return [rule.vote]
+    if isinstance(rule, Three):
+        parts = (rule.first, rule.second, rule.third)
+        return [vote for part in parts for vote in votes_within(part)]
+    return [Vote([rule], np.ones(1), rule.values.shape[1])]
+
+
+def _part(sample: Sample, rows: NDArray[np.intp]) -> Sample:
+    """Some rows of a sample, with the codes they have."""
+    table = sample.table
+    if isinstance(table, CodedTable):
+        return unlabelled(table.take(rows), sample.bins)
+    part: Table = ArrayTable(sample.rows[rows], table.names, table.levels)
+    return unlabelled(part, sample.bins)

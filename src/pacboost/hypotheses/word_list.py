@@ -1,0 +1,127 @@
+"""A list of words as one rule: the first of them that a text contains says what to think of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
+from pacboost.numerics.exact import VOTE_UNIT
+from pacboost.samples.sample import Sample
+from pacboost.sources.table import Table
+from pacboost.sources.words import WordTable
+
+MOST_WORDS_NAMED = 4
+GRID = 2.0**-16
+"""Values are multiples of this: a list has many of them, and few digits make small files."""
+
+
+@dataclass(frozen=True, eq=False)
+class WordList(Hypothesis):
+    """If it contains the first word, these values; else if the second, those; …; else the last.
+
+    A decision list (Rivest 1987) whose cells are its words, and one more for texts that contain
+    none. A list that ``abstains`` says nothing of those; one of a single word is the rule of
+    BoosTexter (Schapire and Singer 2000).
+
+    >>> table = WordTable(np.array([0, 2, 3, 3]), np.array([0, 1, 1]), 2, ("card", "lost"))
+    >>> rule = WordList(np.array([1, 0]), np.array([[1.5], [-0.5], [0.0]]))
+    >>> rule.cells(Sample(table, np.ones((3, 1), np.int8))).tolist()
+    [0, 0, 2]
+    >>> rule.words(Names(table.name))
+    "if it contains 'lost' → +1.5, else if it contains 'card' → -0.5"
+    """
+
+    asked: NDArray[np.int32]
+    """The number of each word, in the order of the list."""
+    values: CellValues
+    abstains: bool = True
+
+    @classmethod
+    def constant(cls, outputs: int) -> WordList:
+        """Give the list of no word, which says the same of every text."""
+        return cls(np.empty(0, dtype=np.int32), np.zeros((1, outputs)), abstains=False)
+
+    def cells(self, sample: Sample) -> Cells:
+        """Find the first word of the list in every row."""
+        cells = no_cells(sample.n_rows, self.asked.size)
+        for place in range(self.asked.size - 1, -1, -1):  # those before have the last word
+            cells[_holding(sample.table, int(self.asked[place]))] = place
+        return cells
+
+    def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
+        """Round to the grid, and keep silent where none of the words occurs, if so agreed."""
+        kept: CellValues = np.rint(values / GRID) * GRID if unit < GRID else values.copy()
+        if self.abstains:
+            kept[-1] = 0
+        return kept
+
+    def valued(self, values: CellValues, weights: NDArray[np.float64]) -> WordList:
+        """Give the same words other values."""
+        return replace(self, values=values)
+
+    def words(self, names: Names) -> str:
+        """Say the list, at least how it begins."""
+        if not self.asked.size:
+            return f"always {value_words(self.values[0], names)}"
+        said = [
+            f"if it contains {names.column(int(word))!r} → {value_words(line, names)}"
+            for word, line in zip(self.asked[:MOST_WORDS_NAMED], self.values, strict=False)
+        ]
+        more = self.asked.size - len(said)
+        said += [f"… ({more} more)"] if more else []
+        said += [] if self.abstains else [value_words(self.values[-1], names)]
+        return ", else ".join(said)
+
+
+def no_cells(rows: int, words: int) -> Cells:
+    """Give every row the last cell of a list of so many words."""
+    return np.full(rows, words, dtype=np.uint8 if words < 256 else np.uint16)
+
+
+def _holding(table: Table, word: int) -> NDArray[np.integer]:
+    if isinstance(table, WordTable):
+        return table.holding(word)
+    column = table.block(word, word + 1)[:, 0]
+    return np.flatnonzero((column != 0) & ~np.isnan(column))
+
+
+@dataclass(frozen=True, eq=False)
+class WordIndex:
+    """Many lists turned over: for every word, the lists that ask for it and what they then say.
+
+    A text costs as much as its words stand in lists, however many lists there are.
+    """
+
+    entries: NDArray[np.int64]
+    lists: NDArray[np.int32]
+    lines: NDArray[np.int32]
+    n_lists: int
+    values: NDArray[np.float64]
+    """What a word says beyond what its list would have said without it."""
+    silent: NDArray[np.float64]
+    """What all lists say of a text that contains none of their words."""
+
+    @classmethod
+    def of(cls, rules: Sequence[WordList], votes: Sequence[float]) -> WordIndex:
+        """Turn lists over, with their votes multiplied in."""
+        sizes = [rule.asked.size for rule in rules]
+        words = np.concatenate([rule.asked for rule in rules])
+        last = [vote * rule.values[-1] for rule, vote in zip(rules, votes, strict=True)]
+        said = [
+            vote * rule.values[:-1] - end
+            for rule, vote, end in zip(rules, votes, last, strict=True)
+        ]
+        order = np.argsort(words, kind="stable")
+        counts = np.bincount(words, minlength=1)
+        return cls(
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)]),
+            np.repeat(np.arange(len(rules), dtype=np.int32), sizes)[order],
+            order.astype(np.int32),
+            len(rules),
+            np.concatenate(said),
+            np.sum(last, axis=0),
+        )

@@ -1,0 +1,43 @@
+"""Parts of a kernel written as functions of their own, for loops over nodes of a few rows.
+
+Two things made such calls dearer than their work (measured: half of the time that a tree took).
+Handing over an array takes seven numbers, so a part is compiled into its caller. And every array
+handed over is counted in and out, by instructions that lock memory; so kernels work on bare arrays,
+which are not counted. Their memory belongs to the Python function that called the kernel.
+
+The cache of compiled kernels looks at the file of the kernel alone: who changes a part in another
+file has to touch that one too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from pacboost.kernels.jit import Function
+
+
+def inline(function: Function) -> Function:
+    """Make a part of kernels; it has no entry for Python to call it by."""
+    compiled: Function = numba.njit(
+        nogil=True, error_model="numpy", forceinline=True, no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )(function)  # fmt: skip
+    return compiled
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bare(typing: Any, array: Any) -> Any:
+    """Give an argument of a kernel as an array that is not counted."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        given = make_array(array)(context, builder, values[0])
+        given.meminfo = cgutils.get_null_value(given.meminfo.type)
+        given.parent = cgutils.get_null_value(given.parent.type)
+        return given._getvalue()
+
+    return array(array), generate

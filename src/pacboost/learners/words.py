@@ -1,0 +1,149 @@
+"""Lists of words, each the best of some drawn at random.
+
+The best word of all would be asked again and again while others that say the same are never heard.
+Words drawn at random share what there is to say among those that say it, as a ridge penalty does
+and greed does not; with a small rate and many rounds the vote is the better for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, Hypothesis
+from pacboost.hypotheses.word_list import WordList, no_cells
+from pacboost.kernels import words as kernels
+from pacboost.kernels.threads import each_columns
+from pacboost.learners.growing import CRITERIA
+from pacboost.learners.learner import Learner, Rows, Search, Weights
+from pacboost.samples.request import Request
+from pacboost.samples.sample import Sample
+from pacboost.sources.words import words_of
+
+MOST_WORDS = 65_535
+
+
+@dataclass(frozen=True)
+class Words(Learner):
+    """A list of at most ``length`` words; each is the best of ``candidates`` drawn at random.
+
+    ``candidates=None`` looks at all words. With ``abstain`` a list says nothing of rows that hold
+    none of its words. ``Words(1, None)`` finds the rules of BoosTexter (Schapire and Singer 2000).
+    """
+
+    length: int = 100
+    candidates: int | None = 20
+    abstain: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.length <= MOST_WORDS:
+            raise ParameterError(f"length is {self.length}; it may be 1 to {MOST_WORDS:,}")
+        if self.candidates is not None and self.candidates < 1:
+            raise ParameterError(f"candidates is {self.candidates}; it must be 1 or more, or None")
+
+    @property
+    def deterministic(self) -> bool:  # type: ignore[override]
+        """It is where no words are drawn."""
+        return self.candidates is None
+
+    def finds_rules(self, sample: Sample) -> bool:
+        """It looks for cells."""
+        return False
+
+    def on(self, sample: Sample) -> WordSearch:
+        """Sort the rows by words."""
+        return WordSearch(self, sample)
+
+
+class WordSearch(Search):
+    """The search for lists on one sample."""
+
+    def __init__(self, learner: Words, sample: Sample) -> None:
+        self.sample = sample
+        self._learner = learner
+        self._starts, self._rows = words_of(sample.table).by_word
+        self._work = self._rows.size // max(1, self._starts.size - 1) * sample.signs.shape[1]
+
+    def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
+        """Refuse: what a word says of each class is a number."""
+        raise ParameterError(
+            "lists of words give every class a number, so no rule names one class; boost them with "
+            "booster='logit', or with 'adaboost' and multiclass='mh'"
+        )
+
+    def constant(self) -> WordList:
+        """Give the list of no word."""
+        return WordList.constant(self.sample.signs.shape[1])
+
+    def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[WordList, Cells]:
+        """Choose word after word, each for the rows that none before it has taken."""
+        learner, n_words = self._learner, self._starts.size - 1
+        taken = np.zeros(self.sample.n_rows, dtype=np.uint8)
+        if chosen is not None:
+            taken[:] = 1
+            taken[chosen] = 0
+        rest = self._sums(request, np.flatnonzero(taken == 0))
+        generator = np.random.default_rng(seed)
+        cells = no_cells(self.sample.n_rows, learner.length)
+        asked: list[int] = []
+        for _ in range(learner.length if n_words else 0):
+            if learner.candidates is None:
+                drawn = np.arange(n_words)
+            else:
+                drawn = generator.integers(n_words, size=learner.candidates)
+            won = self._gains(drawn, request, taken, rest)
+            best = int(won.argmax())
+            if won[best] <= 0:
+                continue
+            word = int(drawn[best])
+            rows = self._rows[self._starts[word] : self._starts[word + 1]]
+            if not learner.abstain:
+                rest = rest - self._sums(request, rows[taken[rows] == 0])
+            taken[rows] = 1
+            cells[rows[cells[rows] == learner.length]] = len(asked)
+            asked.append(word)
+        cells = np.minimum(cells, cells.dtype.type(len(asked)))
+        outputs = request.weights.shape[1]
+        rule = WordList(
+            np.array(asked, dtype=np.int32), np.zeros((len(asked) + 1, outputs)), learner.abstain
+        )
+        return rule, cells
+
+    def _sums(self, request: Request, rows: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Add up pulls and weights of rows; of none where the rest keeps silent."""
+        if self._learner.abstain:
+            return np.zeros((2, 0), dtype=np.int64)
+        weights, pulls = request.weights[rows], request.pulls[rows]
+        own = weights * pulls if request.signed else pulls
+        return np.stack([own.sum(axis=0, dtype=np.int64), weights.sum(axis=0)])
+
+    def _gains(
+        self,
+        drawn: NDArray[np.int64],
+        request: Request,
+        taken: NDArray[np.uint8],
+        rest: NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        out = np.empty(drawn.size)
+
+        def task(first: int, last: int) -> None:
+            kernels.gains(
+                drawn[first:last],
+                self._starts,
+                self._rows,
+                taken,
+                request.weights,
+                request.pulls,
+                request.signed,
+                rest,
+                CRITERIA[request.criterion],
+                float(request.penalty),
+                out[first:last],
+            )
+
+        each_columns(task, drawn.size, self._work)
+        return out

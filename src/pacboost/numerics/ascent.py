@@ -1,0 +1,138 @@
+"""Newton's way to the votes whose weights are as even as their edges allow.
+
+With the capped entropic G of numerics/entropic.py and a matrix A of what each rule is to each kind
+of rows, two problems of totally corrective boosters are the same climb:
+
+    entropy regularised:   max G(η·Aw)/η              over votes w ≥ 0 with Σw = 1
+    entropy projection:    max G(Ax) - target·Σx      over x ≥ 0,  the dual of
+                           min KL(d ‖ base)           over d that give no rule an edge > target
+
+The gradient of G(Ax) is the edge of every rule under d, and minus the second derivative their
+covariance over the rows that no cap holds. A step goes to the best of the quadratic model
+(numerics/quadratic.py), or part of the way, as far as that gains.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.numerics.entropic import Evenest, evenest
+from pacboost.numerics.quadratic import best_votes
+from pacboost.numerics.soft_margin import soft_margin
+from pacboost.numerics.whole_products import (
+    Columns,
+    Floats,
+    edges_of,
+    margins_of,
+    products_of,
+    whole_votes,
+)
+
+Enough = Callable[[Floats, Floats, float], bool]
+
+MOST_STEPS = 60
+HALVES = 0.5 ** np.arange(30)
+LONGEST_STEP = 4.0
+"""By how much the logarithm of a weight may change at once, unless x has grown beyond that."""
+LEAST_GAIN = 1e-4
+"""What part of the gain that the slope promises a step has to bring."""
+
+
+@dataclass(frozen=True, eq=False)
+class Climb:
+    """What stays the same on the way: rules, rows, the cap, and how exact to be."""
+
+    columns: Columns
+    base: Floats
+    share: float
+    accuracy: float
+
+    def at(self, votes: Floats, strength: float, level: float = math.nan) -> Evenest:
+        """Weigh the rows for votes of sum 1, multiplied by a strength."""
+        heights = strength * margins_of(self.columns, votes)
+        return evenest(heights, self.base, self.share, level)
+
+    def soft_margin(self, votes: Floats) -> float:
+        """Give the soft margin of votes of sum 1."""
+        return soft_margin(margins_of(self.columns, votes)[:, None], self.base, self.share)
+
+    def regularised(self, votes: Floats, strength: float) -> Floats:
+        """Give the votes of sum 1 that are best at a strength η, from any start.
+
+        >>> climb = Climb(np.array([[1, 1, -1], [-1, 1, 1]], np.int8), np.full(3, 1 / 3), 0, 1e-9)
+        >>> climb.regularised(np.array([1.0, 0.0]), 10.0).tolist()
+        [0.5, 0.5]
+        """
+
+        def enough(edges: Floats, votes: Floats, strength: float) -> bool:
+            return float(edges.max()) - float((edges * votes).sum()) <= self.accuracy
+
+        return self._climb(votes, strength, 0.0, strength, enough)[0]
+
+    def projected(self, votes: Floats, strength: float, target: float) -> tuple[Floats, float]:
+        """Give x as votes of sum 1 and a strength; or votes which show that there is none.
+
+        There is none where a vote has a soft margin above the target: under any weights, one of
+        its rules has an edge of at least that. Such a vote is what margin maximisers look for.
+
+        >>> climb = Climb(np.array([[1, 1, -1], [-1, 1, 1]], np.int8), np.full(3, 1 / 3), 0, 1e-9)
+        >>> votes, strength = climb.projected(np.array([1.0, 0.0]), 0.0, 0.1)
+        >>> climb.at(votes, strength).weights.round(3).tolist()     # both edges are 0.1
+        [0.45, 0.1, 0.45]
+        >>> votes, _ = climb.projected(np.array([1.0, 0.0]), 0.0, -0.1)
+        >>> round(float(margins_of(climb.columns, votes).min()), 3) >= -0.1
+        True
+        """
+
+        def enough(edges: Floats, votes: Floats, strength: float) -> bool:
+            if self.soft_margin(votes) >= target:
+                return True
+            over = edges - target
+            return float(np.where(strength * votes > 0, np.abs(over), over).max()) <= self.accuracy
+
+        return self._climb(votes, strength, target, None, enough)
+
+    def _climb(
+        self, votes: Floats, strength: float, target: float, total: float | None, enough: Enough
+    ) -> tuple[Floats, float]:
+        """Climb G(Ax) - target·Σx from x = strength·votes, Σx being free or given."""
+        here = self.at(votes, strength)
+        for _ in range(MOST_STEPS):
+            edges = edges_of(self.columns, here.weights)
+            if enough(edges, votes, strength):
+                break
+            price = target if total is None else float((edges * votes).sum())
+            x, slope, step = strength * votes, edges - target, np.zeros(votes.size)
+            play = np.flatnonzero((x > 0) | (edges > price))
+            H = self._covariance(play, here)
+            step[play] = best_votes(H, slope[play] + H @ x[play], x[play], total) - x[play]
+            if total is None:  # far away the model knows nothing, and weights vanish
+                step *= min(1.0, max(LONGEST_STEP, strength) / max(float(np.abs(step).sum()), 1e-9))
+            value, gain = here.value - target * strength, float((slope * step).sum())
+            for part in HALVES:
+                tried = x + part * step
+                length = float(tried.sum())
+                direction = whole_votes(tried / length) if length > 0 else votes
+                length = length if total is None else total
+                there = self.at(direction, length, here.level)
+                if there.value - target * length >= value + LEAST_GAIN * part * gain:
+                    break
+            else:
+                break  # nothing is left to gain that doubles can tell
+            votes, strength, here = direction, length, there
+        return votes, strength
+
+    def _covariance(self, play: NDArray[np.intp], here: Evenest) -> Floats:
+        """Of every two rules in play, over the rows that no cap holds; a little more."""
+        weights = np.where(here.free, here.weights, 0.0)
+        columns = self.columns[play]
+        means = edges_of(columns, weights)
+        H = products_of(columns, weights)
+        H -= np.outer(means, means) / max(float(weights.sum()), 1e-300)
+        H[np.diag_indices_from(H)] += 1e-9 * max(1e-3, float(np.trace(H)) / len(H))
+        return H

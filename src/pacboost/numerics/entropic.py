@@ -1,0 +1,73 @@
+"""Weights as even as they can be: the capped entropic minimum, and its gradient.
+
+Over weights d that sum to 1 with d ≤ base/share (no cap if the share is 0),
+
+    G(m) = min over d of  d·m + KL(d ‖ base)
+
+is met by d = base·min(1/share, exp(c - m)) with the one c at which they sum to 1. d is also the
+gradient of G, which is concave. For margins m = η·(votes' margins), G(m)/η is the soft margin of
+the vote, smoothed: no less, and more by at most ln(1/share)/η (Warmuth, Glocer and Vishwanathan
+2008).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.numerics.whole_products import Floats, whole_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Evenest:
+    """Where the minimum lies."""
+
+    value: float
+    weights: Floats
+    """d, rounded to multiples of 2^-52."""
+    free: NDArray[np.bool_]
+    """Where no cap holds d."""
+    level: float
+    """c."""
+
+
+def evenest(heights: Floats, base: Floats, share: float, level: float = math.nan) -> Evenest:
+    """Find d for base weights that sum to 1; a ``level`` from nearby makes it faster.
+
+    >>> found = evenest(np.array([0.0, 1.0, 2.0, 3.0]), np.full(4, 0.25), 0.5)
+    >>> found.weights.round(3).tolist(), found.free.tolist()
+    ([0.5, 0.333, 0.122, 0.045], [False, True, True, True])
+    """
+    low, high = float(heights.min()), float(heights.max())
+    if share <= 0:
+        raised = base * np.exp(low - heights)
+        total = float(raised.sum())
+        level = low - math.log(total)
+        free = np.ones(heights.size, dtype=np.bool_)
+        return Evenest(level, whole_weights(raised / total), free, level)
+    most = math.log(1 / share)
+    if not low <= level <= high:
+        level = low
+    while True:
+        # In exp(c) the sum is concave and made of straight pieces: from the left, Newton's steps
+        # stay on the left and meet each piece at most once. From the right they are held by the
+        # bracket.
+        free = level - heights < most
+        raised = base * np.exp(np.minimum(level - heights, most))
+        capped = float(base[~free].sum()) / share
+        rest = float(raised[free].sum())
+        if capped + rest <= 1:
+            low = level
+        else:
+            high = level
+        step = math.log((1 - capped) / rest) if capped < 1 and rest > 0 else math.nan
+        if abs(step) <= 1e-14 * max(1.0, abs(level)) or high - low <= 1e-15 * max(1.0, abs(high)):
+            break
+        level = level + step if low < level + step < high else (low + high) / 2
+    scale = max(1 - capped, 0.0) / rest if rest > 0 else 1.0  # what rounding has left of 1
+    weights = np.where(free, np.minimum(scale * raised, base / share), base / share)
+    value = level * float(weights[free].sum()) + float((weights * (heights + most))[~free].sum())
+    return Evenest(value, whole_weights(weights), free, level)

@@ -1,0 +1,214 @@
+"""Which booster does best here? Several of them side by side, on the same rows.
+
+A booster's test error is binomial, and so each has an exact interval; as any of them may be picked
+after looking, all intervals hold together. Whether one is better than another is a question to the
+rows on which they differ: if both were equally good, each of those would be a fair coin (the sign
+test; McNemar 1947). That tells more apart than intervals do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from io import StringIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console, RenderableType
+from scipy.special import bdtr
+
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.training import training_error
+from pacboost.errors import NotCertified
+from pacboost.numerics.soft_margin import soft_margin
+from pacboost.questions.certify import mistakes
+from pacboost.reports import comparison
+
+Wrong = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One booster: what it did with the rows it learned from, and on rows it has not seen."""
+
+    name: str
+    rounds: int | None = None
+    seconds: float | None = None
+    training_error: float | None = None
+    """Ties count as errors, here and in the test."""
+    bound: float | None = None
+    """What the training-error theorem says it is at most; None where none applies."""
+    least_margin: float | None = None
+    soft_margin: float | None = None
+    """The mean margin of the worst rows, so many as ``Comparison.share`` says."""
+    median_margin: float | None = None
+    test_error: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    """All intervals of a comparison hold together with probability 1 - delta."""
+    worse: bool | None = None
+    """Whether it is surely worse than the one with the smallest test error."""
+    stopped: str = ""
+    """Why it ended, or what went wrong."""
+    failed: bool = False
+    notes: tuple[str, ...] = ()
+    """What it warned of, and why no bound applies."""
+    model: Any = field(default=None, repr=False, compare=False)
+    """The fitted estimator."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows with their labels."""
+
+    X: Any
+    y: Any
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All boosters, in the order in which they were named."""
+
+    entries: tuple[Compared, ...]
+    learner: str
+    train_rows: int
+    test_rows: int
+    delta: float
+    share: float
+
+    def __iter__(self) -> Iterator[Compared]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, name: str) -> Compared:
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        names = ", ".join(repr(entry.name) for entry in self.entries)
+        raise KeyError(f"{name!r} was not compared; {names} were")
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Everything but notes and models as columns."""
+        names = [f.name for f in fields(Compared) if f.name not in ("notes", "model")]
+        return {name: [getattr(entry, name) for entry in self.entries] for name in names}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Everything but notes and models as a data frame of pandas, polars or pyarrow."""
+        import narwhals as nw
+
+        return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the models as plain objects that JSON knows."""
+        about = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "entries"}
+        return about | {"boosters": [_plain(entry) for entry in self.entries]}
+
+    def to_json(self) -> str:
+        """Everything but the models as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def table(self) -> RenderableType:
+        """A table for the terminal, with what there is to say below it."""
+        title = f"{self.learner}: {self.train_rows:,} rows to learn from"
+        title += f", {self.test_rows:,} to test on" if self.test_rows else ""
+        said: dict[str, list[str]] = {}
+        for entry in self.entries:
+            for words in (entry.stopped, *entry.notes):
+                said.setdefault(words, []).append(entry.name)
+        lines = [f"{', '.join(names)}: {words}" for words, names in said.items() if words]
+        return comparison.table(self.columns(), title, self.share, self._caption(), lines)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw errors and margins side by side; on one axes that is given, the errors only."""
+        return comparison.picture(self.columns(), self.share, ax)
+
+    def __str__(self) -> str:
+        console = Console(file=StringIO(), width=100)
+        with console.capture() as text:
+            console.print(self.table())
+        return "\n".join(line.rstrip() for line in text.get().splitlines())
+
+    def _caption(self) -> str:
+        if not self.test_rows:
+            return ""
+        return (
+            f"All intervals hold together with probability {1 - self.delta:.4g}. "
+            "*: not surely worse than the best (sign test)."
+        )
+
+
+def measure(
+    name: str,
+    model: Any,
+    training: Rows,
+    test: Rows | None,
+    *,
+    share: float,
+    delta: float,
+    boosters: int,
+) -> tuple[Compared, Wrong | None]:
+    """Say what a fitted classifier does on both kinds of rows; also which test rows it gets wrong.
+
+    Any classifier will do; margins, rounds and the bound are there for votes of ours. So many
+    ``boosters`` share ``delta``.
+    """
+    ledger = getattr(model, "ledger_", None)
+    rounds = getattr(model, "estimators_", None) if ledger is None else ledger
+    found: dict[str, Any] = {"rounds": None if rounds is None else len(rounds)}
+    if ledger is not None:
+        found["stopped"] = ledger.stopped
+        try:
+            found["bound"] = training_error(ledger).value
+        except NotCertified as reason:
+            found["notes"] = (str(reason),)
+        if ledger.several_labels:
+            found["notes"] = ("training error and bound are of labels, the test error is of rows",)
+    if ledger is not None and len(ledger) and not ledger.refills:
+        found["training_error"] = ledger.rounds[-1].training_error
+    else:
+        found["training_error"] = float(mistakes(model, training.X, training.y).mean())
+    if hasattr(model, "margins"):
+        margins = np.asarray(model.margins(training.X, training.y)).reshape(-1, 1)
+        found["least_margin"] = float(margins.min())
+        found["soft_margin"] = soft_margin(margins, np.ones(1), share)
+        found["median_margin"] = float(np.median(margins))
+    wrong = None if test is None else mistakes(model, test.X, test.y)
+    if wrong is not None:
+        k, n = int(wrong.sum()), wrong.size
+        found["test_error"] = k / n
+        found["lower"] = clopper_pearson_lower(k, n, delta / 2, boosters)
+        found["upper"] = clopper_pearson(k, n, delta / 2, boosters)
+    return Compared(name, model=model, **found), wrong
+
+
+def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
+    """Say which are worse than the one with the fewest mistakes, by sign tests for all pairs.
+
+    >>> best, like_it, other = np.zeros(40, bool), np.arange(40) < 3, np.arange(40) < 20
+    >>> surely_worse({"a": best, "b": like_it, "c": other}, delta=0.05)
+    {'a': False, 'b': False, 'c': True}
+    """
+    if not wrong:
+        return {}
+    best = min(wrong.values(), key=lambda own: int(own.sum()))
+    pairs = max(1, len(wrong) * (len(wrong) - 1) // 2)
+    return {name: sign_test(best, own) < delta / pairs for name, own in wrong.items()}
+
+
+def sign_test(one: Wrong, other: Wrong) -> float:
+    """How likely rows on which two classifiers differ would divide so unevenly by chance.
+
+    >>> sign_test(np.array([True, False, False]), np.array([False, False, False]))
+    1.0
+    """
+    fewer, more = sorted((int((one & ~other).sum()), int((other & ~one).sum())))
+    return min(1.0, 2 * float(bdtr(fewer, fewer + more, 0.5)))
+
+
+def _plain(entry: Compared) -> dict[str, Any]:
+    content = {f.name: getattr(entry, f.name) for f in fields(entry) if f.name != "model"}
+    return content | {"notes": list(entry.notes)}

@@ -1,0 +1,44 @@
+"""What all pictures share: a figure of their own, axes without clutter, shades for rounds.
+
+Figures are made without pyplot, so they are known to nobody else and need not be closed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pacboost.errors import FileError, PacboostError
+
+
+def figure(size: tuple[float, float] = (7, 4.5)) -> Any:
+    """Make a figure, or say what is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as problem:
+        raise PacboostError(
+            "plots need matplotlib, which is not installed: pip install 'pacboost[plots]'"
+        ) from problem
+    return Figure(figsize=size, layout="constrained")
+
+
+def tidy(axes: Any, *, legend: bool = False) -> Any:
+    """Take away the lines that say nothing."""
+    axes.spines[["top", "right"]].set_visible(False)
+    if legend:
+        axes.legend(frameon=False)
+    return axes
+
+
+def shade(place: int, count: int) -> tuple[float, float, float]:
+    """Give a blue for one of some curves: the later, the darker."""
+    light = 0.85 - 0.8 * (place + 1) / count
+    return 0.1 + 0.8 * light, 0.25 + 0.6 * light, 0.45 + 0.5 * light
+
+
+def save(drawn: Any, path: Path) -> None:
+    """Write a figure in the format that the name of the file says."""
+    try:
+        drawn.savefig(path)
+    except (OSError, ValueError) as problem:
+        raise FileError(f"{path}: cannot be written ({problem})") from problem

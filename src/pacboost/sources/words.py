@@ -1,0 +1,96 @@
+"""Which words each row holds: presence alone, kept row by row, and word by word on demand.
+
+Memory goes with the number of pairs (row, word) that there are, never with rows times words.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacboost.sources.table import Table, Values
+
+Places = NDArray[np.int64]
+Numbers = NDArray[np.int32]
+
+
+class WordTable(Table):
+    """Row i holds the words ``words[starts[i] : starts[i + 1]]``, each once and in order.
+
+    Read as a table of numbers, a column is 1 where its word occurs, else 0.
+
+    >>> table = WordTable(np.array([0, 2, 3]), np.array([0, 1, 1]), 2, ("card", "lost"))
+    >>> table.rows().tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    >>> table.holding(1).tolist()
+    [0, 1]
+    """
+
+    width = 64
+
+    def __init__(
+        self,
+        starts: NDArray[np.integer],
+        words: NDArray[np.integer],
+        n_words: int,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        self.starts = starts.astype(np.int64, copy=False)
+        self.words = words.astype(np.int32, copy=False)
+        self.n_rows, self.n_columns = starts.size - 1, n_words
+        self.names = names
+
+    @cached_property
+    def by_word(self) -> tuple[Places, Numbers]:
+        """The same pairs word by word: the rows of word j are ``rows[starts[j] : starts[j + 1]]``.
+
+        >>> WordTable(np.array([0, 2, 3]), np.array([0, 1, 1]), 2).by_word[1].tolist()
+        [0, 0, 1]
+        """
+        counts = np.bincount(self.words, minlength=self.n_columns)
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
+        owner = np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(self.starts))
+        return starts, owner[np.argsort(self.words, kind="stable")]
+
+    def holding(self, word: int) -> Numbers:
+        """Give the rows that hold a word."""
+        starts, rows = self.by_word
+        return rows[starts[word] : starts[word + 1]]
+
+    def block(self, first: int, last: int) -> Values:
+        """Open these columns up."""
+        dense = np.zeros((self.n_rows, last - first), dtype=np.float32)
+        for word in range(first, last):
+            dense[self.holding(word), word - first] = 1
+        return dense
+
+    def take(self, rows: NDArray[np.intp]) -> WordTable:
+        """Copy some rows."""
+        sizes = np.diff(self.starts)[rows]
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+        moved = np.repeat(self.starts[:-1][rows] - starts[:-1], sizes)
+        words = self.words[moved + np.arange(int(starts[-1]))]
+        return WordTable(starts, words, self.n_columns, self.names)
+
+
+def words_of(table: Table) -> WordTable:
+    """Read any table as one of words: a column occurs where it is neither 0 nor missing.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> words_of(ArrayTable(np.array([[0.0, 2.0], [np.nan, 0.0]]))).words.tolist()
+    [1]
+    """
+    if isinstance(table, WordTable):
+        return table
+    parts = [np.zeros((2, 0), dtype=np.intp)]
+    for first, block in table.blocks():
+        row, column = np.nonzero((block != 0) & ~np.isnan(block))
+        parts.append(np.stack([row, column + first]))
+    rows, columns = np.concatenate(parts, axis=1)
+    ones, shape = np.ones(rows.size, dtype=np.int8), (table.n_rows, table.n_columns)
+    matrix = sparse.csr_array((ones, (rows, columns)), shape=shape)
+    matrix.sort_indices()
+    return WordTable(matrix.indptr, matrix.indices, table.n_columns, table.names)

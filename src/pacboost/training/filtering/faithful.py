@@ -1,0 +1,161 @@
+"""Filtering by the book: every round has a sample and a test of its own.
+
+Chances are the weights themselves, a sample is as large as the learner needs to keep half of the
+promised edge, boosting goes on only where μ is surely above c·ε, and a rule's edge is measured on
+draws that it was not learned from. So all that the theorems ask for is there, and their bounds on
+rounds and draws hold (docs/proofs/filtering.md).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+
+from pacboost.boosters.booster import Measured
+from pacboost.boosters.weighed import Weighed
+from pacboost.hypotheses.hypothesis import Hypothesis, Valued
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.ledgers.ledger import Round
+from pacboost.samples.coded import CodedTable
+from pacboost.samples.sample import Sample
+from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filtering
+from pacboost.training.filtering.filling import Filling, Kept
+from pacboost.training.filtering.keys import key_of
+from pacboost.training.filtering.mean_test import EdgeTest, share_of
+from pacboost.training.filtering.plan import draws_for
+from pacboost.training.loop import Done, Run
+
+TRIES = 3
+"""How often a learner without an edge is asked again, each time on a sample of its own."""
+
+
+class Faithful(Filtering):
+    """A run that follows the theorems to the letter."""
+
+    def _wanted(self, delta: float) -> int:
+        return self.plan.rows_for_edge(self._capacity(), delta)
+
+    def _capacity(self) -> float | None:
+        if self.intake.bins is None:
+            return None
+        bins = self.intake.bins
+        nothing = CodedTable(np.empty((len(bins.thresholds), 0), dtype=bins.dtype), bins)
+        known = self._learner.capacity(Sample(nothing, np.empty((0, 1), np.int8), bins=bins))
+        return None if known is None else known.log_size
+
+    def _scale(self, wanted: int) -> float:
+        return 1.0
+
+    def _most_draws(self, wanted: int) -> int:
+        least = self.plan.share * (self.plan.epsilon or 0.01) / (self._booster.error_factor or 1)
+        least = self._booster.coin_below(len(self.court)) or least
+        return draws_for(wanted, least, share_of(self.plan.delta / 2, len(self.refills)))
+
+    def _enough(self, filling: Filling, *, full: bool, starved: bool) -> bool:
+        return self._decided(filling) if full else starved
+
+    def _decided(self, filling: Filling) -> bool:
+        """Whether μ is surely large enough to go on; the theorems want to know."""
+        epsilon, factor = self.plan.epsilon, self._booster.error_factor
+        if epsilon is None or filling.test.count == 0:
+            return True
+        test = filling.test if factor else filling.error_test
+        return test.lower >= self.plan.share * epsilon / (factor or 1) or len(self.court) == 0
+
+    def _thinned(self, kept: Kept, wanted: int) -> Kept:
+        """Take the first of them: all came with the same right."""
+        return kept.take(np.arange(min(wanted, kept.n_rows)))
+
+    def rounds_on(self, kept: Kept) -> Iterator[Event]:
+        """Learn one rule, and give it the vote that its tested edge deserves."""
+        for attempt in range(TRIES):
+            run = self._run(kept)
+            done = next(iter(run), None)
+            edge = None if done is None else self._tested_edge(done.hypothesis, attempt)
+            if done is not None and edge is not None:
+                self._take(done, self._deserved(run, done, edge))
+                yield self.rounds[-1]
+                return
+            if self.stopped:
+                return
+            if attempt + 1 == TRIES:
+                break
+            again = self.fill()
+            yield self.refills[-1]
+            if again is None or self.stopped:
+                yield from self._rounds(None)
+                return
+            kept = again
+        self.stopped = self.stopped or (
+            f"no edge was found: {TRIES} rules had an advantage below {self.plan.floor:g} over "
+            "guessing on examples of their own"
+        )
+
+    def _least(self) -> int:
+        """Where a coin will do instead, half a sample is not boosted on."""
+        return self.plan.rows if self._booster.coin_below(len(self.court)) else super()._least()
+
+    def _starve(self, filling: Filling) -> None:
+        """Give up, unless a coin will do for this round (Freund 1995)."""
+        if self.candidates.ended or not self._booster.coin_below(len(self.court)):
+            super()._starve(filling)
+
+    def rounds_without(self) -> Iterator[Event]:
+        """Add a constant in the place of a coin, now one answer and now the other."""
+        sign = 1 if len(self.court) % 2 else -1
+        vote = self._booster.vote(Measured(2, 1)) if isinstance(self._booster, Weighed) else 0.0
+        entry = Round(
+            number=len(self.court) + 1,
+            error=0.5,
+            edge=0.0,
+            vote=vote,
+            normaliser=1.0,
+            training_error=self.refills[-1].error,
+            effective_size=0.0,
+            weight=1,
+            memory=[],
+            rule=f"next to nothing is left to learn from: always {self._answers[sign > 0]}",
+            seconds=0.0,
+        )
+        coin: Hypothesis = StumpRule.constant(sign)
+        if self.court.cells:
+            coin = Valued(coin, vote * coin.values)
+        self._take(Done(coin, entry), 1.0 if self.court.cells else vote)
+        yield self.rounds[-1]
+
+    def _deserved(self, run: Run, done: Done, advantage: float) -> float:
+        if run.cells or not isinstance(self._booster, Weighed):
+            return 1.0 if run.cells else done.entry.vote
+        total = 2**40
+        return self._booster.vote(Measured(total, round(total * (0.5 - advantage))))
+
+    def _tested_edge(self, rule: Hypothesis, attempt: int) -> float | None:
+        """Test a rule on examples that the filter keeps now; None if it is no better than chance.
+
+        The test ends: the interval shrinks until it lies on one side of the floor.
+        """
+        number = len(self.refills)
+        delta = share_of(self.plan.delta / 2, number) / TRIES
+        test = EdgeTest(delta, self.plan.floor)
+        key = key_of(self.plan.seed, 5, number, attempt)
+        filling = Filling(self.candidates, self.intake, self.court, key, 1.0, delta)
+        self.stopped = ENDED
+        for _ in filling.helpings():
+            if self.over():
+                self.stopped = TIME_IS_UP
+                break
+            kept = filling.kept()
+            if kept is None:
+                continue
+            examples = kept.examples
+            sample = Sample(examples.table, examples.signs, bins=self.intake.bins)
+            right = np.sign(rule.values)[rule.cells(sample)] * examples.signs > 0
+            test.add(int(np.count_nonzero(right)), right.size)
+            if test.found is not None or test.hopeless:
+                self.stopped = ""
+                break
+        last = self.refills[-1]
+        self.refills[-1] = dataclasses.replace(last, tested=last.tested + filling.draws)
+        return test.found

@@ -1,0 +1,48 @@
+"""Normalised margins: how clearly a vote decides, on a scale from -1 to 1.
+
+For two classes y·F(x)/S, where S adds up the largest vote that each round could give. With more
+classes it is the own score less the best other one: over S where every rule names one class, over
+2S where a rule may speak for some classes and against others (Schapire and Singer 1999).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.samples.sample import Sample
+
+Floats = NDArray[np.float64]
+
+NAMING = ("m1", "samme")
+"""Ways with many classes in which a rule names one class, and votes for no other."""
+
+
+def largest(rule: Hypothesis, vote: float) -> float:
+    """Give the most that a round can add to a score."""
+    return abs(float(vote)) * float(np.abs(rule.values).max())
+
+
+def norm(vote: Vote) -> float:
+    """Give S, the sum over all rounds."""
+    pairs = zip(vote.hypotheses, vote.votes, strict=True)
+    return sum((largest(rule, cast) for rule, cast in pairs), 0.0)
+
+
+def normalised(margins: Floats, total: float) -> Floats:
+    """Divide by the sum of votes; where nothing was voted, all margins are 0."""
+    return margins / total if total > 0 else np.zeros_like(margins)
+
+
+def margins_of(sample: Sample, scores: Scores, *, naming: bool) -> Floats:
+    """Give what is divided by S: (rows,), or (rows, labels) where a row may have several."""
+    scores = scores.reshape(sample.n_rows, -1)
+    if sample.labels is None:
+        signed = sample.signs * scores
+        return np.asarray(signed[:, 0] if signed.shape[1] == 1 else signed)
+    rows = np.arange(sample.n_rows)
+    own, others = scores[rows, sample.labels], scores.copy()
+    others[rows, sample.labels] = -np.inf
+    return np.asarray((own - others.max(axis=1)) / (1 if naming else 2))

@@ -1,0 +1,137 @@
+"""BrownBoost: the mean cost stays, the edge goes, and at the end of time the error is met."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import erfc
+
+from pacboost.boosters.accepting import Floats
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.brown import Brown
+from pacboost.boosters.weighed import WeighedState
+from pacboost.bounds.training import training_error
+from pacboost.errors import ParameterError
+from pacboost.estimators.boost import BoostClassifier
+from pacboost.learners.adversary import Adversary
+from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.samples.sample import Sample
+from pacboost.training.loop import Run
+from tests.boosters.breaks import same_after_a_break
+from tests.training.prefixes import class_samples, shares
+from tests.worlds import make_sample, noisy
+
+
+def mean_cost(rules: Brown, run: Run) -> float:
+    """The mean of erfc((m + s)/√c) over rows and outputs."""
+    costs = erfc((run.margins + run._state.own[0]) / math.sqrt(rules.time)).mean(axis=1)
+    return float((shares(run.sample, units=False) * costs).sum())
+
+
+@pytest.mark.parametrize("order", ["random", "heavy", "light"])
+@pytest.mark.parametrize(("edge", "epsilon"), [(0.1, 0.2), (0.2, 0.1), (0.4, 0.05), (0.6, 0.01)])
+def test_when_time_is_used_up_the_error_is_met(edge: float, epsilon: float, order: str) -> None:
+    X, signs = noisy(300, 2, seed=2)
+    rules = Brown(epsilon)
+    run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
+    list(islice(run, math.ceil(40 * rules.time / edge**2)))
+    assert run.stopped == f"the time is used up, so the training error is at most {epsilon:g}"
+    assert run.done[-1].entry.training_error <= epsilon
+    assert training_error(run.ledger()).value <= epsilon * (1 + 1e-6)
+
+
+@given(class_samples(), st.floats(0.01, 0.6), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_the_mean_cost_stays_and_bounds_the_error(
+    sample: Sample, epsilon: float, stumps: bool
+) -> None:
+    rules = Brown(epsilon)
+    run = Run(sample, Stump() if stumps else Tree(max_leaves=3, min_leaf_rows=1), rules)
+    left = rules.time
+    for done in islice(run, 15):
+        assert mean_cost(rules, run) == pytest.approx(epsilon, rel=1e-7)
+        assert run._state.own[0] <= left + 1e-12
+        left = run._state.own[0]
+        bound = epsilon / math.erfc(left / math.sqrt(rules.time))
+        products = list(run.ledger().log_products())
+        assert math.exp(products[-1]) == pytest.approx(bound, rel=1e-7)
+        assert done.entry.training_error <= training_error(run.ledger()).value
+
+
+def test_a_rule_has_no_edge_left_under_the_new_weights() -> None:
+    X, signs = noisy(200, 3, seed=5)
+    rules = Brown(0.1)
+    run = Run(make_sample(X, signs), Stump(), rules)
+    for done in islice(run, 60):
+        weights = rules.request(run._state).weights[:, 0]
+        agree = done.hypothesis.answers(run.sample) * signs  # type: ignore[attr-defined]
+        assert float(weights @ agree) / float(weights.sum()) == pytest.approx(0, abs=1e-6)
+        heights = run.margins[:, 0] + run._state.own[0]
+        wanted = np.exp(-(heights**2) / rules.time)
+        assert weights / weights.sum() == pytest.approx(wanted / wanted.sum(), abs=1e-9)
+
+
+@dataclass(frozen=True)
+class Hasty(Brown):
+    """A clock that runs twice as fast."""
+
+    def _pass(self, state: WeighedState, vote: float, added: Floats, cast: float) -> WeighedState:
+        before = state.own[0]
+        after = super()._pass(state, vote, added, cast)
+        return self._weigh(replace(after, own=(max(0.0, 2 * after.own[0] - before),)))
+
+
+def test_a_clock_that_runs_too_fast_is_caught() -> None:
+    X, signs = noisy(300, 2, seed=2)
+    run = Run(make_sample(X, signs), Adversary(0.2), Hasty(0.1), seed=7)
+    list(islice(run, 2000))
+    with pytest.raises(AssertionError):
+        assert mean_cost(Hasty(0.1), run) == pytest.approx(0.1, rel=1e-7)
+    assert training_error(run.ledger()).value > 0.1  # and what the loop measured says so
+
+
+def test_noise_is_given_up() -> None:
+    """At the end of time, rows with turned labels weigh less, and the truth is found better."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(600, 5))
+    truth = np.where((X > 0).sum(axis=1) > 2, 1, -1).astype(np.int8)
+    turned = generator.random(600) < 0.15
+    signs = np.where(turned, -truth, truth)
+
+    def learned(rules: Brown | AdaBoost) -> tuple[float, float]:
+        run = Run(make_sample(X, signs), Stump(), rules)
+        list(islice(run, 100))
+        weights = rules.request(run._state).weights[:, 0]
+        false = run.margins[:, 0] * signs * truth <= 0
+        return float(weights[turned].sum() / weights.sum()), float(false.mean())
+
+    (mine, false), (theirs, more) = learned(Brown(0.3)), learned(AdaBoost())
+    assert mine < theirs
+    assert false < more / 2
+
+
+@pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=3), Adversary(0.1)])
+def test_broken_off_and_taken_up_again(learner: Learner) -> None:
+    X, signs = noisy(150, 3, seed=4)
+    same_after_a_break(make_sample(X, signs), learner, Brown(0.05), 12, 5)
+
+
+def test_by_name_with_early_stopping() -> None:
+    X, signs = noisy(300, 3, seed=1)
+    model = BoostClassifier("brown", "stump", n_rounds=30, early_stopping=True, random_state=1)
+    entries = model.fit(X, signs).ledger_.rounds
+    assert all(entry.validation is not None for entry in entries)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, -1.0, math.nan])
+def test_bad_parameters(epsilon: float) -> None:
+    with pytest.raises(ParameterError, match="epsilon"):
+        Brown(epsilon)

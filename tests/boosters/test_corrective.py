@@ -1,0 +1,306 @@
+"""All totally corrective boosters: the margin there is, proven; and runs that can be taken up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost import BoostClassifier, load
+from pacboost.boosters.booster import Agreement, Measured
+from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.lp import LP
+from pacboost.boosters.soft import Soft
+from pacboost.errors import ParameterError
+from pacboost.learners.adversary import Adversary
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.models.format import model_bytes
+from pacboost.numerics.ascent import Climb
+from pacboost.numerics.whole_products import Floats
+from pacboost.samples.sample import Sample
+from pacboost.training.loop import NO_MISTAKES, Run
+from tests.boosters.margins import NAMES, SOFT, advance, check_best, heaviest, made
+from tests.data import real_data
+from tests.numerics.margin_programs import largest_margin
+from tests.training.prefixes import sample_of
+from tests.worlds import make_sample, noisy
+
+TOLERANCE = {"corrective_erlp": 0.2}
+"""One vote a round takes long to close a gap."""
+
+
+def world(seed: int, weighted: bool = False) -> Sample:
+    X, signs = noisy(60, 3, seed, noise=0.1)
+    base = np.random.default_rng(seed).uniform(0.2, 5.0, 60) if weighted else None
+    return make_sample(X.round(1), signs, base)
+
+
+# -- margins
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("seed", "share", "weighted"),
+    [(0, 0.0, False), (1, 0.2, True), (2, 0.5, False), (3, None, True)],
+)
+def test_no_vote_of_stumps_has_a_larger_margin(
+    name: str, seed: int, share: float | None, weighted: bool
+) -> None:
+    booster = made(name, share, TOLERANCE.get(name, 0.02))
+    check_best(booster, world(seed, weighted), Stump(), 3000)
+
+
+@pytest.mark.parametrize("name", ["lp", "erlp", "soft", "mlp"])
+def test_no_vote_of_stumps_has_a_larger_margin_on_real_data(name: str) -> None:
+    labelled = real_data("breast_cancer_wisconsin", "Class")
+    signs = np.where(labelled.labels == labelled.labels[0], 1, -1).astype(np.int8)
+    sample = make_sample(np.nan_to_num(labelled.table.rows().astype(float)), signs)
+    run = check_best(made(name, 0.1, 0.01), sample, Stump(), 500)
+    assert run.done[-1].entry.training_error < 0.05
+
+
+@pytest.mark.slow
+def test_on_many_rows_all_come_to_the_margin_of_one_plain_program() -> None:
+    labelled = real_data("magic_telescope", "class")
+    signs = np.where(labelled.labels == labelled.labels[0], 1, -1).astype(np.int8)
+    sample = make_sample(labelled.table.rows().astype(float), signs)
+    found = {}
+    for name in ("lp", "soft", "erlp", "mlp"):
+        run = Run(sample, Stump(), made(name, 0.5, 0.005))
+        advance(run, 200, every=25)
+        assert "within" in run.stopped
+        found[name] = run.done[-1].entry.margin
+        if name == "lp":
+            state = run._state
+            best = largest_margin(state.columns, state.base, 0.5)
+            assert found[name] == pytest.approx(best, abs=1e-5)
+    assert found["lp"] is not None
+    assert found == pytest.approx(dict.fromkeys(found, found["lp"]), abs=0.005)
+
+
+class EqualVotes(LP):
+    """Weighs as it should, and lets every rule vote alike."""
+
+    def corrected(self, state: CorrectiveState) -> CorrectiveState:
+        state = super().corrected(state)
+        object.__setattr__(state, "votes", np.full(state.votes.size, 1 / state.votes.size))
+        return state
+
+
+class Uncapped(Soft):
+    """Lets rows weigh what they will."""
+
+    def climb(self, state: CorrectiveState) -> Climb:
+        return Climb(state.columns, state.base, 0.0, 1e-5)
+
+
+class LastEdge(LP):
+    """Takes the last edge for the least, so that it stops on a proof that is none."""
+
+    def step(self, state: CorrectiveState, agree: Agreement, found: Measured) -> CorrectiveState:
+        object.__setattr__(state, "least", 1.0)
+        return super().step(state, agree, found)
+
+    def stop(self, state: CorrectiveState) -> str | None:
+        return "within" if state.gap <= 0.5 else None
+
+
+@pytest.mark.parametrize("twin", [EqualVotes, Uncapped, LastEdge])
+def test_broken_boosters_are_caught(twin: Any) -> None:
+    with pytest.raises(AssertionError):
+        check_best(twin(0.5, 0.02), world(2), Stump(), 40)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "lp"])
+@pytest.mark.parametrize("share", [0.0, 0.1])
+@pytest.mark.parametrize(("edge", "order"), [(0.15, "random"), (0.3, "heavy"), (0.6, "light")])
+def test_on_an_adversary_the_margin_is_its_edge(
+    name: str, share: float, edge: float, order: str
+) -> None:
+    """Rules that keep a promised edge bring rows that far, in no more rounds than promised."""
+    X, signs = noisy(80, 2, seed=2)
+    booster = made(name, share, 0.25 if name == "corrective_erlp" else 0.15)
+    run = Run(make_sample(X, signs), Adversary(edge, order), booster, seed=7)
+    room = booster.room(replace(run._state, share=share))
+    advance(run, math.floor(booster.most_rounds(room)), every=20)  # type: ignore[attr-defined]
+    assert "within" in run.stopped
+    margin = run.done[-1].entry.margin
+    assert margin is not None
+    assert margin >= edge - booster.tolerance - 1e-9
+
+
+# -- the share that is chosen
+
+
+@pytest.mark.parametrize("name", sorted(SOFT))
+def test_the_first_rule_says_what_share_to_go_by(name: str) -> None:
+    X, signs = noisy(400, 3, seed=1, noise=0.3)
+    run = Run(make_sample(X, signs), Stump(), made(name, None, 0.02))
+    first = next(iter(run)).entry
+    assert run._state.share == pytest.approx(2 * first.error, abs=1e-15)
+    assert first.margin == pytest.approx(0, abs=1e-12)
+    advance(run, 60)
+    assert run.done[-1].entry.training_error <= first.error + 0.02
+
+
+def test_with_too_small_a_share_rules_cancel_each_other() -> None:
+    """Why a share is chosen: of the worst tenth of noisy rows no vote has a positive margin."""
+    X, signs = noisy(400, 3, seed=1, noise=0.3)
+    run = Run(make_sample(X, signs), Stump(), LP(0.1, 0.02))
+    advance(run, 30)
+    assert run.done[-1].entry.margin == pytest.approx(0, abs=1e-9)
+
+
+# -- runs
+
+
+def classes(count: int, rows: int = 150) -> tuple[Floats, Any]:
+    generator = np.random.default_rng(count)
+    X = generator.normal(size=(rows, 3))
+    score = X[:, 0] + 0.4 * X[:, 1] ** 2 + 0.3 * generator.normal(size=rows)
+    return X, np.digitize(score, np.quantile(score, np.arange(1, count) / count))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("count", "learner"), [(2, "stump"), (2, "tree"), (3, "stump"), (4, "tree")]
+)
+def test_a_run_goes_on_as_if_never_stopped(name: str, count: int, learner: str) -> None:
+    X, y = classes(count)
+    options: dict[str, Any] = {
+        "learner": Tree(max_leaves=4, min_leaf_rows=5) if learner == "tree" else learner,
+        "random_state": 0,
+        "early_stopping": False,
+    }
+    booster = made(name, None, 0.001)
+    straight = BoostClassifier(booster, n_rounds=9, **options).fit(X, y)
+    model = BoostClassifier(booster, n_rounds=4, warm_start=True, **options).fit(X, y)
+    model.set_params(n_rounds=6).fit(X, y)
+    model.set_params(n_rounds=9).fit(X, y)
+    assert model_bytes(model.model_) == model_bytes(straight.model_)
+    assert len(model.ledger_) > 6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_rows_are_refused(name: str) -> None:
+    X, y = classes(2)
+    model = BoostClassifier(
+        made(name, 0.4, 0.001), "stump", 5, warm_start=True, random_state=0, early_stopping=False
+    ).fit(X, y)
+    model.set_params(n_rounds=8)
+    with pytest.raises(ParameterError, match="not trained on these rows"):
+        model.fit(X[::-1], y)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "corrective_erlp"])
+def test_the_votes_of_the_best_round_are_kept(name: str) -> None:
+    """Not those that its rules had later."""
+    X, y = classes(2, 300)
+    options: dict[str, Any] = {"learner": "stump", "random_state": 0, "n_iter_no_change": 6}
+    booster = made(name, 0.3, 0.001)
+    told = {"X_val": X[200:], "y_val": y[200:]}
+    model = BoostClassifier(booster, n_rounds=60, **options).fit(X[:200], y[:200], **told)
+    best = len(model.ledger_)
+    assert "best on the validation rows" in model.ledger_.stopped
+    short = BoostClassifier(booster, n_rounds=best, **options).fit(X[:200], y[:200], **told)
+    votes = [entry.vote for entry in model.ledger_.rounds]
+    assert votes == [entry.vote for entry in short.ledger_.rounds]
+    assert np.array_equal(model.decision_function(X), short.decision_function(X))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("count", [3, 5])
+def test_many_classes_are_pairs(name: str, count: int) -> None:
+    X, y = classes(count, 80)
+    run = Run(sample_of(X, y, count), Tree(max_leaves=5, min_leaf_rows=3), made(name, 0.3, 0.01))
+    advance(run, 8)
+    assert run.done[-1].entry.training_error < 0.6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_are_repeated_rows(name: str) -> None:
+    X, signs = noisy(50, 3, seed=4)
+    times = np.random.default_rng(0).integers(1, 4, 50)
+    booster = made(name, 0.3, 0.01)
+    weighted = Run(make_sample(X, signs, times.astype(float)), Stump(), booster)
+    repeated = Run(make_sample(X.repeat(times, 0), signs.repeat(times)), Stump(), booster)
+    for one, other in zip(islice(weighted, 6), islice(repeated, 6), strict=True):
+        assert one.entry.edge == pytest.approx(other.entry.edge, abs=1e-9)
+        # the room for entropy, and so the smoothing, differs without a cap
+        if name != "total":
+            assert one.entry.margin == pytest.approx(other.entry.margin, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_threads_and_files_change_nothing(name: str, tmp_path: Any) -> None:
+    X, signs = noisy(70_000, 2, seed=3)
+    options: dict[str, Any] = {"learner": "stump", "early_stopping": False, "random_state": 0}
+    booster = made(name, None, 0.001)
+    one, two = (
+        BoostClassifier(booster, n_rounds=4, n_jobs=jobs, **options).fit(X, signs)
+        for jobs in (1, 2)
+    )
+    assert model_bytes(one.model_) == model_bytes(two.model_)
+    one.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert np.array_equal(again.decision_function(X[:99]), one.decision_function(X[:99]))
+    assert again.ledger_.rounds[-1].gap == one.ledger_.rounds[-1].gap
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rule_without_mistakes_stands_alone(name: str) -> None:
+    X = np.arange(40.0)[:, None]
+    signs = np.where(X[:, 0] > 12, 1, -1).astype(np.int8)
+    run = Run(make_sample(X, signs), Stump(), made(name, None, 0.01))
+    advance(run, 5)
+    assert run.stopped == NO_MISTAKES
+    assert run.done[-1].entry.margin == 1
+
+
+def test_a_monotone_tree_may_be_silent() -> None:
+    X, signs = noisy(300, 3, seed=5)
+    tree = Tree(max_leaves=12, min_leaf_rows=2)
+    options: dict[str, Any] = {"learner": tree, "monotone_constraints": [1, -1, 1]}
+    booster = LP(0.4, 0.001)
+    straight = BoostClassifier(booster, n_rounds=8, random_state=0, **options).fit(X, signs)
+    model = BoostClassifier(booster, n_rounds=3, random_state=0, warm_start=True, **options).fit(
+        X, signs
+    )
+    model.set_params(n_rounds=8).fit(X, signs)
+    assert model_bytes(model.model_) == model_bytes(straight.model_)
+    values = np.concatenate([tree.values.ravel() for tree in straight.estimators_])
+    assert set(np.unique(values)) <= {-1.0, 0.0, 1.0}
+
+
+@pytest.mark.parametrize("name", sorted(SOFT))
+@pytest.mark.parametrize("share", [-0.1, 1.0, 1.5, float("nan")])
+def test_shares_that_no_weights_meet_are_refused(name: str, share: float) -> None:
+    with pytest.raises(ParameterError, match="share is"):
+        made(name, share, 0.01)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("tolerance", [0.0, -1.0, 2.0, float("nan")])
+def test_tolerances_that_prove_nothing_are_refused(name: str, tolerance: float) -> None:
+    with pytest.raises(ParameterError, match="tolerance is"):
+        made(name, 0.1, tolerance)
+
+
+def test_a_cap_that_no_row_reaches_is_none() -> None:
+    """At a share below that of every single row, soft margins are hard ones."""
+    found = [
+        [done.entry.margin for done in islice(Run(world(1), Stump(), LP(share, 0.01)), 8)]
+        for share in (0.0, 1 / 60)
+    ]
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+
+
+def test_at_share_0_there_is_no_cap() -> None:
+    run = Run(world(1), Stump(), LP(0.0, 0.01))
+    advance(run, 20)
+    assert heaviest(run) > 5

@@ -1,0 +1,165 @@
+"""Graph separation: pairs that are told apart, round by round, and the table at the end."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import pacboost
+from pacboost.boosters.graph_separation import GraphSeparation
+from pacboost.boosters.separating import PairState
+from pacboost.bounds.training import training_error
+from pacboost.errors import ParameterError
+from pacboost.estimators.boost import BoostClassifier
+from pacboost.learners.adversary import Adversary
+from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.models.format import model_bytes
+from pacboost.samples.request import Request
+from pacboost.samples.sample import Sample
+from pacboost.training.loop import Run
+from tests.boosters.breaks import same_after_a_break
+from tests.training.prefixes import class_samples
+from tests.worlds import make_sample, noisy, small_samples
+
+
+def pairs_left(run: Run) -> float:
+    """Count pairs of opposite rows that no rule told apart, one by one."""
+    signs = run.sample.signs[:, 0]
+    base = np.broadcast_to(run.sample.base, signs.shape) / run.sample.base.min()
+    said = [np.sign(d.hypothesis.values[d.hypothesis.cells(run.sample), 0]) for d in run.done]
+    same = np.ones((signs.size, signs.size), dtype=bool)
+    for column in said:
+        same &= column[:, None] == column
+    opposite = (signs[:, None] > 0) & (signs < 0)
+    return float((np.outer(base, base) * (same & opposite)).sum())
+
+
+def separate(rules: GraphSeparation, edge: float, order: str) -> Run:
+    """Let an adversary be boosted until the pairs must be gone."""
+    X, signs = noisy(300, 2, seed=2)
+    run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
+    list(islice(run, math.floor(math.log(300**2 / 4) / edge) + 1))
+    return run
+
+
+@pytest.mark.parametrize("order", ["random", "heavy", "light"])
+@pytest.mark.parametrize("edge", [0.05, 0.1, 0.2, 0.5])
+def test_so_many_rounds_leave_no_mixed_pattern(edge: float, order: str) -> None:
+    run = separate(GraphSeparation(), edge, order)
+    assert run.stopped == "no pattern holds rows of both classes any more"
+    assert run.done[-1].entry.training_error == 0
+    assert pairs_left(run) == 0
+
+
+@given(small_samples())
+@settings(max_examples=60, deadline=None)
+def test_every_rule_tells_its_share_of_the_pairs_apart(sample: Sample) -> None:
+    """Also with weights, where a pair counts by the product of its rows'."""
+    if abs(int(sample.signs.sum())) == sample.n_rows:
+        return
+    run = Run(sample, Stump(), GraphSeparation())
+    before = pairs_left(run)
+    for done in islice(run, 20):
+        now = pairs_left(run)
+        assert now == pytest.approx(run._state.pairs)
+        if len(run.done) > 1 or done.entry.number == 1:
+            assert now <= (1 - done.entry.edge) * before * (1 + 1e-9)
+        before = now
+        entry = done.entry
+        assert entry.training_error <= training_error(run.ledger()).value
+
+
+@dataclass(frozen=True)
+class Careless(GraphSeparation):
+    """Weigh all rows alike for ever."""
+
+    def request(self, state: PairState) -> Request:
+        weights = np.full(state.signs.shape, 1000, dtype=np.int64)
+        return Request(weights, state.signs, weights.size * 1000, weights.size * 1000, "error")
+
+
+def test_equal_weights_are_caught() -> None:
+    """Rules that are right on the same rows again and again tell no more pairs apart."""
+    X, signs = noisy(300, 2, seed=2)
+    run = Run(make_sample(X, signs), Adversary(0.2, "light"), Careless(), seed=7)
+    list(islice(run, 60))
+    with pytest.raises(AssertionError):
+        assert pairs_left(run) == 0
+
+
+@pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=3), Adversary(0.1)])
+def test_broken_off_and_taken_up_again(learner: Learner) -> None:
+    X, signs = noisy(150, 3, seed=4)
+    same_after_a_break(make_sample(X, signs), learner, GraphSeparation(), 9, 4)
+
+
+def test_the_table_answers_as_the_margins_say() -> None:
+    X, signs = noisy(200, 3, seed=4)
+    run = Run(make_sample(X, signs), Stump(), GraphSeparation())
+    list(islice(run, 6))
+    scores = run.vote().scores(run.sample.table)
+    assert (scores * signs == run.margins[:, 0]).all()
+    assert 0 < run.done[-1].entry.training_error == (scores * signs <= 0).mean()
+
+
+@pytest.mark.parametrize("learner", ["stump", "tree"])
+def test_saved_loaded_and_gone_on_with(learner: str, tmp_path: Path) -> None:
+    X, signs = noisy(400, 4, seed=4)
+    X[::7, 0] = np.nan
+    make: dict[str, Any] = {"booster": "graph_separation", "learner": learner, "random_state": 0}
+    model = BoostClassifier(n_rounds=5, warm_start=True, **make).fit(X, signs)
+    model.save(tmp_path / "model.json")
+    again = pacboost.load(tmp_path / "model.json")
+    new = noisy(1000, 4, seed=9)[0]
+    assert np.array_equal(model.decision_function(new), again.decision_function(new))
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert len(model.rules()) == 1
+    whole = BoostClassifier(n_rounds=9, **make).fit(X, signs)
+    model.set_params(n_rounds=9).fit(X, signs)
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+
+
+def test_validation_rows_stop_it() -> None:
+    X, signs = noisy(600, 4, seed=4, noise=0.3)
+    model = BoostClassifier(
+        "graph_separation",
+        "stump",
+        n_rounds=40,
+        early_stopping=True,
+        n_iter_no_change=5,
+        eval_metric="error",
+        random_state=0,
+    ).fit(X, signs)
+    assert "best on the validation rows" in model.ledger_.stopped
+    assert len(model.ledger_) < 40
+    assert len(model.model_.vote.hypotheses[0].rules) == len(model.ledger_)  # type: ignore[attr-defined]
+
+
+def test_weights_are_as_good_as_repeated_rows() -> None:
+    X, signs = noisy(80, 3, seed=4)
+    counts = np.random.default_rng(0).integers(1, 5, size=80)
+    weighted = Run(make_sample(X, signs, np.asarray(counts * 0.1)), Stump(), GraphSeparation())
+    repeated = Run(
+        make_sample(X.repeat(counts, 0), signs.repeat(counts)), Stump(), GraphSeparation()
+    )
+    for mine, theirs in islice(zip(weighted, repeated, strict=True), 12):
+        assert mine.entry.edge == theirs.entry.edge
+        assert mine.hypothesis == theirs.hypothesis
+    assert (weighted.margins[:, 0].repeat(counts) == repeated.margins[:, 0]).all()
+
+
+@given(class_samples())
+@settings(max_examples=10, deadline=None)
+def test_more_than_two_classes_are_refused(sample: Sample) -> None:
+    if sample.signs.shape[1] > 1:
+        with pytest.raises(ParameterError, match="OneVsRestClassifier"):
+            Run(sample, Stump(), GraphSeparation())

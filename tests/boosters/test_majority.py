@@ -1,0 +1,179 @@
+"""Boosting by majority: its weights, its potential, its rounds, and what breaks the promise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pacboost.boosters.majority import Majority
+from pacboost.bounds.training import training_error
+from pacboost.errors import ParameterError
+from pacboost.kernels.threads import using
+from pacboost.learners.adversary import Adversary
+from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.numerics.coins import fewest_coins
+from pacboost.samples.sample import Sample
+from pacboost.training.loop import Run
+from tests.boosters.breaks import same_after_a_break
+from tests.training.prefixes import class_samples, shares
+from tests.worlds import make_sample, noisy
+
+PROMISES = [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01), (0.1, 0.3)]
+
+
+def boosted(rules: Majority, edge: float, order: str = "random") -> Run:
+    """All rounds on rules of just that edge."""
+    X, signs = noisy(300, 2, seed=2)
+    run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
+    list(islice(run, rules.rounds + 5))
+    return run
+
+
+@pytest.mark.parametrize("order", ["random", "heavy", "light"])
+@pytest.mark.parametrize(("edge", "epsilon"), PROMISES)
+def test_the_promise_is_kept_in_the_promised_rounds(
+    edge: float, epsilon: float, order: str
+) -> None:
+    rules = Majority(edge, epsilon)
+    run = boosted(rules, edge, order)
+    assert len(run.done) <= rules.rounds
+    assert run.stopped == f"the training error is at most {epsilon:g}, by the mean potential"
+    assert run.done[-1].entry.training_error <= epsilon
+    assert training_error(run.ledger()).value <= epsilon * (1 + 1e-6)
+    assert rules.most_rounds(edge, epsilon) == rules.rounds
+    assert rules.most_rounds(edge / 2, epsilon) == math.inf
+
+
+@pytest.mark.parametrize(("edge", "epsilon"), PROMISES)
+def test_the_mean_potential_never_rises(edge: float, epsilon: float) -> None:
+    X, signs = noisy(300, 2, seed=2)
+    rules = Majority(edge, epsilon)
+    run = Run(make_sample(X, signs), Adversary(edge), rules, seed=7)
+    before = float(rules.potentials(0)[0])
+    assert before <= epsilon
+    for number, done in enumerate(run, start=1):
+        right = np.rint((run.margins[:, 0] / rules.rate + number) / 2).astype(int)
+        now = float(rules.potentials(number)[right].mean())
+        mass = float(rules.weights(number - 1)[_before(right, done)].mean())
+        gained = mass * (done.entry.edge - edge) / 2
+        assert now == pytest.approx(before - gained, abs=1e-9)
+        assert now <= before + 1e-12
+        before = now
+
+
+def _before(right: np.ndarray, done: object) -> np.ndarray:
+    known = done.hypothesis.known  # type: ignore[attr-defined]
+    _, signs = noisy(300, 2, seed=2)
+    return np.asarray(right - (known == signs))
+
+
+@dataclass(frozen=True)
+class EdgeForGamma(Majority):
+    """The bug of the field: an edge taken for an advantage over guessing, which is half of it."""
+
+    @property
+    def _right(self) -> float:
+        return 0.5 + self.edge
+
+
+def test_an_edge_that_is_taken_for_twice_as_much_is_caught() -> None:
+    twin = EdgeForGamma(0.2, 0.1)
+    assert twin.rounds == fewest_coins(0.7, 0.1) == 9
+    with pytest.raises(AssertionError):
+        assert boosted(twin, 0.2).done[-1].entry.training_error <= 0.1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_are_the_binomial_probabilities(weighted: bool) -> None:
+    X, signs = noisy(100, 3, seed=5)
+    base = np.random.default_rng(1).integers(1, 6, size=100).astype(float) if weighted else None
+    sample = make_sample(X, signs, base)
+    rules = Majority(0.1, 0.05)
+    run = Run(sample, Stump(), rules)
+    for number, _ in enumerate(islice(run, 40), start=1):
+        right = np.rint((run.margins[:, 0] / rules.rate + number) / 2).astype(int)
+        wanted = shares(sample) * rules.weights(number)[right]
+        weights = rules.request(run._state).weights[:, 0]
+        assert weights / weights.sum() == pytest.approx(wanted / wanted.sum(), abs=1e-12)
+
+
+def test_a_broken_promise_stops_the_run_with_the_edge_that_was_measured() -> None:
+    run = boosted(Majority(0.4, 0.1), 0.2)
+    last = run.done[-1].entry
+    assert len(run.done) < Majority(0.4, 0.1).rounds
+    assert f"a rule has an edge of {last.edge:.4g}, less than the promised 0.4" in run.stopped
+    assert last.training_error <= training_error(run.ledger()).value
+
+
+def test_what_earlier_rules_gave_more_later_ones_may_give_less() -> None:
+    """Rules of edge 0.6, then of 0.1, for a promise of 0.3: the run goes on, and reaches it."""
+    X, signs = noisy(300, 2, seed=2)
+    sample, rules = make_sample(X, signs), Majority(0.3, 0.05)
+    first = Run(sample, Adversary(0.6), rules, seed=7)
+    list(islice(first, 3))
+    second = Run(sample, Adversary(0.29), rules, seed=8)
+    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
+    short = [done.entry.edge < 0.3 for done in second]
+    assert any(short)
+    assert second.done[-1].entry.training_error <= 0.05
+    assert len(second.done) <= rules.rounds
+
+
+@given(class_samples(), st.floats(0.05, 0.6), st.floats(0.02, 0.4), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_the_certificate_holds_whatever_the_learner(
+    sample: Sample, edge: float, epsilon: float, stumps: bool
+) -> None:
+    rules = Majority(edge, epsilon)
+    run = Run(sample, Stump() if stumps else Tree(max_leaves=3, min_leaf_rows=1), rules)
+    for number, done in enumerate(islice(run, 30), start=1):
+        costs = rules.costs(run.margins, number).mean(axis=1)
+        mean = float((shares(sample) * costs).sum())
+        ledger = run.ledger()
+        assert math.exp(list(ledger.log_products())[-1]) == pytest.approx(mean, rel=1e-9, abs=2e-18)
+        assert done.entry.training_error <= training_error(ledger).value
+
+
+@pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=3), Adversary(0.1)])
+def test_broken_off_and_taken_up_again(learner: Learner) -> None:
+    X, signs = noisy(150, 3, seed=4)
+    run = same_after_a_break(make_sample(X, signs), learner, Majority(0.05, 0.1), 12, 5)
+    again = Run(run.sample, learner, Majority(0.05, 0.1), seed=5)
+    with using(1):
+        list(islice(again, 12))
+    assert again.ledger().core() == run.ledger().core()
+
+
+def test_a_run_that_is_done_does_not_go_on() -> None:
+    rules = Majority(0.4, 0.1)
+    run = boosted(rules, 0.4)
+    again = Run(run.sample, Adversary(0.4), rules, seed=7)
+    again.resume(run.vote().hypotheses, run.vote().votes.tolist(), run.ledger())
+    assert again.stopped == run.stopped
+    assert list(again) == []
+
+
+def test_chances_are_weights_in_units_of_the_largest() -> None:
+    rules = Majority(0.2, 0.1)
+    for rounds in range(rules.rounds):
+        margins = rules.rate * (2 * np.arange(rounds + 1.0) - rounds)
+        chances = rules.chances(margins, rounds)
+        assert chances.max() == 1
+        assert chances == pytest.approx(rules.weights(rounds) / rules.weights(rounds).max())
+        assert 0 < rules.coin_below(rounds) <= 1
+    assert not rules.chances(np.zeros(3), rules.rounds).any()
+    assert rules.last_round == rules.rounds
+
+
+@pytest.mark.parametrize("options", [{"edge": 0.0}, {"edge": 1.0}, {"epsilon": -0.1}])
+def test_bad_parameters(options: dict[str, float]) -> None:
+    with pytest.raises(ParameterError, match=next(iter(options))):
+        Majority(**options)

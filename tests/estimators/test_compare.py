@@ -1,0 +1,246 @@
+"""compare: the same rows for all, every kind of input, and failures that stop nobody else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier, BoostRegressor
+from pacboost.boosters.choose import BOOSTERS
+from pacboost.errors import DataError, DenseWarning, PacboostError, ParameterError
+from pacboost.estimators.compare import Contest, compare
+from pacboost.models.format import model_bytes
+from pacboost.questions.compare import Comparison
+from pacboost.sources.arrays import ArrayTable
+from tests.worlds import noisy
+
+Rows = NDArray[np.float64]
+
+
+def data(rows: int = 400) -> tuple[Rows, NDArray[Any]]:
+    X, signs = noisy(rows, 4, seed=5)
+    return X, np.where(signs > 0, "yes", "no")
+
+
+def without_seconds(found: Comparison) -> list[dict[str, Any]]:
+    content: list[dict[str, Any]] = found.to_dict()["boosters"]
+    return [{**entry, "seconds": None} for entry in content]
+
+
+def test_all_learn_from_the_same_rows_and_are_tested_on_the_others() -> None:
+    X, y = data()
+    found = compare(["adaboost", "logit"], "stump", X, y, n_rounds=15, random_state=7)
+    assert (found.train_rows, found.test_rows, found.learner) == (300, 100, "Stump")
+    one, other = found["adaboost"].model, found["logit"].model
+    assert one.ledger_.rows == other.ledger_.rows == 300
+    # The rows that were set apart are those on which the errors were counted.
+    seed = np.random.RandomState(7).randint(2**31)
+    order = np.random.default_rng(seed).permutation(400)
+    held, kept = np.sort(order[:100]), np.sort(order[100:])
+    for entry in found:
+        assert entry.test_error == entry.model.mistakes(X[held], y[held]).mean()
+        assert entry.training_error == entry.model.mistakes(X[kept], y[kept]).mean()
+        assert entry.least_margin == entry.model.margins(X[kept], y[kept]).min()
+    alone = BoostClassifier("logit", "stump", 15, random_state=int(seed)).fit(X[kept], y[kept])
+    assert model_bytes(other.model_) == model_bytes(alone.model_)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_name_is_compared_or_says_why_not(classes: int) -> None:
+    X, y = data(200)
+    y = y if classes == 2 else np.where(X[:, 3] > 0.5, "maybe", y)
+    found = compare("all", "stump", X, y, n_rounds=8)
+    assert [entry.name for entry in found] == list(BOOSTERS)
+    for entry in found:
+        if entry.failed:
+            assert classes == 3
+            assert "two classes" in entry.stopped
+            continue
+        assert entry.rounds is not None
+        assert entry.rounds <= 8
+        assert entry.training_error is not None
+        assert entry.bound is not None
+        assert entry.training_error <= entry.bound
+        assert entry.stopped
+
+
+def test_it_repeats_itself() -> None:
+    X, y = data()
+    first = compare("adaboost,mada", "tree", X, y, n_rounds=5)
+    assert without_seconds(first) == without_seconds(
+        compare(" adaboost , mada", "tree", X, y, n_rounds=5, n_jobs=1)
+    )
+    other = compare("adaboost,mada", "tree", X, y, n_rounds=5, random_state=1)
+    assert without_seconds(first) != without_seconds(other)
+
+
+def test_every_kind_of_rows() -> None:
+    X, y = data(300)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    forms = [frame, pl.from_pandas(frame), pa.table(frame), X.tolist(), ArrayTable(X)]
+    expected = without_seconds(compare("adaboost,logit", "tree", X, y, n_rounds=4))
+    for form in forms:
+        found = compare("adaboost,logit", "tree", form, pd.Series(y), n_rounds=4)
+        assert without_seconds(found) == expected
+    with pytest.warns(DenseWarning):
+        found = compare("adaboost", "tree", sparse.csc_array(X), y, n_rounds=4)
+    assert found["adaboost"].test_error == expected[0]["test_error"]
+    assert "held dense" in found["adaboost"].notes[0]
+
+
+def test_categories_keep_their_levels() -> None:
+    X, _ = data(300)
+    frame = pd.DataFrame({"size": X[:, 0], "job": np.where(X[:, 1] > 0, "smith", "cook")})
+    y = (frame["job"] == "smith").to_numpy()
+    for form in (frame, frame.to_numpy(dtype=object)):
+        found = compare("adaboost,logit", "tree", form, y, n_rounds=3)
+        assert [entry.test_error for entry in found] == [0, 0]
+
+
+def test_estimators_bring_their_own_learner_and_are_not_touched() -> None:
+    X, y = data()
+    mine = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), 6, random_state=0)
+    found = compare({"mine": mine, "line": LogisticRegression()}, "stump", X, y)
+    assert not hasattr(mine, "model_")
+    assert found["mine"].rounds == 6
+    assert found["line"].rounds is None
+    assert found["line"].bound is None
+    assert found["line"].test_error is not None
+
+
+def test_names_are_short_and_differ() -> None:
+    X, y = data(100)
+    booster = AdaBoost(max_vote=0.5)
+    found = compare(["adaboost", booster, booster, LogisticRegression()], "stump", X, y, n_rounds=2)
+    assert [entry.name for entry in found] == [
+        "adaboost",
+        "AdaBoost(max_vote=0.5)",
+        "AdaBoost(max_vote=0.5) #2",
+        "LogisticRegression()",
+    ]
+    assert [entry.name for entry in compare(booster, "stump", X, y, n_rounds=2)] == [
+        "AdaBoost(max_vote=0.5)"
+    ]
+
+
+def test_one_that_fails_says_why_and_the_others_go_on() -> None:
+    X, y = data(200)
+    X[3, 2] = np.nan
+    found = compare(["adaboost", LogisticRegression(), "mada"], "stump", X, y, n_rounds=3)
+    assert [entry.failed for entry in found] == [False, True, False]
+    assert found["LogisticRegression()"].stopped.startswith("ValueError: Input X contains NaN")
+    assert found["LogisticRegression()"].worse is None
+    assert "failed" in str(found)
+    several = np.column_stack([y == "yes", X[:, 0] > 0]).astype(int)
+    found = compare("adaboost,logit", "stump", X, several, n_rounds=3)
+    assert "takes one" in found["logit"].stopped
+    assert "of labels" in found["adaboost"].notes[0]
+
+
+def test_all_that_fail_are_an_error() -> None:
+    X, y = data(100)
+
+    def broken(X: Rows, y: Any, weights: Any) -> Any:
+        raise RuntimeError("out of order")
+
+    with pytest.raises(PacboostError, match="every booster failed; adaboost: RuntimeError: out of"):
+        compare("adaboost,logit", broken, X, y)
+    numbers = BoostRegressor(n_rounds=2)
+    with pytest.raises(PacboostError, match="every booster failed"):
+        compare([numbers], "stump", X, X[:, 0] > 0)
+
+
+def test_warnings_are_noted_not_lost() -> None:
+    X, y = np.zeros((60, 1)), np.arange(60) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = compare("adaboost", lambda X, y, w: lambda Z: np.ones(len(Z)), X, y, test=None)
+    assert "no rule better than guessing" in found["adaboost"].notes[0]
+    assert not found["adaboost"].failed
+
+
+def test_rows_of_ones_own_and_none() -> None:
+    X, y = data()
+    own = compare("adaboost", "stump", X[:250], y[:250], test=(X[250:], y[250:]), n_rounds=4)
+    assert (own.train_rows, own.test_rows) == (250, 150)
+    entry = own["adaboost"]
+    assert entry.test_error == entry.model.mistakes(X[250:], y[250:]).mean()
+    none = compare("adaboost", "stump", X, y, test=None, n_rounds=4)
+    assert (none.train_rows, none.test_rows) == (400, 0)
+    assert none["adaboost"].test_error is none["adaboost"].worse is None
+
+
+def test_labels_that_only_the_test_rows_have_are_errors() -> None:
+    X, y = data(100)
+    strange = np.full(20, "unheard of")
+    found = compare("adaboost", "stump", X, y, test=(X[:20], strange), n_rounds=2)
+    assert found["adaboost"].test_error == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"boosters": "adaboost,nonsense"}, "booster is 'nonsense'; it may be 'adaboost'"),
+        ({"boosters": []}, "no boosters"),
+        ({"boosters": [3]}, "booster is 3"),
+        ({"boosters": [AdaBoostClassifier]}, "booster is <class"),
+        ({"learner": "oak"}, "learner is 'oak'"),
+        ({"n_rounds": 0}, "n_rounds is 0"),
+        ({"test": 1.5}, "test is 1.5"),
+        ({"test": 0.001}, "at least one row on both sides"),
+        ({"test": (1, 2, 3)}, "test holds 3 things"),
+        ({"delta": 0}, "delta is 0"),
+        ({"share": 2}, "share is 2"),
+    ],
+)
+def test_bad_parameters_are_refused_before_the_work(options: dict[str, Any], message: str) -> None:
+    X, y = data(100)
+    given = {"boosters": "adaboost", "learner": "stump", "X": X, "y": y, **options}
+    with pytest.raises(ParameterError, match=message):
+        compare(**given)
+
+
+def test_bad_rows_are_refused_once() -> None:
+    X, y = data(100)
+    with pytest.raises(DataError, match="100 rows but y has 99"):
+        compare("adaboost", "stump", X, y[:-1])
+    with pytest.raises(DataError, match="inf"):
+        compare("adaboost", "stump", np.where(X > 2, np.inf, X), y)
+
+
+def test_ctrl_c_leaves_what_is_done() -> None:
+    X, y = data(100)
+
+    def interrupt(entry: Any) -> None:
+        if len(contest.entries) == 1:  # the first is done
+            os.kill(os.getpid(), signal.SIGINT)
+
+    contest = Contest(
+        "adaboost,logit,mada", "stump", X, y, n_rounds=50, test=0.25, delta=0.05, share=0.05,
+        random_state=0, callbacks=[interrupt],
+    )  # fmt: skip
+    with pytest.raises(KeyboardInterrupt):
+        contest.run()
+    assert [entry.name for entry in contest.comparison()] == ["adaboost"]
+    assert contest.comparison()["adaboost"].rounds == 50
+
+
+def test_progress_names_the_booster(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = data(100)
+    found = compare("adaboost,mada", "stump", X, y, n_rounds=4, verbose=True)
+    shown = capsys.readouterr().err
+    for part in ("adaboost", "mada", "4/4"):
+        assert part in shown
+    assert found["mada"].model.callbacks is None

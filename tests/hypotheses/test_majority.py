@@ -1,0 +1,102 @@
+"""What a vote decides, and the majority of three."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from pacboost.hypotheses.function import ClassFunction, Function
+from pacboost.hypotheses.hypothesis import Names
+from pacboost.hypotheses.majority import Decision, Three, decided, named
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.coded import CodedTable
+from pacboost.samples.sample import Sample, unlabelled
+from pacboost.sources.arrays import ArrayTable
+
+NAMES = Names(lambda j: f"x{j}")
+
+
+def rows(X: list[list[float]]) -> Sample:
+    return unlabelled(ArrayTable(np.array(X, dtype=np.float64)))
+
+
+def bit(j: int) -> Function:
+    return Function(lambda X: X[:, j] - 0.5, f"bit {j}")
+
+
+def test_majority_of_all_combinations() -> None:
+    everything = [list(map(float, bits)) for bits in product((0, 1), repeat=3)]
+    three = Three(bit(0), bit(1), bit(2))
+    assert three.cells(rows(everything)).tolist() == [int(sum(b) >= 2) for b in everything]
+
+
+def test_third_is_asked_only_where_the_others_disagree() -> None:
+    asked: list[int] = []
+
+    def ask(X: np.ndarray) -> np.ndarray:
+        asked.append(len(X))
+        return X[:, 2] - 0.5
+
+    sample = rows([[0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 0]])
+    three = Three(bit(0), bit(1), Function(ask, "third"))
+    assert three.cells(sample).tolist() == [0, 1, 1, 0]
+    assert asked == [2]
+    Three(bit(0), bit(0), Function(ask, "third")).cells(sample)
+    assert asked == [2]
+
+
+def test_majorities_of_majorities() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.integers(2, size=(200, 9)).astype(np.float64)
+    threes = [Three(bit(j), bit(j + 1), bit(j + 2)) for j in (0, 3, 6)]
+    expected = X.reshape(200, 3, 3).sum(axis=2) >= 2
+    whole = Three(*threes)
+    assert named(whole, rows(X.tolist())).tolist() == (expected.sum(axis=1) >= 2).tolist()
+
+
+def test_three_classes_go_by_the_third_in_a_dispute() -> None:
+    def says(column: int) -> ClassFunction:
+        return ClassFunction(lambda X: X[:, column].astype(int), 3, f"column {column}")
+
+    three = Three(says(0), says(1), says(2))
+    sample = rows([[2, 2, 0], [0, 1, 2], [1, 0, 0]])
+    assert three.cells(sample).tolist() == [2, 2, 0]
+    assert three.values[three.cells(sample)].tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0]]
+
+
+def test_decision_forgets_how_close_it_was() -> None:
+    stumps = [StumpRule(j, 0.5, 0, 1, -1) for j in (0, 1)]
+    decision = Decision(Vote(stumps, np.array([1.0, 1.0])))
+    sample = rows([[1, 1], [0, 1], [0, 0]])
+    assert decision.values[decision.cells(sample)][:, 0].tolist() == [1, 0, -1]
+    assert decision.words(NAMES) == "vote of 2 rules"
+    heavy = Decision(Vote(stumps, np.array([5.0, 1.0])))
+    assert heavy.values[heavy.cells(sample)][:, 0].tolist() == [1, -1, -1]
+
+
+def test_ties_among_classes_decide_nothing() -> None:
+    assert decided(np.array([[0.0, 0.0], [1.0, 0.0]])).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("missing", [-1, 1])
+def test_codes_and_raw_rows_are_answered_alike(missing: int) -> None:
+    generator = np.random.default_rng(1)
+    X = generator.normal(size=(300, 3))
+    X[generator.random(X.shape) < 0.1] = np.nan
+    table = ArrayTable(X)
+    bins = fit_bins(table)
+    stumps = [
+        StumpRule(j, float(bins.thresholds[j][100]), 100, 1, missing if j else -1) for j in range(3)
+    ]
+    three = Three(*stumps)
+    coded = Sample(CodedTable(bins.encode(table), bins), np.empty((300, 0), np.int8), bins=bins)
+    assert three.cells(coded).tolist() == three.cells(unlabelled(table)).tolist()
+
+
+def test_words_name_the_three() -> None:
+    three = Three(*(StumpRule(j, 0.5, 0, 1, -1) for j in range(3)))
+    assert three.words(NAMES).startswith("majority of (x0 > 0.5 → +, else −; x1 > 0.5")

@@ -1,0 +1,171 @@
+"""The learner of word lists: it finds the best words there are, and theorems hold of its lists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.gentle import Gentle
+from pacboost.boosters.logit import Logit
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.word_list import WordList
+from pacboost.kernels.threads import using
+from pacboost.learners.learner import Search
+from pacboost.learners.words import Words
+from pacboost.samples.request import Request
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.table import Values
+from pacboost.sources.words import WordTable, words_of
+from pacboost.training import judge
+from pacboost.training.loop import Run
+from tests.training.prefixes import check_every_prefix
+from tests.word_samples import word_samples
+
+MANY = settings(max_examples=60, deadline=None)
+LEARNERS = [Words(1, None), Words(1, None, abstain=False), Words(4, 3), Words(4, 3, abstain=False)]
+BOOSTERS: list[Booster[Any]] = [
+    AdaBoost(),
+    AdaBoost(confidence_rated=True),
+    AdaBoost(0.3, confidence_rated=True, smoothing=0.0),
+    Gentle(0.5),
+    Logit(0.3, l2=1.0, prior=True),
+]
+
+
+def found(search: Search, request: Request, chosen: Any = None) -> tuple[WordList, Any]:
+    rule, cells = search.partition(request, 5, chosen)
+    assert isinstance(rule, WordList)
+    return rule, cells
+
+
+@given(word_samples(), st.sampled_from(BOOSTERS), st.sampled_from(LEARNERS))
+@MANY
+def test_every_prefix(sample: Sample, booster: Booster[Any], learner: Words) -> None:
+    check_every_prefix(Run(sample, learner, booster, seed=3), 8)
+
+
+@given(word_samples(several=True), st.sampled_from(BOOSTERS[:4]), st.sampled_from(LEARNERS))
+@MANY
+def test_every_prefix_with_several_labels(
+    sample: Sample, booster: Booster[Any], learner: Words
+) -> None:
+    check_every_prefix(Run(sample, learner, booster, seed=3), 8)
+
+
+@given(word_samples(), st.booleans(), st.integers(0, 2**32 - 1))
+@MANY
+def test_the_single_word_is_the_one_whose_votes_leave_the_least_weight(
+    sample: Sample, abstain: bool, seed: int
+) -> None:
+    """Z of the best votes, by the judge's own sums, is the least of all words."""
+    weights = np.random.default_rng(seed).integers(1, 100, size=sample.signs.shape)
+    total = int(weights.sum())
+    request = Request(weights, sample.signs, total, total, "z")
+    booster = AdaBoost(confidence_rated=True, smoothing=0.0)
+
+    def normaliser(rule: WordList) -> float:
+        sums, _ = judge.cell_sums(request, rule.cells(sample), len(rule.values))
+        return judge.exponential_normaliser(sums, rule.allowed(booster.values(None, sums, None)))  # type: ignore[arg-type]
+
+    outputs = sample.signs.shape[1]
+    every = [
+        normaliser(WordList(np.array([word], np.int32), np.zeros((2, outputs)), abstain))
+        for word in range(sample.table.n_columns)
+    ]
+    rule, _ = found(Words(1, None, abstain).on(sample), request)
+    assert normaliser(rule) <= min(every) + 1e-9
+
+
+@given(word_samples(), st.sampled_from(LEARNERS), st.booleans())
+@MANY
+def test_cells_are_those_of_the_list_for_all_rows(
+    sample: Sample, learner: Words, some: bool
+) -> None:
+    request = Logit().request(Logit().init(sample.signs, sample.base))
+    chosen = np.arange(0, sample.n_rows, 2) if some else None
+    rule, cells = found(learner.on(sample), request, chosen)
+    assert np.array_equal(cells, rule.cells(sample))
+    assert rule.asked.size <= learner.length
+    assert np.unique(rule.asked).size == rule.asked.size
+    assert rule.abstains == learner.abstain
+
+
+def test_rows_that_are_not_chosen_are_not_looked_at() -> None:
+    presence = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1], [0, 1]])
+    signs = np.array([[1], [1], [-1], [-1], [-1]], np.int8)
+    sample = Sample(words_of(ArrayTable(presence)), signs)
+    request = Request(np.ones((5, 1), np.int64), signs, 5, 5)
+    search = Words(1, None).on(sample)
+    assert found(search, request)[0].asked.tolist() == [1]
+    assert found(search, request, np.array([0, 1, 2]))[0].asked.tolist() == [0]
+
+
+@pytest.mark.parametrize("learner", [Words(5, 6), Words(2, None)])
+def test_threads_change_nothing(learner: Words) -> None:
+    generator = np.random.default_rng(0)
+    presence = (generator.random((3000, 90)) < 0.1).astype(float)
+    labels = presence[:, :3].sum(axis=1).astype(np.int64) % 3
+    signs = np.where(np.eye(3)[labels] > 0, 1, -1).astype(np.int8)
+    sample = Sample(words_of(ArrayTable(presence)), signs, labels=labels, answers=("a", "b", "c"))
+
+    def rules(threads: int) -> list[Any]:
+        with using(threads):
+            run = Run(sample, learner, Logit(0.3, l2=1.0, prior=True), seed=1)
+            done = list(islice(run, 12))
+        return [(d.hypothesis.values.tolist(), replace(d.entry, seconds=0)) for d in done]
+
+    assert rules(1) == rules(3)
+
+
+class Closed(WordTable):
+    """A table that must not be opened up."""
+
+    def block(self, first: int, last: int) -> Values:
+        raise AssertionError(f"columns {first} to {last} were made dense")
+
+
+def test_nothing_is_made_dense() -> None:
+    generator = np.random.default_rng(0)
+    own = words_of(ArrayTable((generator.random((60, 200)) < 0.1).astype(float)))
+    table = Closed(own.starts, own.words, own.n_columns)
+    signs = np.where(generator.random((60, 1)) < 0.5, 1, -1).astype(np.int8)
+    for learner in LEARNERS:
+        run = Run(Sample(table, signs), learner, Logit(prior=True, l2=1.0), seed=1)
+        assert len(list(islice(run, 5))) == 5
+        assert np.array_equal(run.vote().scores(table), run.vote().scores(own))
+
+
+def test_words_are_drawn_anew_for_every_seed() -> None:
+    sample = Sample(words_of(ArrayTable(np.eye(400))), np.ones((400, 1), np.int8))
+    ones = np.ones((400, 1), np.int64)
+    search = Words(20, 3).on(sample)
+    first, again, other = (
+        search.partition(Request(ones, sample.signs, 400, 400), seed, None)[0] for seed in (1, 1, 2)
+    )
+    assert first.asked.tolist() == again.asked.tolist() != other.asked.tolist()
+
+
+def test_a_rule_that_names_a_class_is_refused() -> None:
+    labels = np.array([0, 1, 2])
+    signs = np.where(np.eye(3)[labels] > 0, 1, -1).astype(np.int8)
+    sample = Sample(words_of(ArrayTable(np.eye(3))), signs, labels=labels, answers=("a", "b", "c"))
+    run = Run(sample, Words(), AdaBoost(multiclass="m1"))
+    with pytest.raises(ParameterError, match="multiclass='mh'"):
+        next(iter(run))
+
+
+@pytest.mark.parametrize(
+    ("length", "candidates", "said"), [(0, 1, "length is 0"), (1, 0, "candidates is 0")]
+)
+def test_bad_parameters(length: int, candidates: int, said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        Words(length, candidates)

@@ -1,0 +1,58 @@
+"""Majorities in model files: read back as they were, refused if no fit could have written them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost.errors import FileError
+from pacboost.estimators.load import load
+from pacboost.estimators.majority_of_boosters import MajorityOfBoosters
+from pacboost.estimators.three_learners import ThreeLearnerBoost
+from pacboost.hypotheses.majority import Decision, Three
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.models.rules import from_plain, to_plain
+from tests.worlds import noisy
+
+
+def stump(feature: int) -> StumpRule:
+    return StumpRule(feature, 0.5, 1, 1, -1)
+
+
+def test_there_and_back() -> None:
+    inner = Three(stump(0), stump(1), Three(stump(2), stump(0).negated(), stump(1)))
+    plain = json.loads(json.dumps(to_plain(inner)))
+    again = from_plain(plain, 3, None, 1)
+    assert to_plain(again) == to_plain(inner)
+    assert (again.first, again.third.second) == (stump(0), stump(0).negated())
+    decision = Decision(Vote([stump(0), stump(2)], np.array([0.25, 0.5])))
+    read = from_plain(json.loads(json.dumps(to_plain(decision))), 3, None, 1)
+    assert read.vote.votes.tolist() == [0.25, 0.5]
+    assert read.vote.hypotheses == [stump(0), stump(2)]
+
+
+def damaged(path: Path, change: Any) -> None:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content["model"]["rules"][0])
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(FileError, match="is damaged"):
+        load(path)
+
+
+def test_three_have_to_be_three(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    ThreeLearnerBoost("stump", random_state=0).fit(*noisy(600, 3, 0)).save(path)
+    damaged(path, lambda rule: rule["three"].pop())
+
+
+def test_every_rule_of_a_member_has_a_vote(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    MajorityOfBoosters(n_rounds=4, random_state=0).fit(*noisy(600, 3, 0)).save(path)
+    damaged(path, lambda rule: rule["votes"].pop())
+    MajorityOfBoosters(n_rounds=4, random_state=0).fit(*noisy(600, 3, 0)).save(path)
+    damaged(path, lambda rule: rule["decision"][0].update(feature=3))

@@ -1,0 +1,95 @@
+"""Linear programs by sifting, beside one plain program over all rows, and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pacboost.numerics.sifting import AT_ONCE, Balance, balance
+from pacboost.numerics.soft_margin import soft_margin
+from pacboost.numerics.whole_products import Columns, Floats, edges_of, margins_of, whole_weights
+from tests.numerics.margin_programs import largest_margin
+
+shares = st.one_of(st.just(0.0), st.floats(0.05, 0.9))
+
+
+def drawn(rules: int, kinds: int, seed: int, lean: float = 0.2) -> tuple[Columns, Floats]:
+    generator = np.random.default_rng(seed)
+    right = generator.random((rules, kinds)) < 0.5 + lean * generator.random((rules, 1))
+    columns = np.where(right, 1, -1).astype(np.int8)
+    columns[generator.random(columns.shape) < 0.05] = 0
+    return columns, whole_weights(generator.dirichlet(np.full(kinds, 3.0)))
+
+
+def solved(columns: Columns, base: Floats, share: float) -> Balance:
+    """Start like the first round."""
+    votes = np.eye(len(columns))[0]
+    return balance(columns, base, share, Balance(votes, base, 2.0), 1e-9)
+
+
+def check(found: Balance, columns: Columns, base: Floats, share: float) -> float:
+    """Hold that votes and weights are allowed, and prove each other best."""
+    d, votes = found.weights, found.votes
+    assert (votes >= 0).all()
+    assert votes.sum() == pytest.approx(1, abs=1e-10)
+    assert (d >= 0).all()
+    assert d.sum() == pytest.approx(1, abs=1e-12)
+    if share > 0:
+        assert (d <= base / share + 1e-15).all()
+    margin = soft_margin(margins_of(columns, votes)[:, None], base, share)
+    assert float(edges_of(columns, d).max()) - margin <= 2e-9
+    return margin
+
+
+@given(st.integers(1, 12), st.integers(1, 60), shares, st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_the_plain_program_finds_the_same_margin(
+    rules: int, kinds: int, share: float, seed: int
+) -> None:
+    columns, base = drawn(rules, kinds, seed)
+    margin = check(solved(columns, base, share), columns, base, share)
+    assert margin == pytest.approx(largest_margin(columns, base, share), abs=1e-7)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.6])
+def test_with_more_rows_than_a_program_takes(share: float) -> None:
+    columns, base = drawn(20, 4 * AT_ONCE, seed=3, lean=0.4)
+    margin = check(solved(columns, base, share), columns, base, share)
+    assert margin == pytest.approx(largest_margin(columns, base, share), abs=1e-7)
+
+
+def test_rows_that_were_left_out_are_missed() -> None:
+    """The program of the rows nearest to the threshold alone is no answer."""
+    columns, base = drawn(20, 4 * AT_ONCE, seed=3, lean=0.4)
+    some = np.argsort(columns[0], kind="stable")[:AT_ONCE]
+    part = base[some] / base[some].sum()
+    votes = solved(np.ascontiguousarray(columns[:, some]), whole_weights(part), 0.3).votes
+    with pytest.raises(AssertionError):
+        check(Balance(votes, solved(columns, base, 0.3).weights, 0.0), columns, base, 0.3)
+
+
+@given(st.integers(1, 30), shares, st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_two_rules_by_trying_all_votes(kinds: int, share: float, seed: int) -> None:
+    """The margin is concave and piecewise straight in the vote, with corners where margins meet."""
+    columns, base = drawn(2, kinds, seed)
+    margin = check(solved(columns, base, share), columns, base, share)
+    jumps = columns[0].astype(float) - columns[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        meet = (columns[1] - columns[1][:, None]) / (jumps[:, None] - jumps)
+    corners = np.unique(np.append(meet[(meet > 0) & (meet < 1)], [0.0, 1.0]))
+    margins = corners[:, None] * columns[0] + (1 - corners[:, None]) * columns[1]
+    best = max(soft_margin(line[:, None], base, share) for line in margins)
+    assert margin == pytest.approx(best, abs=1e-9)
+
+
+def test_many_equal_rows_have_one_answer() -> None:
+    """All rows tie at the threshold: the hardest case for a program that looks at few."""
+    columns = np.ones((2, 3000), dtype=np.int8)
+    columns[0, :300] = -1
+    columns[1, 2000:] = -1
+    base = whole_weights(np.full(3000, 1 / 3000))
+    margin = check(solved(columns, base, 0.4), columns, base, 0.4)
+    assert margin == pytest.approx(largest_margin(columns, base, 0.4), abs=1e-7)

@@ -1,0 +1,141 @@
+"""Texts become words: as scikit-learn reads them, and no text is read in two ways."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+
+from pacboost.errors import DataError, ParameterError, PrunedWarning
+from pacboost.sources.text import TextFeatures, read_texts
+
+TEXTS = st.lists(st.text("ab cÄé,.'-1\n", max_size=20), min_size=1, max_size=8)
+SPANS = st.sampled_from([(1, 1), (1, 2), (2, 3), (1, 4)])
+
+
+@given(TEXTS, SPANS, st.integers(1, 3))
+@settings(max_examples=150, deadline=None)
+def test_runs_of_words_are_those_of_scikit_learn(
+    texts: list[str], span: tuple[int, int], least: int
+) -> None:
+    theirs = CountVectorizer(ngram_range=span, binary=True, token_pattern=r"\w+", min_df=least)
+    ours = TextFeatures(span, min_count=least)
+    try:
+        wanted = theirs.fit_transform(texts).toarray()
+    except ValueError:
+        with pytest.raises(DataError, match="nothing to learn from"):
+            ours.learn(texts)
+        return
+    features, table = ours.learn(texts)
+    assert list(features.vocabulary) == theirs.get_feature_names_out().tolist()
+    assert np.array_equal(table.rows(), wanted)
+    assert np.array_equal(features.transform(texts).rows(), wanted)
+
+
+@given(TEXTS, st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_pieces_of_words_are_those_of_scikit_learn(texts: list[str], size: int) -> None:
+    analyze = CountVectorizer(ngram_range=(size, size), analyzer="char_wb").build_analyzer()
+    ours = TextFeatures(None, characters=(size, size))
+    for text in texts:
+        words = " ".join(TextFeatures((1, 1)).words(text))
+        wanted = [piece for piece in analyze(words) if len(piece) == size]  # some words are short
+        assert [piece[1:-1] for piece in ours.words(text)] == wanted
+
+
+def test_words_may_be_left_out_between() -> None:
+    found = list(TextFeatures((2, 2), skips=2).words("a b c d"))
+    assert found == ["a b", "b c", "c d", "a … c", "b … d", "a … d"]
+    assert list(TextFeatures((3, 3), skips=1).words("a b c d")) == [
+        "a b c",
+        "b c d",
+        "a b … d",
+        "a … c d",
+    ]
+
+
+def test_capitals_count_if_they_shall() -> None:
+    assert list(TextFeatures((1, 1), lowercase=False).words("My card")) == ["My", "card"]
+
+
+def test_unknown_words_and_empty_texts_give_empty_rows() -> None:
+    features, _ = TextFeatures().learn(["lost card", ""])
+    table = features.transform(["", "?!", "found it", "card"])
+    assert np.diff(table.starts).tolist() == [0, 0, 0, 1]
+    assert table.n_columns == 3
+
+
+def test_the_rarest_are_dropped_with_a_message() -> None:
+    texts = ["a b", "a b", "a c", "d"]
+    with pytest.warns(PrunedWarning, match="4 distinct words and n-grams; the 2 that most"):
+        features, table = TextFeatures((1, 1), max_features=2).learn(texts)
+    assert features.vocabulary == ("a", "b")
+    assert table.rows().tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
+
+
+def test_row_order_does_not_matter() -> None:
+    texts = ["to be or not to be", "that is", "the question is that"]
+    features, _ = TextFeatures((1, 3)).learn(texts)
+    assert TextFeatures((1, 3)).learn(texts[::-1])[0] == features
+
+
+@given(SPANS, st.integers(0, 2), st.booleans())
+def test_options_survive_json(span: tuple[int, int], skips: int, lower: bool) -> None:
+    texts = ["I lost my card", "Card lost"]
+    features, _ = TextFeatures(span, skips, (2, 3), lowercase=lower).learn(texts)
+    content = json.loads(json.dumps(features.to_dict()))
+    back = TextFeatures.from_dict(content, features.vocabulary)
+    assert back == features
+    assert back.transform(texts).words.tolist() == features.transform(texts).words.tolist()
+
+
+@pytest.mark.parametrize("vocabulary", [("b", "a"), ("a", "a")])
+def test_a_damaged_vocabulary_is_refused(vocabulary: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="not in order"):
+        TextFeatures.from_dict(TextFeatures().to_dict(), vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ("one text", r"and \[text\] for a single"),
+        (b"one text", r"and \[text\] for a single"),
+        (7, "a list of texts is needed"),
+        ([], "no texts"),
+        (["a", None], "row 1 holds None"),
+        (["a", "b", float("nan")], r"row 2 holds nan \(float\)"),
+        ([b"a"], r"row 0 holds b'a' \(bytes\)"),
+        (np.array([["a"]]), "give the column"),
+        (pd.DataFrame({"text": ["a"]}), "DataFrame came; of a table give the column"),
+        (np.array([1.0]), "row 0 holds"),
+    ],
+)
+def test_what_is_no_text_is_named(texts: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        read_texts(texts)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ngrams": (2, 1)}, "ngrams is"),
+        ({"ngrams": 2}, "ngrams is 2"),
+        ({"ngrams": None}, "both None"),
+        ({"characters": (0, 3)}, "characters is"),
+        ({"skips": -1}, "skips is -1"),
+        ({"skips": 9}, "skips is 9"),
+        ({"min_count": 0}, "min_count is 0"),
+        ({"min_count": 1.5}, "min_count is 1.5"),
+        ({"max_features": 0}, "max_features is 0"),
+        ({"lowercase": "no"}, "lowercase is 'no'"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        TextFeatures(**options)
