@@ -5,7 +5,8 @@
 
 The first table has every booster as it comes, which may end by its proof long before the rounds are
 used up. In the second the margin of the worst row counts and hardly any gap is small enough to
-stop, so that all rounds are run: what a round costs at worst.
+stop, so that all rounds are run: what a round costs at worst. The goal is 60 s for 100 rounds on
+all of adult, on two cores.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pacboost.boosters.choose import as_booster
 from pacboost.estimators.nested import with_fields
 
 ROUNDS = 100
+MOST_SECONDS = 60
 FAMILY = (
     "adaboost",
     "adaboost_v",
@@ -51,7 +53,15 @@ def held(name: str) -> Any:
 def bench(console: Console, name: str, title: str, make: Any) -> None:
     """Fit every booster on all rows and print what came of it."""
     X, y = real_data.read(name)
-    columns = ["rounds", "seconds", "margin", "gap", "rules with a vote", "training error"]
+    columns = [
+        "rounds",
+        "seconds",
+        f"under {MOST_SECONDS} s",
+        "margin",
+        "gap",
+        "rules with a vote",
+        "training error",
+    ]
     table = new_table(f"{name}, {len(y):,} rows, stumps, {title}", columns)
     for booster in FAMILY:
         started = time.perf_counter()
@@ -64,6 +74,7 @@ def bench(console: Console, name: str, title: str, make: Any) -> None:
             booster,
             str(last.number),
             f"{seconds:.1f}",
+            "met" if seconds < MOST_SECONDS else "missed",
             "" if last.margin is None else f"{last.margin:.4f}",
             "" if last.gap is None else f"{last.gap:.4f}",
             str(int(np.count_nonzero([entry.vote for entry in model.ledger_.rounds]))),

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.bounds import pac_bayes
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators.adaboost import AdaBoostClassifier
 from pacboost.estimators.bagging import WAYS, BaggingClassifier
 from pacboost.estimators.bagging_regressor import BaggingRegressor
@@ -39,6 +39,7 @@ Table = NDArray[np.float64]
     ]
 )
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -145,8 +146,70 @@ def test_going_on_is_refused_with_other_bins() -> None:
     X, y = noisy(300, 4, 6)
     model = BaggingClassifier(None, 5, random_state=2, warm_start=True).fit(X, y)
     with pytest.raises(ParameterError, match="bins are not those"):
-        model.set_params(n_estimators=6).fit(2 * X, y)
+        model.set_params(n_estimators=6, max_bins=50).fit(X, y)
     assert len(model.estimators_) == 5
+
+
+def test_going_on_is_refused_with_another_learner() -> None:
+    X, y = noisy(200, 4, 7)
+    model = BaggingClassifier(None, 5, random_state=2, warm_start=True).fit(X, y)
+    with pytest.raises(ParameterError, match="the same learner, but estimator has changed"):
+        model.set_params(n_estimators=6, estimator="stump").fit(X, y)
+    box = DecisionTreeClassifier(max_depth=2)
+    model = BaggingClassifier(box, 5, random_state=2, warm_start=True).fit(X, y)
+    with pytest.raises(ParameterError, match="estimator has changed"):
+        model.set_params(n_estimators=6, estimator__max_depth=3).fit(X, y)  # changes it in place
+    again = DecisionTreeClassifier(max_depth=2, random_state=5)  # bags give the seeds
+    model.set_params(estimator=again).fit(X, y)
+    assert len(model.estimators_) == 6
+
+
+def test_trees_and_other_members_are_all_heard() -> None:
+    """Such a mixture cannot be made by fit; no member may be lost if it comes about."""
+    X, y = noisy(200, 4, 7)
+    model = BaggingClassifier(None, 3, random_state=2).fit(X, y)
+    model._members += BaggingClassifier("stump", 2, random_state=2).fit(X, y)._members
+    assert (model.votes(X).sum(axis=1) == 5).all()
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=2), "stump"])
+@pytest.mark.parametrize("oob_score", [False, True])
+@pytest.mark.parametrize("certify", [None, "holdout"])
+def test_going_on_is_refused_with_other_rows(
+    learner: Any, oob_score: bool, certify: str | None
+) -> None:
+    X, y = noisy(200, 4, 7)
+    model = BaggingClassifier(
+        learner, 5, oob_score=oob_score, certify=certify, random_state=2, warm_start=True
+    )
+    before = model.fit(X, y).votes(X)
+    others = X.copy()
+    others[:60, 0] += 1e-9  # bins do not tell, and some of these rows are not held out
+    shuffled = np.random.default_rng(0).permutation(200)
+    model.set_params(n_estimators=6)
+    with pytest.raises(ParameterError, match="but X has changed"):
+        model.fit(others, y)
+    with pytest.raises(ParameterError, match="has changed"):
+        model.fit(X[shuffled], y[shuffled])
+    with pytest.raises(ParameterError, match="but y has changed"):
+        model.fit(X, -y)
+    assert np.array_equal(model.votes(X), before)
+    assert len(model.set_params(random_state=9).fit(X, y).estimators_) == 6  # the seed stays
+
+
+def test_going_on_is_refused_if_members_have_seen_what_certifies() -> None:
+    """Members of 160 rows may not be certified by 40 others that came from all 200."""
+    X, y = noisy(200, 4, 7)
+    model = BaggingClassifier("stump", 5, random_state=2, warm_start=True).fit(X[:160], y[:160])
+    model.set_params(n_estimators=6, certify="holdout")
+    with pytest.raises(ParameterError, match="certify has changed"):
+        model.fit(X, y)
+    model.set_params(warm_start=False).fit(X, y)
+    with pytest.raises(ParameterError, match="certify or holdout has changed"):
+        model.set_params(warm_start=True, holdout=0.3).fit(X, y)
+    with pytest.raises(ParameterError, match="y has changed"):
+        model.set_params(holdout=0.2).fit(X[::-1], y[::-1])
+    assert model.fit(X, y).certificate_.size == 40
 
 
 def test_going_on_settles_where_one_fit_does() -> None:
@@ -253,12 +316,21 @@ def test_a_bag_of_one_class_is_not_drawn_again() -> None:
     assert all(model.estimators_[b] == 0 for b in alone)
 
 
+def test_one_class_is_told() -> None:
+    X, _ = noisy(60, 3, 12)
+    with pytest.warns(OneClassWarning, match=r"one class only \('a'\)") as told:
+        model = BaggingClassifier("stump", 3, random_state=0).fit(X, np.full(60, "a"))
+    assert told[0].filename == __file__
+    assert set(model.predict(X)) == {"a"}
+
+
 def test_without_rows_outside_there_is_no_estimate() -> None:
     X, y = noisy(100, 3, 12)
-    model = BaggingClassifier(n_estimators=3, bootstrap=False, certify="oob").fit(X, y)
-    assert not hasattr(model, "oob_score_")
-    with pytest.raises(NotCertified, match="no rows outside its bag"):
-        _ = model.certificate_
+    for asked in ({"oob_score": True}, {"oob_score": False, "certify": "oob"}):
+        with pytest.raises(ParameterError, match=r"every bag holds all rows .* set bootstrap"):
+            BaggingClassifier(n_estimators=3, bootstrap=False).set_params(**asked).fit(X, y)
+    whole = BaggingClassifier(n_estimators=3, bootstrap=False, max_features=2).fit(X, y)
+    assert not hasattr(whole, "oob_score_")
     plain = BaggingClassifier(n_estimators=3, oob_score=False).fit(X, y)
     assert not hasattr(plain, "out_of_bag_")
     with pytest.raises(NotCertified, match="nothing was certified"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,14 @@ def waves(rows: int, seed: int) -> tuple[Table, Table]:
 def test_the_prediction_is_the_average(learner: Any) -> None:
     X, y = waves(300, 1)
     model = BaggingRegressor(learner, 8, random_state=0).fit(X, y)
+    alone = [copy(model) for _ in range(8)]
+    for own, member in zip(alone, model._members, strict=True):
+        own._members = [member]
+    said = [own.predict(X) for own in alone]
     if hasattr(model.estimators_[0], "predict"):
-        said = [member.predict(X) for member in model.estimators_]
-        assert model.predict(X) == pytest.approx(np.mean(said, axis=0))
+        assert np.array_equal(said, [member.predict(X) for member in model.estimators_])
+    assert np.std(said, axis=0).max() > 0
+    assert model.predict(X) == pytest.approx(np.mean(said, axis=0))
     again = BaggingRegressor(learner, 8, random_state=0, n_jobs=1).fit(X, y)
     assert np.array_equal(model.predict(X), again.predict(X))
 
@@ -91,6 +97,17 @@ def test_going_on_ends_where_one_fit_does() -> None:
     part.set_params(n_estimators=9).fit(X, y)
     assert np.array_equal(whole.predict(X), part.predict(X))
     assert np.array_equal(whole.oob_prediction_, part.oob_prediction_, equal_nan=True)
+
+
+def test_going_on_is_refused_with_another_learner_or_other_targets() -> None:
+    X, y = waves(100, 5)
+    model = BaggingRegressor(None, 5, random_state=0, warm_start=True).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(ParameterError, match="estimator has changed"):
+        model.set_params(estimator="stump", n_estimators=10).fit(X, y)
+    with pytest.raises(ParameterError, match="y has changed"):
+        model.set_params(estimator=None).fit(X, y + 1)
+    assert np.array_equal(model.predict(X), before)
 
 
 def test_settles() -> None:

@@ -11,9 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import BoostClassifier
+from pacboost.boosters import choose
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit
@@ -28,6 +30,7 @@ from pacboost.errors import (
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.format import model_bytes
+from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -355,6 +358,22 @@ def test_a_matrix_of_other_labels_is_refused() -> None:
         model.fit(X, y, X_val=X, y_val=y[:, 0])
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("booster", choose.BOOSTERS)
+def test_a_classifier_without_weights_learns_from_draws(booster: str, classes: int) -> None:
+    X, y = world(classes)
+    options: dict[str, Any] = {"booster": booster, "learner": KNeighborsClassifier(15)}
+    if classes > 2 and choose.BOOSTERS[booster].multiclass == "two":
+        with pytest.raises(ParameterError, match="for two classes"):
+            fit(classes, **options)
+        return
+    model, same = (fit(classes, **options) for _ in range(2))
+    guessing = np.bincount(y).max() / y.size
+    assert model.score(X, y) > guessing + 0.1
+    assert 1 - model.score(X, y) <= model.certificate_.value
+    assert same.ledger_.digest() == model.ledger_.digest()
+
+
 # -- certificates, going on, threads
 
 
@@ -375,6 +394,28 @@ def test_held_out_rows_certify_trees(classes: int) -> None:
 def test_a_short_vote_of_trees_is_not_certified(options: dict[str, Any]) -> None:
     with pytest.raises(NotCertified, match="certify='train' counts stumps"):
         fit(certify="train", **options)
+
+
+def test_a_table_of_patterns_is_not_a_vote_and_refused_before_the_work() -> None:
+    rounds: list[Any] = []
+    options: dict[str, Any] = {"certify": "train", "callbacks": [rounds.append]}
+    with pytest.raises(NotCertified, match="certify='train' counts stumps"):
+        fit(booster="graph_separation", learner="stump", **options)
+    assert not rounds
+    fit(booster="lp", learner="stump", **options)
+    assert rounds
+
+
+def test_a_vote_of_few_stumps_is_certified_by_its_size() -> None:
+    """LP boosting leaves most rules without a vote: a short description, which pays less."""
+    X, signs = noisy(2000, 4, seed=1)
+    options: dict[str, Any] = {"certify": "train", "random_state": 0, "n_rounds": 40}
+    model = BoostClassifier("lp", "stump", early_stopping=False, **options).fit(X, signs)
+    inputs = model.certificate_.inputs
+    assert model.certificate_.bound == "occam.occam_bound"
+    assert inputs["rules"] == len(model.estimators_) <= 10
+    new, truth = noisy(20_000, 4, seed=2)
+    assert model.mistakes(new, truth).mean() <= model.certificate_.value < 0.5
 
 
 def test_certificates_count_rows_and_refuse_weights() -> None:

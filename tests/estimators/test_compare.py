@@ -185,8 +185,14 @@ def test_rows_of_ones_own_and_none() -> None:
 def test_labels_that_only_the_test_rows_have_are_errors() -> None:
     X, y = data(100)
     strange = np.full(20, "unheard of")
-    found = compare("adaboost", "stump", X, y, test=(X[:20], strange), n_rounds=2)
+    found = compare("adaboost", "stump", X[20:], y[20:], test=(X[:20], strange), n_rounds=2)
     assert found["adaboost"].test_error == 1
+
+
+def test_rows_that_were_learned_from_are_no_test() -> None:
+    X, y = data(100)
+    with pytest.raises(PacboostError, match="20 of 20 rows compared are rows the model was"):
+        compare("adaboost", "stump", X, y, test=(X[:20], y[:20]), n_rounds=2)
 
 
 @pytest.mark.parametrize(
@@ -235,6 +241,34 @@ def test_ctrl_c_leaves_what_is_done() -> None:
         contest.run()
     assert [entry.name for entry in contest.comparison()] == ["adaboost"]
     assert contest.comparison()["adaboost"].rounds == 50
+
+
+def test_ctrl_c_carries_the_comparison_of_what_is_done() -> None:
+    X, y = data(100)
+    whole = compare("adaboost,logit,mada", "stump", X, y, n_rounds=5)
+    calls = []
+
+    def interrupt(entry: Any) -> None:
+        calls.append(entry)
+        if len(calls) == 12:  # in the second round of the third
+            os.kill(os.getpid(), signal.SIGINT)
+
+    options: dict[str, Any] = {"n_rounds": 5, "callbacks": [interrupt]}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        compare("adaboost,logit,mada", "stump", X, y, **options)
+    found = caught.value.comparison  # type: ignore[attr-defined]
+    assert without_seconds(found) == without_seconds(whole)[:2]  # intervals are for all three
+    (note,) = caught.value.__notes__
+    assert "(adaboost, logit)" in note
+
+
+def test_ctrl_c_before_any_is_done_carries_nothing() -> None:
+    X, y = data(100)
+    options: dict[str, Any] = {"callbacks": [lambda entry: os.kill(os.getpid(), signal.SIGINT)]}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        compare("adaboost,logit", "stump", X, y, **options)
+    assert not hasattr(caught.value, "comparison")
+    assert not caught.value.__notes__  # nothing is kept that one could go on with
 
 
 def test_progress_names_the_booster(capsys: pytest.CaptureFixture[str]) -> None:

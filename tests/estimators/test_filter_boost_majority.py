@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from pacboost import FilterBoostClassifier
@@ -27,7 +29,10 @@ def test_by_the_book() -> None:
 def test_an_edge_that_the_learner_does_not_have() -> None:
     X, y = noisy(40_000)
     model = FilterBoostClassifier("majority", "stump", edge=0.5, epsilon=0.1, random_state=0)
-    assert "no edge was found" in model.fit(X, y).ledger_.stopped
+    stopped = model.fit(X, y).ledger_.stopped
+    told = re.search(r"an edge of ([\d.]+) on .* surely below 0.25; promised was .* 0.5", stopped)
+    assert told is not None, stopped
+    assert float(told[1]) < 0.25
     assert len(model.ledger_) < Majority(0.5, 0.1).rounds
 
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from sklearn.datasets import load_diabetes, load_digits
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.ensemble import RandomForestRegressor as TheirRegressor
 
-from pacboost.errors import NotCertified, OneClassWarning, ParameterError
+from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.estimators import forest_uses
+from pacboost.estimators.bagging import BaggingClassifier
 from pacboost.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from pacboost.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
 from pacboost.models.forest_format import model_bytes
+from pacboost.sources.worlds import BooleanConcept, LabelNoise
 from pacboost.training.bagging import Made
+from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data
 
 EVERY = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
+DRAWS = ("max_samples", "bootstrap")
 Data = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
@@ -103,13 +109,51 @@ def test_warm_start_ends_as_one_longer_fit(classes: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
-def test_warm_start_notices_other_targets(kind: Any) -> None:
+def test_warm_start_notices_other_data(kind: Any) -> None:
     X, y = noisy(100)
     model = kind(5, warm_start=True, random_state=0).fit(X, y)
     with pytest.raises(ParameterError, match="have changed"):
         model.set_params(n_estimators=8).fit(X, 3 * y)
     with pytest.raises(ParameterError, match="have changed"):
+        model.fit(X, np.roll(y, 1))
+    with pytest.raises(ParameterError, match="have changed"):
+        model.fit(np.roll(X, 1, axis=0), y)
+    with pytest.raises(ParameterError, match="have changed"):
+        model.fit(X, y, sample_weight=np.arange(1, 101))
+    with pytest.raises(ParameterError, match="have changed"):
         model.set_params(oob_score=True).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_depth", 3),
+        ("max_features", 1),
+        ("min_samples_leaf", 2),
+        ("min_samples_split", 9),
+        ("min_weight_fraction_leaf", 0.1),
+        ("max_samples", 0.5),
+        ("bootstrap", False),
+    ],
+)
+def test_warm_start_notices_other_limits(name: str, value: Any) -> None:
+    X, y = noisy(100)
+    model = RandomForestClassifier(5, max_samples=0.9, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="draws" if name in DRAWS else f"but {name} changed"):
+        model.set_params(n_estimators=8, **{name: value}).fit(X, y)
+    assert len(model.model_.forest) == 5
+
+
+def test_warm_start_settles_as_one_longer_fit() -> None:
+    X, y = noisy(3000)
+    settings: dict[str, Any] = {"settle": 20, "warm_start": True, "random_state": 0}
+    long = RandomForestClassifier(300, **settings).fit(X, y)
+    made = len(long.model_.forest)
+    short = RandomForestClassifier(made - 5, **settings).fit(X, y)
+    short.set_params(n_estimators=300).fit(X, y)
+    assert len(short.model_.forest) == made
+    assert short.stopped_ == long.stopped_
+    assert model_bytes(short.model_) == model_bytes(long.model_)
 
 
 def test_interrupt_keeps_trees_and_warm_start_goes_on() -> None:
@@ -153,6 +197,40 @@ def test_settling_stops_early_and_the_certificate_pays() -> None:
     assert votes == pytest.approx(np.rint(votes))  # every tree has one vote
 
 
+def test_certificates_out_of_bag_cover_the_risk() -> None:
+    """All rows are known, so risks are counts; half of the bound holds for the trees themselves.
+
+    Copies of rows are the broken twin: outside its bag, a tree meets rows that it has seen.
+    """
+    clean = BooleanConcept(10, lambda X: X[:, :3].sum(axis=1) >= 2)
+    world, every = LabelNoise(clean, 0.1), clean.domain()
+    wrong = (clean.truth(every) < 0).astype(np.int64)  # the class that is not the true one
+
+    def fails_for_trees(model: RandomForestClassifier) -> bool:
+        errors = model.predict_proba(every)[np.arange(len(every)), wrong]
+        return model.certificate_.value / 2 < world.noisy_risk(float(errors.mean()))
+
+    runs, vote, trees, twin = 25, 0, 0, 0
+    for run in range(runs):
+        X, y = world.draw(600, run)
+        model = RandomForestClassifier(30, settle=10, certify="oob", random_state=run).fit(X, y)
+        assert model.certificate_.value < 1
+        vote += model.certificate_.value < world.risk(model.predict)
+        trees += fails_for_trees(model)
+        twin += fails_for_trees(model.fit(X.repeat(4, axis=0), y.repeat(4)))
+    check_coverage("forest out of bag, vote", vote, runs, 0.05)
+    check_coverage("forest out of bag, trees", trees, runs, 0.05)
+    check_rejected("forest out of bag, rows copied", twin, runs, 0.05)
+
+
+@pytest.mark.parametrize("rows", [200, 1000, 3000])
+def test_as_many_rows_give_bins_as_in_bagging(rows: int) -> None:
+    X, y = noisy(rows)
+    forest = RandomForestClassifier(3, certify="oob", random_state=0).fit(X, y)
+    bagged = BaggingClassifier(n_estimators=3, certify="oob", random_state=0).fit(X, y)
+    assert forest.out_of_bag_.rows == bagged.out_of_bag_.rows < rows
+
+
 def test_holdout_certifies_what_is_predicted() -> None:
     X, y = noisy(2000, 3)
     model = RandomForestClassifier(50, certify="holdout", random_state=0).fit(X, y)
@@ -191,13 +269,43 @@ def test_weights_stand_for_repeated_rows() -> None:
     assert np.isnan(own.oob_decision_function_[weights == 0]).all()
 
 
-def test_proximity_is_the_share_of_common_leaves() -> None:
+@pytest.mark.parametrize("share", [None, 0.9])
+def test_sums_over_bags_of_many_copies_do_not_overflow(share: float | None) -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(1000, 3)), generator.exponential(size=1000)
+    weights = generator.integers(5, 16, size=1000)  # bags are ten times as large as the sample
+    model = RandomForestRegressor(5, max_depth=1, max_samples=share, random_state=0)
+    own = model_bytes(model.fit(X, y, sample_weight=weights).model_)
+    model.fit(X.repeat(weights, axis=0), y.repeat(weights))
+    assert own == model_bytes(model.model_)
+    assert abs(model.predict(X).mean() - y.mean()) < 0.1
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_depth": 1, "min_samples_leaf": 20}])
+@pytest.mark.parametrize("at_once", [1, 100, forest_uses.AT_ONCE])
+def test_proximity_is_the_share_of_common_leaves(
+    settings: dict[str, Any], at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = noisy(60, 3)
-    model = RandomForestClassifier(12, random_state=0).fit(X, y)
+    model = RandomForestClassifier(12, random_state=0, **settings).fit(X, y)
+    monkeypatch.setattr(forest_uses, "AT_ONCE", at_once)
     leaves = model.apply(X)
     assert leaves.shape == (60, 12)
     brute = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
     assert model.proximity(X) == pytest.approx(brute)
+
+
+def test_proximity_needs_one_table_and_refuses_too_large_a_one() -> None:
+    X, y = noisy(2000)
+    model = RandomForestClassifier(4, max_depth=1, random_state=0).fit(X, y)
+    tracemalloc.start()
+    model.proximity(X)
+    _, peak = tracemalloc.get_traced_memory()
+    assert peak < 1.5 * 2000**2 * 8
+    tracemalloc.stop()
+    many = np.broadcast_to(X[:1], (forest_uses.ROWS_BESIDE_ONE_ANOTHER + 1, 5))
+    with pytest.raises(DataError, match="at most 20000"):
+        model.proximity(many)
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
@@ -209,6 +317,16 @@ def test_importances_name_the_features_that_matter(kind: Any) -> None:
     permuted = model.permutation_importances(*noisy(800, seed=5), repeats=2, random_state=0)
     assert set(np.argsort(permuted.mean)[-2:]) == {0, 1}
     assert permuted.mean[2:].max() < 0.3 * permuted.mean[:2].min()
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_importances_ask_for_what_is_known_of_rows(kind: Any) -> None:
+    X, y = noisy(50)
+    model = kind(3, random_state=0).fit(X, y)
+    with pytest.raises(DataError, match="the target y is None"):
+        model.permutation_importances(X, None)
+    with pytest.raises(DataError, match="X has 50 rows but y has 40"):
+        model.permutation_importances(X, y[:40])
 
 
 def test_missing_values_go_to_the_better_side() -> None:
@@ -271,3 +389,22 @@ def test_several_labels_are_refused() -> None:
     X, y = noisy(50)
     with pytest.raises(ValueError, match="one forest for each label"):
         RandomForestClassifier(3).fit(X, np.column_stack([y, 1 - y]))
+
+
+@pytest.mark.parametrize("certify", ["oob", "holdout"])
+def test_levels_read_off_all_rows_certify_nothing(certify: str) -> None:
+    """A level that one row alone has would give the row away; new rows have levels of their own."""
+    rare = np.random.default_rng(0).random(300) < 0.1
+    X = pd.DataFrame({"c": np.where(rare, [f"z{i}" for i in range(300)], "a")})
+    with pytest.raises(ParameterError, match="levels there are was read off all rows"):
+        RandomForestClassifier(5, certify=certify).fit(X, rare.astype(int))
+    RandomForestClassifier(5).fit(X, rare.astype(int))
+
+
+def test_going_on_with_another_certificate_is_refused() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = RandomForestClassifier(5, certify="oob", warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="certify, holdout or delta"):
+        model.set_params(certify="first_order").fit(X, y)
+    with pytest.raises(ParameterError, match="certify, holdout or delta"):
+        model.set_params(certify="oob", delta=0.1).fit(X, y)

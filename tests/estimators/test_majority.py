@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pacboost
 from pacboost.boosters.majority import Majority
-from pacboost.errors import ParameterError
+from pacboost.errors import NoEdgeWarning, ParameterError
 from pacboost.estimators.boost import BoostClassifier
 from pacboost.estimators.majority import BoostByMajority
 from pacboost.models.format import model_bytes
@@ -46,8 +46,13 @@ def test_rounds_and_potentials_are_known_from_the_promise() -> None:
 
 def test_a_promise_that_the_learner_breaks() -> None:
     X, signs = noisy(500, 4, seed=1, noise=0.3)
-    model = BoostByMajority(edge=0.6, epsilon=0.05, learner="stump").fit(X, signs)
+    model = BoostByMajority(edge=0.6, epsilon=0.05, learner="stump")
+    with pytest.warns(NoEdgeWarning, match=r"promise less, or give a richer") as heard:
+        model.fit(X, signs)
     measured = model.ledger_.rounds[-1].edge
+    assert f"an edge of {measured:.4g}, less than the promised 0.6" in str(heard[0].message)
+    assert f"rounds done: {len(model.ledger_)}" in str(heard[0].message)
+    assert heard[0].filename == __file__
     assert f"an edge of {measured:.4g}, less than the promised 0.6" in model.ledger_.stopped
     assert model.certificate_.value >= model.ledger_.rounds[-1].training_error
 
@@ -62,6 +67,13 @@ def test_the_same_as_by_the_name_of_the_rules() -> None:
     assert np.array_equal(mine.decision_function(X), theirs.decision_function(X))
 
 
+def test_a_broken_promise_is_told_by_the_name_of_the_rules_too() -> None:
+    model = BoostClassifier("majority", "stump", random_state=0)
+    with pytest.warns(NoEdgeWarning, match="less than the promised 0.1") as heard:
+        model.fit(*noisy(2000, 3, seed=1, noise=0.49))
+    assert len(heard) == 1
+
+
 def test_warm_start_files_threads_and_black_boxes(tmp_path: Path) -> None:
     X, signs = noisy(400, 3, seed=1)
     make: dict[str, Any] = {"edge": 0.1, "epsilon": 0.05, "random_state": 0}
@@ -72,7 +84,7 @@ def test_warm_start_files_threads_and_black_boxes(tmp_path: Path) -> None:
     model.save(tmp_path / "model.json")
     again = pacboost.load(tmp_path / "model.json")
     assert np.array_equal(again.predict(X), model.predict(X))
-    black = BoostByMajority(edge=0.2, epsilon=0.2, learner=DecisionTreeClassifier(max_depth=2))
+    black = BoostByMajority(edge=0.1, epsilon=0.2, learner=DecisionTreeClassifier(max_depth=2))
     assert black.fit(X, signs).score(X, signs) > 0.7
 
 
@@ -99,5 +111,5 @@ def test_bad_parameters(options: dict[str, Any]) -> None:
 def test_a_table_that_is_too_large_is_not_made() -> None:
     model = BoostByMajority(edge=0.01, n_rounds=1).fit(*noisy(50, 2, seed=0))
     assert model.rounds_ > 20_000
-    with pytest.raises(ParameterError, match="too large"):
+    with pytest.raises(ParameterError, match=r"too large: \d,\d+ MB"):
         model.potentials_  # noqa: B018 - asking for it is what is tested

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+import time
 import warnings
 from itertools import count
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -32,12 +36,14 @@ from pacboost.learners.stump import Stump, StumpSearch
 from pacboost.models.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.worlds import Halfspaces, hastie
 from pacboost.training.majority_of import bags_needed, disjoint_parts
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
 from tests.worlds import noisy
 
+Rows = NDArray[np.float64]
 SMALL = [
     MajorityOfBoosters(n_rounds=10),
     MajorityOfBoosters(5, n_rounds=10),
@@ -74,7 +80,10 @@ def test_probabilities_are_shares_of_the_members() -> None:
     X, y = noisy(600, 4, 0)
     model = MajorityOfBoosters(5, n_rounds=5, random_state=0).fit(X, y)
     shares = model.predict_proba(X)
-    assert np.isin(np.round(5 * shares), range(6)).all()
+    table = ArrayTable(X)
+    said = np.array([vote.scores(table) for vote in model.votes_of_members_])
+    assert shares[:, 1] == pytest.approx((said > 0).mean(axis=0))
+    assert np.unique(shares[:, 1]).size > 2
     assert shares.sum(axis=1) == pytest.approx(1)
     assert (model.classes_[shares.argmax(axis=1)] == model.predict(X)).all()
     assert model.mistakes(X, y).mean() == pytest.approx(1 - model.score(X, y))
@@ -130,8 +139,10 @@ def test_too_few_rows_get_bags_instead_and_say_so() -> None:
         model.fit(X, y)
     assert [warning.filename for warning in told] == [__file__]
     assert model.part_sizes_.tolist() == [120] * 3
-    with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; three boosters"):
+    with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; 3 boosters got bags"):
         SubsampledBoost(n_rounds=5, random_state=0).fit(X[:50], y[:50])
+    with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; one booster got a bag"):
+        SubsampledBoost(1, n_rounds=5, random_state=0).fit(X[:50], y[:50])
 
 
 @pytest.mark.parametrize(
@@ -207,6 +218,43 @@ def test_interrupt_keeps_the_members_done() -> None:
     assert [len(vote.hypotheses) for vote in model.votes_of_members_] == [3, 3, 3]
     assert model.ledger_.stopped == "interrupted"
     assert model.score(X, y) > 0.5
+
+
+class EndlessOnOne:
+    """Knows the truth on all parts but the first; when it is at the third, Ctrl-C is pressed."""
+
+    def __init__(self) -> None:
+        self.parts: list[float] = []
+        self.calls = 0
+
+    def __call__(self, X: Rows, y: Rows, weights: Rows) -> Any:
+        if X[0, 0] not in self.parts:
+            self.parts.append(X[0, 0])
+        if X[0, 0] != self.parts[0]:
+            return lambda rows: np.sign(rows[:, 1])
+        self.calls += 1
+        time.sleep(1e-3)  # other threads shall have their turn
+        if len(self.parts) == 3 and not hasattr(self, "pressed_at"):
+            self.pressed_at = self.calls
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        column = 2 + int(np.argmax(np.abs((weights * y) @ np.sign(X[:, 2:]))))
+        side = np.sign((weights * y) @ np.sign(X[:, column]))
+        return lambda rows: side * np.sign(rows[:, column])
+
+
+def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:
+    """The first member is not done, and does not go on for all its rounds; those after it are."""
+    X = np.random.default_rng(0).normal(size=(600, 20))
+    y = np.sign(X[:, 1])
+    learner = EndlessOnOne()
+    model = MajorityOfBoosters(3, "adaboost", learner, 5_000, random_state=0, n_jobs=2)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    kept = len(model.votes_of_members_)
+    assert kept in (1, 2)
+    assert f"the {kept} members done before" in caught.value.__notes__[0]
+    assert model.part_sizes_.tolist() == [200] * kept
+    assert model.score(X, y) == 1
 
 
 def test_no_edge_and_one_class_are_told() -> None:

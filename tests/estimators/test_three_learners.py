@@ -17,8 +17,11 @@ from pacboost.errors import NotCertified, OneClassWarning, ParameterError, TooFe
 from pacboost.estimators.load import load
 from pacboost.estimators.three_learners import ThreeLearnerBoost
 from pacboost.hypotheses.majority import Three
+from pacboost.learners.growing import TreeSearch
+from pacboost.learners.tree import Tree
 from pacboost.models.format import model_bytes
 from pacboost.questions.verify import verify
+from pacboost.samples.sample import Sample
 from pacboost.sources.worlds import hastie
 from tests.data import real_data
 from tests.worlds import noisy
@@ -98,6 +101,47 @@ def test_same_bytes_for_any_number_of_threads() -> None:
         for jobs in (1, 2)
     ]
     assert found[0] == found[1]
+
+
+class Interrupted(Tree):
+    """Learns so many rules, and is then interrupted."""
+
+    def on(self, sample: Sample) -> TreeSearch:
+        self.__dict__.setdefault("learned", []).append(sample.n_rows)
+        if len(self.__dict__["learned"]) > self.max_leaves - 4:
+            raise KeyboardInterrupt
+        return super().on(sample)
+
+
+@pytest.mark.parametrize("learned", [1, 2])
+def test_interrupt_keeps_the_first_rule(learned: int) -> None:
+    X, y = noisy(900, 4, 0)
+    model = ThreeLearnerBoost(Interrupted(4 + learned), certify="holdout", random_state=0)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    assert "the first rule" in caught.value.__notes__[0]
+    assert model.ledger_.stopped == "interrupted"
+    (rule,) = model.estimators_
+    assert not isinstance(rule, Three)
+    assert model.score(X, y) > 0.6
+    assert model.certificate_.size == 180
+    assert (model.report_.mistakes > 0) == (learned == 2)
+    assert model.report_.needed > 0
+
+
+def test_interrupt_before_the_first_rule_leaves_everything_as_it_was() -> None:
+    X, y = noisy(900, 4, 0)
+    model = ThreeLearnerBoost(random_state=0).fit(X, y)
+    before = model_bytes(model.model_)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(learner=Interrupted(4)).fit(X[:300], y[:300])
+    assert model_bytes(model.model_) == before
+
+
+def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = noisy(900, 4, 0)
+    ThreeLearnerBoost(random_state=0, verbose=True).fit(X, y)
+    assert "learners" in capsys.readouterr().err
 
 
 def test_one_class_and_bad_parameters() -> None:

@@ -21,6 +21,7 @@ from pacboost.errors import (
     ParameterError,
     TooFewRowsWarning,
 )
+from pacboost.estimators import three_way
 from pacboost.estimators.load import load
 from pacboost.estimators.three_way import ThreeWayBoost
 from pacboost.hypotheses.majority import Three
@@ -29,6 +30,7 @@ from pacboost.models.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
 from pacboost.sources.worlds import Boxes, Intervals, LabelNoise, UniformOnly
+from pacboost.training.recursion import Recursion
 from tests.bounds.coverage import check_coverage
 
 INTERVAL = Intervals(((0.25, 0.6),))
@@ -101,6 +103,23 @@ def test_a_promise_that_is_broken_stops_with_the_measured_edge() -> None:
     assert INTERVAL.risk(model.predict, 2**16) < 0.45  # the best rule is kept
     with pytest.raises(NotCertified, match="promised an edge"):
         _ = model.certificate_
+
+
+class Stubborn(Recursion):
+    """Takes every rule for a weak one, and none for good enough."""
+
+    def _errs_little(self, test: Any, *others: Any) -> bool:  # type: ignore[override]
+        return len(others) > 3
+
+
+def test_a_test_that_has_failed_is_no_want_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(three_way, "Recursion", Stubborn)
+
+    def the_same(X: Any, y: Any, weights: Any) -> Any:
+        return lambda Z: np.where(Z[:, 0] < 0.5, 1, -1)
+
+    with pytest.warns(NoEdgeWarning, match="a test has failed"):
+        ThreeWayBoost(learner=the_same, edge=0.3, epsilon=0.1, random_state=0).fit_source(INTERVAL)
 
 
 def test_an_edge_under_the_uniform_distribution_alone_is_found_out() -> None:

@@ -12,7 +12,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.training.bagging import Bagging
 from pacboost.training.bags import Bag, Bags
 from pacboost.training.members import Answers, ConstantMember, Maker, Member
-from pacboost.training.out_of_bag import Settling, Tally
+from pacboost.training.out_of_bag import Rows, Settling, Tally
 
 ROWS = 60
 
@@ -51,6 +51,28 @@ def test_members_are_numbered_by_their_bags(threads: int) -> None:
     assert made[-1].error == run.outside.vote_error
     sizes = [run.bags.bag(b).outside.size for b in range(20)]
     assert run.outside.result().sizes.tolist() == sizes
+
+
+class Torn(Tally):
+    """A tally that is interrupted at its third member."""
+
+    def add(self, member: int, out_rows: Rows, named: NDArray[np.integer]) -> None:
+        super().add(member, out_rows, named)
+        if member == 2:
+            raise KeyboardInterrupt
+
+
+def test_a_member_that_was_counted_but_not_kept_is_told() -> None:
+    run = run_of(Coins)
+    assert isinstance(run.outside, Tally)
+    run.outside.__class__ = Torn
+    with pytest.raises(KeyboardInterrupt):
+        list(run.run(5, 1))
+    assert run.torn
+    assert len(run.members) == 2
+    whole = run_of(Coins)
+    list(whole.run(5, 1))
+    assert not whole.torn
 
 
 def test_error_is_not_measured_for_nobody() -> None:

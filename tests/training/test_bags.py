@@ -79,6 +79,22 @@ def test_what_nobody_wants_is_not_begun() -> None:
     assert len(begun) <= 6
 
 
+def test_what_nobody_wants_any_more_is_told_to_end() -> None:
+    """Nothing else ends the second item: closing would wait for it for ever."""
+    unwanted = threading.Event()
+
+    def until_unwanted(item: int) -> int:
+        if item:
+            unwanted.wait()
+        return item
+
+    results = in_order(until_unwanted, range(3), 2, unwanted)
+    assert next(results) == 0
+    assert not unwanted.is_set()
+    results.close()
+    assert unwanted.is_set()
+
+
 def test_a_failure_is_raised_where_its_result_is_due() -> None:
     results = in_order(lambda item: 1 // item, [1, 0, 1], 2)
     assert next(results) == 1

@@ -170,6 +170,7 @@ def test_a_filter_that_looks_for_quarrels_in_vain_ends_the_call() -> None:
     run = recursion(Repeating(), 0.6, 0.1, seed=9, kind=Stubborn)
     run.run()
     assert "a test has failed" in run.record.stopped
+    assert not run.ran_out
     honest = recursion(Repeating(), 0.6, 0.1, seed=9)  # the second rule is no better than a coin
     honest.run()
     assert honest.record.measured_edge == pytest.approx(0, abs=0.1)
@@ -191,6 +192,7 @@ def test_best_rule_so_far_is_kept_when_examples_run_out() -> None:
     rule: Hypothesis | None = run.run()
     assert rule is not None
     assert "30,000 examples are used up" in run.record.stopped
+    assert run.ran_out
     best = max(
         (node for node in run.record.nodes if set(node.path) <= {"1"}), key=lambda node: node.level
     )

@@ -106,7 +106,8 @@ class Brown(Plain):
         """Stop when the time is used up."""
         if state.own[0] > 0:
             return None
-        return f"the time is used up, so the training error is at most {self.epsilon:g}"
+        of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
+        return f"the time is used up, so the training error{of} is at most {self.epsilon:g}"
 
     def _clock(self, state: WeighedState, right: Floats | Agreement) -> Clock:
         heights = state.margins.reshape(-1) + state.own[0]

@@ -38,6 +38,9 @@ from pacboost.numerics.exact import in_least, whole_scale
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
+BROKEN = "less than the promised"
+"""What a reason to stop says if a rule has broken the promise."""
+
 
 @dataclass(frozen=True)
 class Majority(Counted):
@@ -88,10 +91,11 @@ class Majority(Counted):
         """Stop when the error is reached, or a broken promise has cost more than was to spare."""
         (lost, edge), rounds = state.own, len(state.cast)
         if lost <= self.epsilon * self.half(rounds):
-            return f"the training error is at most {self.epsilon:g}, by the mean potential"
+            of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
+            return f"the training error{of} is at most {self.epsilon:g}, by the mean potential"
         if edge < self.edge * (1 - 1e-9) and lost > self.epsilon:
             return (
-                f"a rule has an edge of {edge:.4g}, less than the promised {self.edge:g}, so that "
+                f"a rule has an edge of {edge:.4g}, {BROKEN} {self.edge:g}, so that "
                 f"the error may come to {lost:.4g}; promise less, or give a richer learner"
             )
         return None if rounds < self.rounds else f"all {rounds} rounds are done"

@@ -88,6 +88,7 @@ def certificate(
             "a member has seen no row outside its bag",
             "the classes were known beforehand",
             f"at most {counts.members_max} members were planned",
+            "the bound, and all that makes members, were fixed before looking",
         ),
     )
 

@@ -167,6 +167,11 @@ def margin_distribution(
 
 
 def _refuse(ledger: Ledger) -> None:
+    if ledger.potential == "none":
+        raise NotCertified(
+            f"{ledger.booster!r} is a vote of members that were not boosted together, and no "
+            "theorem bounds its training error; set certify='holdout'"
+        )
     if ledger.potential not in _THEOREMS:
         raise NotCertified(
             f"{ledger.booster!r} is regression: its record holds losses, and no theorem bounds an "

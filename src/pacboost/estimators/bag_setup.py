@@ -59,28 +59,38 @@ def choose_maker(
         raise ParameterError(f"max_bins is {most_bins}; for trees it may be 2 to {MOST_BINS}")
     counted, table = None, sample.table
     if asked._certifies_outside:
-        generator = np.random.default_rng((bags.seed, 2**32))  # no bag has this number
-        size = max(1, bags.rows // 10, min(bags.rows // 3, ROWS_FOR_BINS))
-        chosen = np.sort(generator.permutation(bags.rows)[:size])
-        counted = np.ones(bags.rows, dtype=np.bool_)
-        counted[chosen] = False
-        table = SomeRows(table, chosen)
+        counted = rows_to_count(bags.rows, bags.seed)
+        table = SomeRows(table, np.flatnonzero(~counted))
     coded = replace(sample, bins=fit_bins(table, most_bins))
     if learner is None:
-        return TreeMaker(coded, targets, classes, Limits(bags.columns), hard=True), counted
+        return TreeMaker(
+            coded, targets, classes, Limits(bags.columns), hard=True, drawn=bags.drawn
+        ), counted
     return CodesMaker(learner, coded, targets, classes), counted
 
 
-def settling(asked: Any, bags: Bags) -> Settling | None:
-    """Read when the run stops because its error has come to rest."""
-    if asked.settle is None:
-        return None
-    if not bags.replacement and bags.drawn == bags.rows:
+def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:
+    """Choose the rows that may certify out of bag; the others give the bins."""
+    generator = np.random.default_rng((seed, 2**32))  # no bag has this number
+    size = max(1, rows // 10, min(rows // 3, ROWS_FOR_BINS))
+    counted = np.ones(rows, dtype=np.bool_)
+    counted[generator.permutation(rows)[:size]] = False
+    return counted
+
+
+def refuse_no_bags(bags: Bags) -> None:
+    """Raise if members shall be asked about rows outside their bags, and there are none."""
+    if bags.hold_all:
         raise ParameterError(
-            "settle watches the rows outside the bags, and every bag holds all rows; set "
-            "bootstrap=True or max_samples below 1, or settle=None"
+            "oob_score, settle and certify='oob' ask members about rows outside their bags, and "
+            f"every bag holds all rows (n_samples={bags.rows}); set bootstrap=True or max_samples "
+            "below 1, or oob_score=False, settle=None and certify=None"
         )
-    return Settling(door.at_least_one("settle", asked.settle))
+
+
+def settling(asked: Any) -> Settling | None:
+    """Read when the run stops because its error has come to rest."""
+    return None if asked.settle is None else Settling(door.at_least_one("settle", asked.settle))
 
 
 def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:

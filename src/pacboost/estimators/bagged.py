@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from pacboost.errors import ParameterError
 from pacboost.estimators import bag_setup, door, prepare
+from pacboost.estimators.bag_memory import Memory
 from pacboost.estimators.sketching import SketchMixin
 from pacboost.kernels.jit import cores
 from pacboost.kernels.threads import using
@@ -23,18 +24,13 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample, unlabelled
-from pacboost.training.bagging import Bagging, Made, Outside
+from pacboost.training.bagging import TORN, Bagging, Made, Outside
 from pacboost.training.bags import Bags, in_order
 from pacboost.training.forest import TreeMember
-from pacboost.training.members import (
-    Answers,
-    Member,
-    for_bags,
-)
+from pacboost.training.members import Answers, Member, for_bags
 from pacboost.training.out_of_bag import Settling
 
 Callback = Callable[[Made], bool | None]
-MOST_BINS = 255
 
 
 class Bagged(SketchMixin):
@@ -46,7 +42,7 @@ class Bagged(SketchMixin):
     max_features: float
     bootstrap: bool
     bootstrap_features: bool
-    oob_score: bool
+    oob_score: bool | None
     settle: int | None
     max_bins: int
     warm_start: bool
@@ -58,10 +54,11 @@ class Bagged(SketchMixin):
     stopped_: str
     _members: list[Member]
     _bags: Bags
+    _memory: Memory
     _outside: Outside | None
     _bins: Bins | None
     _settled: Settling | None
-    _certified_outside: bool
+    _torn: bool
 
     def fit(self, X: Any, y: Any) -> Self:
         """Draw bags, and make a member of each.
@@ -87,6 +84,7 @@ class Bagged(SketchMixin):
             else:
                 self.__dict__ = before
             raise
+        self._warn()
         return self
 
     @property
@@ -118,6 +116,9 @@ class Bagged(SketchMixin):
     ) -> Outside:
         """Start to count what members say about the rows outside their bags."""
 
+    def _warn(self) -> None:
+        """Tell users what they may not expect of a fit that is done."""
+
     def _set_apart(self, examples: prepare.Examples, seed: int) -> prepare.Examples:
         """Give the rows to bag; others may be held back."""
         return examples
@@ -141,14 +142,27 @@ class Bagged(SketchMixin):
         bags = bag_setup.draws(self, examples.table, seed)
         sample = Sample(examples.table, examples.signs, labels=examples.labels)
         learner = None if self.estimator is None else self._learner()
+        memory = self._memorise(learner, examples, targets)
         maker, counted = bag_setup.choose_maker(self, learner, sample, targets, classes, bags)
         outside = None
-        if self.oob_score or self.settle is not None or self._certifies_outside:
+        asked = self.oob_score or self.settle is not None or self._certifies_outside
+        if asked:
+            bag_setup.refuse_no_bags(bags)
+        if asked or (self.oob_score is None and not bags.hold_all):
             outside = self._tell_outside(targets, most, bags, counted)
-        run = Bagging(maker, bags, outside, bag_setup.settling(self, bags))
+        run = Bagging(maker, bags, outside, bag_setup.settling(self))
         if goes_on:
-            self._go_on(run, most, earlier)
+            self._go_on(run, most, memory, earlier)
+        self._memory = memory
         return run, most
+
+    def _memorise(
+        self, learner: Learner | None, examples: prepare.Examples, targets: NDArray[Any]
+    ) -> Memory:
+        """Remember what members are made of."""
+        classes: NDArray[Any] = getattr(self, "classes_", np.empty(0))
+        certify: str | None = getattr(self, "certify", None)
+        return Memory.of(learner, certify, examples.table, targets, classes.tolist())
 
     def _advance(self, run: Bagging, most: int) -> None:
         with ExitStack() as stack:
@@ -165,35 +179,33 @@ class Bagged(SketchMixin):
 
     def _keep(self, run: Bagging) -> None:
         self._members, self._bags, self._outside = run.members, run.bags, run.outside
-        self._bins, self._settled = run.maker.sample.bins, run.settling
-        self.stopped_, self._certified_outside = run.stopped, self._certifies_outside
+        self._bins, self._settled, self._torn = run.maker.sample.bins, run.settling, run.torn
+        self.stopped_ = run.stopped
 
-    def _go_on(self, run: Bagging, most: int, earlier: dict[str, Any]) -> None:
+    def _go_on(self, run: Bagging, most: int, memory: Memory, earlier: dict[str, Any]) -> None:
         """Take over the members of the last fit."""
         outside: Any = earlier["_outside"]
-        same = run.bags == earlier["_bags"] and (run.outside is None) == (outside is None)
-        if not same or self._certifies_outside != earlier["_certified_outside"]:
+        before: Memory = earlier["_memory"]
+        if earlier["_torn"]:
+            raise ParameterError(f"{TORN} with warm_start=False")
+        if run.bags != earlier["_bags"] or (run.outside is None) != (outside is None):
             raise ParameterError(
                 "warm_start goes on with the same rows and parameters, but the number of rows, "
-                "features or draws, oob_score or certify has changed; set warm_start=False to "
-                "start afresh"
+                "features or draws, oob_score, certify or holdout has changed; set "
+                "warm_start=False to start afresh"
             )
-        if run.outside is not None and not np.array_equal(run.outside.truth, outside.truth):
-            raise ParameterError(
-                "warm_start goes on with the same rows, but y has changed; set warm_start=False to "
-                "start afresh"
-            )
+        memory.refuse_others(before)
         members: list[Member] = earlier["_members"]
         if most < len(members):
             raise ParameterError(
                 f"n_estimators is {most}, but the last fit has {len(members)} members already; "
                 "give at least as many, or set warm_start=False"
             )
-        bins, before = run.maker.sample.bins, earlier["_bins"]
-        if bins is not None and (before is None or bins.differ(before)):
+        bins, cuts = run.maker.sample.bins, earlier["_bins"]
+        if bins is not None and (cuts is None or bins.differ(cuts)):
             raise ParameterError(
-                "the bins are not those of the last fit: max_bins, certify or the data have "
-                "changed. Keep them, or set warm_start=False to start afresh"
+                "the bins are not those of the last fit: max_bins has changed. Keep it, or set "
+                "warm_start=False to start afresh"
             )
         run.members, run.outside = list(members), deepcopy(outside)
         if run.settling is not None and earlier["_settled"] is not None:
@@ -209,7 +221,7 @@ class Bagged(SketchMixin):
         trees = [member for member in members if isinstance(member, TreeMember)]
         if sample.codes is None:
             _ = sample.rows  # read before several threads ask for them
-        elif trees:
+        elif len(trees) == len(members):
             lines: NDArray[np.uint8] = np.ascontiguousarray(sample.codes.T, dtype=np.uint8)
             yield from in_order(lambda tree: tree.said(lines), trees, self._cores())
             return

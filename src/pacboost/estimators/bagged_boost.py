@@ -21,7 +21,8 @@ class BaggedBoost(MajorityOf):
     n_bags : int or None, default=None
         None: 18 ln(2n/δ), as the theorem wants.
     bag_share : float, default=1.0
-        The rows of a bag, drawn with replacement, as a share of all.
+        The rows of a bag, drawn with replacement, as a share of all. The theorem is about 0.02
+        and more; of smaller bags it says nothing.
     booster : str, booster or None, default=None
         None: "adaboost".
     learner, n_rounds, max_bins, categorical_features, certify, holdout, delta, random_state,

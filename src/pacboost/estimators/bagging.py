@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,14 +13,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.bounds import holdout, out_of_bag
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators import door, prepare
 from pacboost.estimators.bagged import Bagged, Callback
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import probability
-from pacboost.training.bagging import Bagging
+from pacboost.training.bagging import TORN, Bagging
 from pacboost.training.bags import Bags
 from pacboost.training.out_of_bag import Tally
 
@@ -32,7 +33,8 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
     It helps learners that are unstable: those that a few other rows would have made into another
     classifier. Rows outside a bag are new to its member; they give an estimate of the error for
     nothing, and with ``certify`` a certificate. Rows have no weights, for bags draw them alike:
-    repeat rows, or give the learner a ``class_weight``.
+    repeat rows (not with ``certify``: copies are no independent rows), or give the learner a
+    ``class_weight``.
 
     Parameters
     ----------
@@ -47,8 +49,8 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
     bootstrap, bootstrap_features : bool, default=True and False
         Whether rows (features) are drawn with replacement. ``bootstrap=False`` with a
         ``max_samples`` below 1 is pasting.
-    oob_score : bool, default=True
-        Ask members about the rows outside their bags.
+    oob_score : bool or None, default=None
+        Ask members about the rows outside their bags; None: if there are some.
     settle : int or None, default=None
         Stop when, over so many members, the error out of bag moved by no more than its own
         standard error.
@@ -108,7 +110,7 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
         max_features: float = 1.0,
         bootstrap: bool = True,
         bootstrap_features: bool = False,
-        oob_score: bool = True,
+        oob_score: bool | None = None,
         settle: int | None = None,
         certify: str | None = None,
         holdout: float = 0.2,
@@ -172,7 +174,9 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
             )
         if way == "holdout":
             return holdout.certificate(*self._held, delta)
-        return out_of_bag.certificate(self.out_of_bag_, delta, None if way == "oob" else way)
+        changed = TORN if self._torn else ""
+        chosen = None if way == "oob" else way
+        return out_of_bag.certificate(self.out_of_bag_, delta, chosen, changed=changed)
 
     def _read(self, X: Any, y: Any) -> prepare.Examples:
         if self.certify not in (None, *WAYS):
@@ -184,6 +188,15 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
         if examples.labels is None and examples.signs.shape[1] > 1:
             raise DataError("y has several labels a row; bag one classifier for each label")
         return examples
+
+    def _warn(self) -> None:
+        if self.classes_.size == 1:
+            warnings.warn(
+                f"y holds one class only ({self.classes_.tolist()[0]!r}); the classifier is "
+                "constant",
+                OneClassWarning,
+                stacklevel=3,
+            )
 
     def _set_apart(self, examples: prepare.Examples, seed: int) -> prepare.Examples:
         self._apart: prepare.Examples | None = None

@@ -67,7 +67,7 @@ class BaggingRegressor(Bagged, RegressorMixin, BaseEstimator):  # type: ignore[m
         max_features: float = 1.0,
         bootstrap: bool = True,
         bootstrap_features: bool = False,
-        oob_score: bool = True,
+        oob_score: bool | None = None,
         settle: int | None = None,
         max_bins: int = 255,
         warm_start: bool = False,

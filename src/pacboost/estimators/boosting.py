@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
+from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators import door, prepare
@@ -96,7 +97,8 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
             raise ParameterError(
                 "certify='train' rounds the votes, so no calibration fits them; set calibrate=None"
             )
-        stumps = isinstance(means.learner, Stump) and means.booster.plain
+        votes = means.booster.plain and type(means.booster).joined is Booster.joined
+        stumps = isinstance(means.learner, Stump) and votes
         if self.certify == "train" and not (stumps and examples.signs.shape[1] == 1):
             raise NotCertified(
                 "certify='train' counts stumps that have one vote each, for two classes; use "
@@ -187,6 +189,12 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
             warnings.warn(
                 f"no split of the {run.sample.n_rows} rows was found, so every prediction is the "
                 "same; give more rows, other features, or a smaller min_leaf_rows",
+                NoEdgeWarning,
+                stacklevel=3,
+            )
+        elif BROKEN in run.stopped:
+            warnings.warn(
+                f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}",
                 NoEdgeWarning,
                 stacklevel=3,
             )

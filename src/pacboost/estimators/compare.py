@@ -52,7 +52,8 @@ def compare(
 ) -> Comparison:
     """Boost a learner by several rules, and lay side by side what came of it.
 
-    A booster that fails says why in its place, and the others go on.
+    A booster that fails says why in its place, and the others go on. After Ctrl-C those that were
+    done are not lost: ``comparison`` of the KeyboardInterrupt holds them.
 
     Parameters
     ----------
@@ -86,7 +87,15 @@ def compare(
         boosters, learner, X, y, n_rounds=n_rounds, test=test, delta=delta, share=share,
         random_state=random_state, n_jobs=n_jobs, verbose=verbose, **parameters,
     )  # fmt: skip
-    contest.run()
+    try:
+        contest.run()
+    except KeyboardInterrupt as interrupt:
+        interrupt.__notes__ = []  # of an estimator that nobody else has
+        if contest.entries:
+            interrupt.comparison = contest.comparison()  # type: ignore[attr-defined]
+            names = ", ".join(entry.name for entry in contest.entries)
+            interrupt.add_note(f"what is done ({names}) is this exception's .comparison")
+        raise
     return contest.comparison()
 
 

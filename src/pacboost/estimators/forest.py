@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Self
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
-from pacboost.estimators import door, prepare
+from pacboost.estimators import bag_setup, door, prepare
 from pacboost.estimators.forest_limits import portion, share_of_weight, tries
+from pacboost.estimators.forest_memory import Memory
 from pacboost.estimators.forest_uses import ForestUses
 from pacboost.hypotheses.forest import Forest, Tree
 from pacboost.kernels.threads import using
@@ -24,7 +25,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import SomeRows
-from pacboost.training.bagging import Bagging, Made
+from pacboost.training.bagging import TORN, Bagging, Made
 from pacboost.training.bags import Bags
 from pacboost.training.forest import NO_LIMIT, Limits, TreeMaker
 from pacboost.training.forest_bags import ForestBags, content_order, whole_weights
@@ -56,9 +57,10 @@ class ForestMixin(ForestUses):
     verbose: bool
 
     stopped_: str
-    _draws: tuple[Any, ...]
-    """The seed and the other numbers that bags follow from, beside the rows."""
+    _memory: Memory
     _outside: Any
+    _settled: Settling | None
+    _torn: bool
     _planned: int
     """How many trees the first of the fits that went on from one another asked for."""
     _kind: str
@@ -113,6 +115,11 @@ class ForestMixin(ForestUses):
         return examples
 
     @property
+    def _asked(self) -> tuple[Any, ...]:
+        """What the certificate is to be; nothing for numbers."""
+        return ()
+
+    @property
     def _certifies_outside(self) -> bool:
         """Whether rows outside the bags shall certify, so that nothing may have looked at them."""
         return False
@@ -135,58 +142,56 @@ class ForestMixin(ForestUses):
         if examples.weights is not None and not self.bootstrap:
             sample = replace(sample, base=examples.weights)
         maker = TreeMaker(
-            sample, targets, classes, self._limits(examples), hard=self._certifies_outside
-        )
+            sample, targets, classes, self._limits(examples),
+            drawn=bags.drawn, hard=self._certifies_outside,
+        )  # fmt: skip
         outside = None
         if self.oob_score or self.settle is not None or self._certifies_outside:
-            self._refuse_no_bags(bags)
+            bag_setup.refuse_no_bags(bags)
             outside = self._tell_outside(targets, bags, counted)
-        run = Bagging(maker, bags, outside, self._settling())
+        run = Bagging(maker, bags, outside, bag_setup.settling(self))
         self._planned = earlier["_planned"] if goes_on else most
+        self._memory = Memory.of(run, examples.weights, self._asked)
         if goes_on:
             self._go_on(run, most, earlier)
         return examples, run, rows
 
     def _seed_before(self) -> int:
-        if not hasattr(self, "_draws"):
+        if not hasattr(self, "_memory"):
             raise ParameterError(
                 "warm_start goes on from a fit, but this forest was read from a file, which keeps "
                 "no record of its bags; set warm_start=False to start afresh"
             )
-        return int(self._draws[0])
+        return self._memory.seed
 
     def _go_on(self, run: Bagging, most: int, earlier: dict[str, Any]) -> None:
         """Take over the trees of the last fit."""
         model: ForestModel = earlier["model_"]
-        forest, outside, maker = model.forest, earlier["_outside"], run.maker
+        forest, maker = model.forest, run.maker
         assert isinstance(maker, TreeMaker)
-        bins = maker.sample.bins
-        assert bins is not None
-        same = (
-            _numbers(run.bags) == earlier["_draws"]
-            and type(run.outside) is type(outside)
-            and model.levels == getattr(self, "levels_", NO_LEVELS)
-            and np.array_equal(model.classes, getattr(self, "classes_", np.empty(0)))
-            and (forest.middle, forest.scale) == (maker.middle, maker.scale)
-            and not bins.differ(forest.bins)
-        )
-        if not same:
+        assert maker.sample.bins is not None
+        self._memory.refuse_others(earlier["_memory"])
+        if earlier["_torn"]:
+            raise ParameterError(f"{TORN} with warm_start=False")
+        if (
+            model.levels != getattr(self, "levels_", NO_LEVELS)
+            or not np.array_equal(model.classes, getattr(self, "classes_", np.empty(0)))
+            or maker.sample.bins.differ(forest.bins)
+        ):
             raise ParameterError(
-                "warm_start goes on with the same rows and parameters, but the data, the draws or "
-                "what is asked out of bag have changed; set warm_start=False to start afresh"
-            )
-        if run.outside is not None and not np.array_equal(run.outside.truth, outside.truth):
-            raise ParameterError(
-                "warm_start goes on with the same rows, but y has changed; set warm_start=False to "
-                "start afresh"
+                "warm_start goes on with the same rows, but classes, categories or bins have "
+                "changed; set warm_start=False to start afresh"
             )
         if most < len(forest):
             raise ParameterError(
                 f"n_estimators is {most}, but the last fit has {len(forest)} trees already; "
                 "give at least as many, or set warm_start=False"
             )
-        run.outside = deepcopy(outside)
+        run.outside = deepcopy(earlier["_outside"])
         run.members = [maker.member(tree) for tree in forest.trees()]
+        settled: Settling | None = earlier["_settled"]
+        if run.settling and settled and run.settling.patience == settled.patience:
+            run.settling = deepcopy(settled)
 
     def _advance(self, run: Bagging) -> None:
         most = self.n_estimators
@@ -196,7 +201,8 @@ class ForestMixin(ForestUses):
                 from pacboost.reports.members import MembersBar
 
                 watchers.append(stack.enter_context(MembersBar(most)))
-            for made in run.run(most, self._cores(), watched=bool(watchers)):
+            steps = run.run(most, self._cores(), watched=bool(watchers))
+            for made in stack.enter_context(closing(steps)):
                 wishes = [watcher(made) for watcher in watchers]
                 if any(wishes):
                     run.stopped = "a callback stopped it"
@@ -220,7 +226,8 @@ class ForestMixin(ForestUses):
             self._kind, classes, forest.grown(_taken(trees)), table.names,
             getattr(self, "levels_", NO_LEVELS),
         )  # fmt: skip
-        self._draws, self._outside, self.stopped_ = _numbers(run.bags), run.outside, run.stopped
+        self._outside, self._settled, self.stopped_ = run.outside, run.settling, run.stopped
+        self._torn = run.torn
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_", "out_of_bag_"):
             self.__dict__.pop(name, None)
         if run.outside is not None:
@@ -229,20 +236,16 @@ class ForestMixin(ForestUses):
     def _bins(self, examples: prepare.Examples, seed: int) -> tuple[Bins, NDArray[np.bool_] | None]:
         """Cut the features; also tell which rows may be counted out of bag, if not all.
 
-        Bins of all rows have looked at rows outside the bags. So where those shall certify, a
-        tenth of the rows gives the bins, and is not counted.
+        Bins of all rows have looked at rows outside the bags. So where those shall certify, some
+        rows give the bins and are not counted: as many as for other bags (bag_setup.py).
         """
         size = door.whole("max_bins", self.max_bins)
         if not 2 <= size <= MOST_BINS:
             raise ParameterError(f"max_bins is {size}; it may be 2 to {MOST_BINS}")
         if not self._certifies_outside:
             return fit_bins(examples.table, size, examples.weights), None
-        generator = np.random.default_rng((seed, 2**32))  # no bag has this number
-        rows = examples.n_rows
-        chosen = np.sort(generator.permutation(rows)[: max(1, rows // 10)])
-        counted = np.ones(rows, dtype=np.bool_)
-        counted[chosen] = False
-        return fit_bins(SomeRows(examples.table, chosen), size), counted
+        counted = bag_setup.rows_to_count(examples.n_rows, seed)
+        return fit_bins(SomeRows(examples.table, np.flatnonzero(~counted)), size), counted
 
     def _bags(
         self,
@@ -280,20 +283,6 @@ class ForestMixin(ForestUses):
             share_of_weight(self.min_weight_fraction_leaf),
             self._random_cuts,
         )
-
-    def _refuse_no_bags(self, bags: Bags) -> None:
-        if not bags.replacement and bags.drawn == bags.rows:
-            raise ParameterError(
-                "oob_score, settle and certify='oob' ask trees about rows outside their bags, and "
-                "every bag holds all rows; set bootstrap=True, or max_samples below 1"
-            )
-
-    def _settling(self) -> Settling | None:
-        return None if self.settle is None else Settling(door.at_least_one("settle", self.settle))
-
-
-def _numbers(bags: Bags) -> tuple[Any, ...]:
-    return bags.seed, bags.rows, bags.drawn, bags.columns, bags.replacement
 
 
 def _taken(members: list[Any]) -> Iterator[Tree]:

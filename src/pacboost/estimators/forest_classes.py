@@ -18,7 +18,7 @@ from pacboost.estimators.forest import ForestMixin
 from pacboost.kernels.threads import using
 from pacboost.numerics.checks import probability
 from pacboost.samples.sample import Sample
-from pacboost.training.bagging import Bagging
+from pacboost.training.bagging import TORN, Bagging
 from pacboost.training.bags import Bags
 from pacboost.training.forest import Shares
 from pacboost.training.metrics import METRICS, Metric
@@ -112,6 +112,13 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
                 f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
                 "so give none, or set certify=None"
             )
+        if examples.table.levels.columns and self.certify is not None:
+            raise ParameterError(
+                f"certify is {self.certify!r} and X has categorical columns; which levels there "
+                "are was read off all rows, those that certify included, so new rows may fare "
+                "worse. Give these columns as numbers, or certify the fitted forest on rows of "
+                "their own with pacboost.certify"
+            )
         return examples
 
     def _set_apart(self, examples: prepare.Examples, seed: int) -> prepare.Examples:
@@ -124,6 +131,10 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
     def _targets(self, examples: prepare.Examples) -> tuple[NDArray[Any], int]:
         only = self.classes_.size == 1
         return examples.classes() * (not only), max(2, self.classes_.size)
+
+    @property
+    def _asked(self) -> tuple[Any, ...]:
+        return self.certify, self.holdout, self.delta
 
     @property
     def _certifies_outside(self) -> bool:
@@ -174,7 +185,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
             rivals = shares >= shares[np.arange(own.size), own][:, None]
             mistakes = int((rivals.sum(axis=1) > 1).sum())
             return holdout.certificate(mistakes, own.size, self.delta)
-        changed = ""
+        changed = TORN if self._torn else ""
         if self.n_estimators > self._planned:
             changed = (
                 f"{self._planned} trees were planned, and warm_start has gone on to more after a "

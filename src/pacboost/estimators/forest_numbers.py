@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.estimators import prepare
+from pacboost.estimators import door, prepare
 from pacboost.estimators.forest import ForestMixin
 from pacboost.kernels.threads import using
 from pacboost.samples.sample import Sample
@@ -61,5 +61,7 @@ class ForestRegressor(ForestMixin, RegressorMixin, BaseEstimator):  # type: igno
             self.oob_score_ = float(r2_score(outside.truth[seen], predicted[seen]))
 
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
-        known = prepare.read_numbers_to_watch(self, X, y)
-        return Sample(known.table, known.signs, targets=known.targets), LOSSES["square"]
+        table = self._open(X)
+        targets = door.read_targets(y, table.n_rows)
+        signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at
+        return Sample(table, signs, targets=targets), LOSSES["square"]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from pacboost.errors import DataError
@@ -24,7 +23,9 @@ from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
 
 ROWS_BESIDE_ONE_ANOTHER = 20_000
-"""A table of proximities of more rows would take more than 3 GB."""
+"""The table of proximities of so many rows takes 3.2 GB."""
+AT_ONCE = 2**20
+"""Numbers of that table that are copied at once while leaves are counted."""
 
 
 class ForestUses(SketchMixin):
@@ -41,19 +42,21 @@ class ForestUses(SketchMixin):
 
     def proximity(self, X: Any) -> NDArray[np.float64]:
         """Give for every two rows the share of trees in which they come to the same leaf."""
-        leaves = self.apply(X)
-        rows, trees = leaves.shape
+        rows = self._open(X).n_rows
         if rows > ROWS_BESIDE_ONE_ANOTHER:
             raise DataError(
                 f"X has {rows} rows; a table of proximities has a number for every two of them. "
                 f"Give at most {ROWS_BESIDE_ONE_ANOTHER}, or compare the leaves that apply(X) gives"
             )
-        together = np.zeros((rows, rows))
-        ones, starts = np.ones(rows), np.arange(rows + 1)
+        leaves, together = self.apply(X), np.zeros((rows, rows))
         for own in leaves.T:
-            place = sparse.csr_array((ones, own, starts))
-            together += (place @ place.T).toarray()
-        return np.asarray(together / trees)
+            for group in _groups(own):
+                at_once = max(1, AT_ONCE // group.size)  # a group may hold all rows
+                for start in range(0, group.size, at_once):
+                    together[np.ix_(group[start : start + at_once], group)] += 1
+        together /= leaves.shape[1]
+        np.fill_diagonal(together, 1.0)
+        return together
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
@@ -107,6 +110,17 @@ class ForestUses(SketchMixin):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _groups(leaves: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """Give the rows of every leaf that holds several.
+
+    >>> [group.tolist() for group in _groups(np.array([7, 3, 7, 5, 3, 7]))]
+    [[1, 4], [0, 2, 5]]
+    """
+    order = np.argsort(leaves, kind="stable")
+    ends = np.flatnonzero(np.diff(leaves[order])) + 1
+    return [group for group in np.split(order, ends) if group.size > 1]
 
 
 class _Asked:

@@ -16,7 +16,7 @@ from pacboost.estimators.running import Callback, Means
 from pacboost.learners.choose import as_learner
 
 MOST_FOR_TABLE = 5_001
-"""A table of more rounds would not fit into anybody's memory."""
+"""A larger table than this would take more than 200 MB: (k + 1)² numbers of 8 bytes."""
 
 
 class BoostByMajority(Boosting):
@@ -138,8 +138,9 @@ random_state, n_jobs, verbose :
         rounds = self.rounds_
         if rounds > MOST_FOR_TABLE:
             raise ParameterError(
-                f"the table of {rounds} rounds is too large; Majority(edge, epsilon).potentials(i) "
-                "of pacboost.boosters.majority gives a line of it"
+                f"the table of {rounds} rounds is too large: {8e-6 * (rounds + 1) ** 2:,.0f} MB, "
+                "and about 200 are allowed; Majority(edge, epsilon).potentials(i) of "
+                "pacboost.boosters.majority gives a line of it"
             )
         table = np.full((rounds + 1, rounds + 1), np.nan)
         for i, line in enumerate(table):

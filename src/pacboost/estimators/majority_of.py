@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
@@ -64,24 +65,25 @@ class MajorityOf(NestedMixin, MembersClassifier):
         failure the estimator is as it was before.
         """
         before = self.__dict__.copy()
-        members: list[Member] = []
         work: _Work | None = None
         try:
             with using(self.n_jobs):
                 work = _Work(self, X, y)
-                members.extend(self._shown(work.members(), len(work.parts)))
-                self._finish(work, members, "all members are done")
+                with closing(work.members()) as members:
+                    for _ in self._shown(members, len(work.parts)):
+                        pass
+                self._finish(work, "all members are done")
         except BaseException as problem:
-            if isinstance(problem, KeyboardInterrupt) and work is not None and members:
-                self._finish(work, members, "interrupted")
+            if isinstance(problem, KeyboardInterrupt) and work is not None and work.done:
+                self._finish(work, "interrupted")
                 problem.add_note(
-                    f"pacboost: the {len(members)} members done before the interrupt are kept"
+                    f"pacboost: the {len(work.done)} members done before the interrupt are kept"
                 )
             else:
                 self.__dict__ = before
             raise
         self._warn_of_one_class()
-        if self.classes_.size > 1 and not any(m.vote.hypotheses for m in members):
+        if self.classes_.size > 1 and not any(m.vote.hypotheses for m in work.done.values()):
             warnings.warn(
                 "the weak learner found no rule better than guessing for any member, so every "
                 "prediction is a tie; give it other features or a richer weak learner",
@@ -104,9 +106,11 @@ class MajorityOf(NestedMixin, MembersClassifier):
 
         return iter(track(members, "boosters", count, console=Console(stderr=True)))
 
-    def _finish(self, work: _Work, members: list[Member], stopped: str) -> None:
+    def _finish(self, work: _Work, stopped: str) -> None:
+        numbers = sorted(work.done)
+        members = [work.done[number] for number in numbers]
         self.ledgers_ = [member.ledger for member in members]
-        self.part_sizes_ = np.array([part.size for part in work.parts[: len(members)]])
+        self.part_sizes_ = np.array([work.parts[number].size for number in numbers])
         sample = work.sample
         ledger = empty_ledger(
             self._name, work.learner.name, sample.n_rows, sample.signs.shape[1], stopped
@@ -133,6 +137,7 @@ class _Work:
     """A fit set up: the rows of every member, and what they are boosted by."""
 
     def __init__(self, estimator: MajorityOf, X: Any, y: Any) -> None:
+        self.done: dict[int, Member] = {}
         self.seed = int(check_random_state(estimator.random_state).randint(2**31))
         self.rounds = door.at_least_one("n_rounds", estimator.n_rounds)
         choice, own = named(estimator.learner)
@@ -152,8 +157,8 @@ class _Work:
         jobs = -1 if estimator.n_jobs is None else door.whole("n_jobs", estimator.n_jobs)
         self.threads = min(jobs if jobs > 0 else max(1, cores() + 1 + jobs), len(self.parts))
 
-    def members(self) -> Iterator[Member]:
-        """Boost on the parts, in order."""
+    def members(self) -> Generator[Member]:
+        """Boost on the parts, in order; ``done`` keeps what they become."""
         return boost_each(
             self.sample,
             self.parts,
@@ -162,4 +167,5 @@ class _Work:
             self.rounds,
             self.seed,
             self.threads,
+            self.done,
         )

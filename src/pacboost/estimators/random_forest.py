@@ -52,7 +52,8 @@ class RandomForestClassifier(ForestClassifier):
         from fewer rows.
     holdout, delta : float, default=0.2 and 0.05
     warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer fit would have.
+        Go on from the last fit, with the same rows and limits: it ends as one longer fit would
+        have.
     callbacks : sequence of functions, default=None
         Each is called after every tree with ``Made(members, error)``; a true answer stops.
     random_state : int, RandomState or None, default=None
@@ -164,7 +165,8 @@ class RandomForestRegressor(ForestRegressor):
         Stop when, over so many trees, the error out of bag moved by no more than its own standard
         error.
     warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer fit would have.
+        Go on from the last fit, with the same rows and limits: it ends as one longer fit would
+        have.
     callbacks : sequence of functions, default=None
         Each is called after every tree with ``Made(members, error)``; a true answer stops.
     random_state : int, RandomState or None, default=None

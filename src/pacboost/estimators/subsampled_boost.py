@@ -68,11 +68,12 @@ class SubsampledBoost(MajorityOf):
         if most is not None:
             door.at_least_one("max_members", most)
         if rows < ROWS_A_PART:
+            count = 3 if most is None else min(3, most)
+            got = "one booster got a bag" if count == 1 else f"{count} boosters got bags"
             self._warn_of_few(
                 rows,
                 ROWS_A_PART,
-                "three boosters got bags of all rows, drawn with replacement, instead of recursive "
-                "sub-samples",
+                f"{got} of all rows, drawn with replacement, instead of recursive sub-samples",
             )
-            return bags(rows, 3 if most is None else min(3, most), rows, seed)
+            return bags(rows, count, rows, seed)
         return sub_samples(rows, seed, most)

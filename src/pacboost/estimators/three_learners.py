@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, Self
 
 from sklearn.utils.validation import check_random_state
@@ -10,9 +11,12 @@ from sklearn.utils.validation import check_random_state
 from pacboost.errors import TooFewRowsWarning
 from pacboost.estimators import door, prepare
 from pacboost.estimators.members import MembersClassifier, empty_ledger
+from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
-from pacboost.training.three_learners import LEAST_FOUND, three_learners
+from pacboost.training.three_learners import LEAST_FOUND, Filtered, three_steps
+
+Step = tuple[Hypothesis, Filtered]
 
 
 class ThreeLearnerBoost(MembersClassifier):
@@ -36,6 +40,8 @@ class ThreeLearnerBoost(MembersClassifier):
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads of learners of ours; the model does not depend on it.
+    verbose : bool, default=False
+        Show which of the three is at work.
 
     Attributes
     ----------
@@ -62,6 +68,7 @@ class ThreeLearnerBoost(MembersClassifier):
         delta: float = 0.05,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.learner = learner
         self.max_bins = max_bins
@@ -71,18 +78,34 @@ class ThreeLearnerBoost(MembersClassifier):
         self.delta = delta
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn three rules; after a failure the estimator is as it was before."""
+        """Learn three rules.
+
+        Ctrl-C keeps the first of them, if it is there, and is raised again. After any other failure
+        the estimator is as it was before.
+        """
         before = self.__dict__.copy()
+        work: _Work | None = None
         try:
             with using(self.n_jobs):
-                self._fit(X, y)
-        except BaseException:
-            self.__dict__ = before
+                work = _Work(self, X, y)
+                for rule, found in self._shown(work.steps):
+                    work.rule, self.report_ = rule, found
+                self._finish(work)
+        except BaseException as problem:
+            interrupted = isinstance(problem, KeyboardInterrupt)
+            if interrupted and work is not None and work.rule is not None:
+                self._finish(work, "interrupted")
+                problem.add_note(
+                    "pacboost: what was learned before the interrupt is kept (the first rule, "
+                    "until all three are there); the estimator can be used"
+                )
+            else:
+                self.__dict__ = before
             raise
         self._warn_of_one_class()
-        found = self.report_
         if self.classes_.size > 1 and found.too_few:
             warnings.warn(
                 f"{found.rows} rows are too few: the filters found {found.mistakes} mistakes of "
@@ -94,13 +117,33 @@ class ThreeLearnerBoost(MembersClassifier):
             )
         return self
 
-    def _fit(self, X: Any, y: Any) -> None:
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        learner = as_learner(self.learner, "learner")
-        examples, held = self._hold_out(self._read(X, y), seed)
-        bins = door.whole("max_bins", self.max_bins)
-        sample = prepare.training_sample(examples, self.classes_, bins, codes=learner.codes)
-        rule, self.report_ = three_learners(sample, learner, seed)
+    def _shown(self, steps: Iterator[Step]) -> Iterator[Step]:
+        if not self.verbose:
+            return steps
+        from rich.console import Console
+        from rich.progress import track
+
+        return iter(track(steps, "learners", 3, console=Console(stderr=True)))
+
+    def _finish(self, work: _Work, stopped: str = "") -> None:
+        sample, rule = work.sample, work.rule
+        assert rule is not None  # the first step gives one
         outputs = sample.signs.shape[1]
-        ledger = empty_ledger("three_learners", learner.name, sample.n_rows, outputs, "")
-        self._keep([rule], ledger, examples.table, sample.bins, held)
+        ledger = empty_ledger("three_learners", work.learner.name, sample.n_rows, outputs, stopped)
+        self._keep([rule], ledger, work.examples.table, sample.bins, work.held)
+
+
+class _Work:
+    """A fit set up, and the rule that it has come to."""
+
+    rule: Hypothesis | None = None
+
+    def __init__(self, estimator: ThreeLearnerBoost, X: Any, y: Any) -> None:
+        seed = int(check_random_state(estimator.random_state).randint(2**31))
+        self.learner = as_learner(estimator.learner, "learner")
+        self.examples, self.held = estimator._hold_out(estimator._read(X, y), seed)
+        bins = door.whole("max_bins", estimator.max_bins)
+        self.sample = prepare.training_sample(
+            self.examples, estimator.classes_, bins, codes=self.learner.codes
+        )
+        self.steps = three_steps(self.sample, self.learner, seed)

@@ -177,7 +177,7 @@ class ThreeWayBoost(MembersClassifier):
             else:
                 self.__dict__ = before
             raise
-        self._warn(source)
+        self._warn(source, ran_out=run.ran_out)
         return self
 
     def _set_up(
@@ -237,11 +237,11 @@ class ThreeWayBoost(MembersClassifier):
             "that it has not seen certify it all the same (pacboost.certify)"
         )
 
-    def _warn(self, oracle: AbstractOracle) -> None:
+    def _warn(self, oracle: AbstractOracle, *, ran_out: bool) -> None:
         record = self.report_
         self._warn_of_one_class(stacklevel=5)
         if record.stopped:
-            kind = TooFewRowsWarning if record.measured_edge is None else NoEdgeWarning
+            kind = TooFewRowsWarning if ran_out else NoEdgeWarning
             warnings.warn(
                 f"{record.stopped}. The best rule found before is kept, and nothing is certified; "
                 "promise a smaller edge, take a richer learner, or allow more examples",

@@ -69,7 +69,7 @@ class Ledger:
     """Whether every vote is ½ ln((1 - error)/error), unscaled and uncapped."""
     factor: float = 1.0
     """The training error is at most this times ∏ Z_t: 1 for two classes, K/2 for pairs of row and
-    class, log₂ K for softmax."""
+    class (K where the potential is not convex), log₂ K for softmax."""
     multiclass: str = ""
     """How more than two classes were met; empty for two."""
     cells: bool = False

@@ -53,7 +53,7 @@ def certify(
     """
     share = probability("delta", delta) / positive_whole("models", models)
     wrong = mistakes(model, X, y)
-    _refuse_training_rows(model, X)
+    refuse_training_rows(model, X)
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
     if groups is not None:
@@ -82,7 +82,8 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     return np.asarray(answers != labels)
 
 
-def _refuse_training_rows(model: Any, X: Any) -> None:
+def refuse_training_rows(model: Any, X: Any) -> None:
+    """Raise if more of the rows are training rows than repeated rows explain."""
     seen = model.overlap(X) if hasattr(model, "_sketches") else None
     if seen is not None and seen.suspicious:
         raise NotCertified(

@@ -23,7 +23,7 @@ from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.numerics.soft_margin import soft_margin
-from pacboost.questions.certify import mistakes
+from pacboost.questions.certify import mistakes, refuse_training_rows
 from pacboost.reports import comparison
 
 Wrong = NDArray[np.bool_]
@@ -136,7 +136,7 @@ class Comparison:
         if not self.test_rows:
             return ""
         return (
-            f"All intervals hold together with probability {1 - self.delta:.4g}. "
+            f"All intervals hold together with probability {1 - self.delta:.4g}; so do all stars. "
             "*: not surely worse than the best (sign test)."
         )
 
@@ -177,6 +177,8 @@ def measure(
         found["soft_margin"] = soft_margin(margins, np.ones(1), share)
         found["median_margin"] = float(np.median(margins))
     wrong = None if test is None else mistakes(model, test.X, test.y)
+    if test is not None:
+        refuse_training_rows(model, test.X)
     if wrong is not None:
         k, n = int(wrong.sum()), wrong.size
         found["test_error"] = k / n

@@ -32,6 +32,12 @@ class Made:
     """Out of bag: the error of the vote, or the mean squared error; None if nothing is known."""
 
 
+TORN = (
+    "the run was interrupted while a member was being counted, so the counts out of bag are not "
+    "those of the vote; fit again"
+)
+
+
 @dataclass(eq=False)
 class Bagging:
     """A run: iterate to make members; ``stopped`` says why it ended, ``outside`` what was found."""
@@ -42,6 +48,8 @@ class Bagging:
     settling: Settling | None = None
     members: list[Member] = field(default_factory=list)
     stopped: str = ""
+    torn: bool = False
+    """Whether it was interrupted while a member was counted: counts are not those of the vote."""
 
     def run(self, most: int, threads: int, *, watched: bool = False) -> Generator[Made]:
         """Make members until there are ``most``, or the error out of bag has settled.
@@ -53,11 +61,13 @@ class Bagging:
         with closing(in_order(self._make, numbers, threads)) as results:
             for member, rows, answers in results:
                 error, noise = None, 0.0
+                self.torn = self.outside is not None
                 if self.outside is not None:
                     self.outside.add(len(self.members), rows, answers)
-                    if watched or self.settling is not None:
-                        error, noise = self.outside.estimate()
                 self.members.append(member)
+                self.torn = False
+                if self.outside is not None and (watched or self.settling is not None):
+                    error, noise = self.outside.estimate()
                 made = Made(len(self.members), error)
                 if self.settling is not None and self.settling.see(made.members, error, noise):
                     self.stopped = (

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 from typing import TypeVar
 
 import numpy as np
@@ -78,18 +79,27 @@ class Bags:
         return Bag(counts, features, int(generator.integers(2**31)))
 
     @property
+    def hold_all(self) -> bool:
+        """Whether every bag holds all rows, so that none is outside."""
+        return not self.replacement and self.drawn == self.rows
+
+    @property
     def chance_outside(self) -> float:
         """The chance that a row is outside a bag."""
         return chance_outside(self.rows, self.drawn, replacement=self.replacement)
 
 
 def in_order(
-    function: Callable[[Item], Result], items: Iterable[Item], threads: int
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    threads: int,
+    unwanted: Event | None = None,
 ) -> Generator[Result]:
     """Apply a function to items on several threads, and give the results in order.
 
     Only a few items ahead are begun, so that results do not pile up; those of whom nobody wants to
-    hear any more are dropped.
+    hear any more are dropped. ``unwanted`` is set then, so that a function which takes long can
+    look at it and end early: a thread cannot be ended from outside, and all are waited for.
 
     >>> list(in_order(abs, [-2, 3, -4], threads=2))
     [2, 3, 4]
@@ -107,5 +117,7 @@ def in_order(
             while begun:
                 yield begun.popleft().result()
         finally:
+            if unwanted is not None:
+                unwanted.set()
             for future in begun:
                 future.cancel()

@@ -94,8 +94,10 @@ class TreeMaker(Maker):
         classes: int,
         limits: Limits,
         *,
+        drawn: int | None = None,
         hard: bool = False,
     ) -> None:
+        """Prepare for bags of ``drawn`` rows, repeats counted; None: as many as the sample has."""
         super().__init__(sample, targets, classes)
         assert sample.bins is not None
         assert sample.codes is not None
@@ -104,8 +106,9 @@ class TreeMaker(Maker):
         self._lines = words(self._columns)
         weights = None if sample.base.size == 1 else whole_weights(sample.base)
         self.middle, self.scale, self._unit = 0.0, 1.0, 1.0
+        self._drawn = targets.size if drawn is None else drawn
         self._parcels, self._weights = self._parcelled(targets, weights)
-        self._lightest, self._plan = limits.lightest, np.zeros(7, np.int64)
+        self.limits, self._plan = limits, np.zeros(7, np.int64)
         self._plan[CLASSES] = classes
         self._plan[MISSING] = sample.bins.missing
         self._plan[TRIES], self._plan[LEAST] = limits.tries, limits.least
@@ -126,7 +129,7 @@ class TreeMaker(Maker):
         low, high = float(targets.min()), float(targets.max())
         self.middle = low + (high - low) / 2
         weights = ones if weights is None else weights
-        heaviest = int(weights.max()) * targets.size  # no bag weighs more
+        heaviest = int(weights.max()) * self._drawn  # no bag weighs more
         span = max(high - self.middle, self.middle - low)
         self.scale = 2.0 ** math.frexp(span)[1] if span > 0 else 1.0
         self._unit = 2.0 ** -min(52, SUM_BITS - heaviest.bit_length())
@@ -145,7 +148,7 @@ class TreeMaker(Maker):
         )
         written, lines = forest_grow.grow(
             self._columns, self._lines, self._parcels, self._weights, bag.counts, self._unit,
-            self._lightest, self._bins.middle, self._plan, desk, nodes, table, gains,
+            self.limits.lightest, self._bins.middle, self._plan, desk, nodes, table, gains,
         )  # fmt: skip
         return self.member(Tree(nodes[:written].copy(), table[:lines].copy(), gains))
 

@@ -1,7 +1,8 @@
 """Bags of a forest: the same whatever order rows come in, and a weight stands for copies of a row.
 
-Given the rows, every draw is uniform, as in any other order; so certificates out of bag hold as
-they do for other bags.
+Given the rows, every draw is uniform, as in any other order. So which rows are in a bag is
+independent of what they hold, and certificates out of bag hold, with probability over the seed too
+(docs/proofs/out_of_bag.md).
 """
 
 from __future__ import annotations

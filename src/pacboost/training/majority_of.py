@@ -9,9 +9,11 @@ certified by them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from itertools import islice
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -99,16 +101,26 @@ class Member:
 
 
 def boost(
-    sample: Sample, rows: Rows, learner: Learner, booster: Booster[Any], rounds: int, seed: int
+    sample: Sample,
+    rows: Rows,
+    learner: Learner,
+    booster: Booster[Any],
+    rounds: int,
+    seed: int,
+    unwanted: Event | None = None,
 ) -> Member:
-    """Boost on some rows of a sample; one that is there twice counts twice."""
+    """Boost on some rows of a sample; one that is there twice counts twice.
+
+    It gives up between two rounds if it is ``unwanted``.
+    """
     part = part_of(sample, rows)
     signs = part.signs
     if signs.shape[1] == 1 and (signs == signs[0]).all():
         return Member(Vote([StumpRule.constant(int(signs[0, 0]))], np.ones(1)), None)
     run = Run(part, learner, booster, seed=seed)
     for _ in islice(run, rounds):
-        pass
+        if unwanted is not None and unwanted.is_set():
+            raise CancelledError
     run.stopped = run.stopped or f"all {rounds} rounds are done"
     return Member(run.vote(), run.ledger())
 
@@ -121,15 +133,25 @@ def boost_each(
     rounds: int,
     seed: int,
     threads: int = 1,
-) -> Iterator[Member]:
-    """Boost on every part, several at a time, and give the members in order."""
+    done: dict[int, Member] | None = None,
+) -> Generator[Member]:
+    """Boost on every part, several at a time, and give the members in order.
+
+    ``done`` also takes them, by the number of their part and as soon as they are made: after an
+    interrupt it has those that were waiting for one before them.
+    """
     if sample.codes is None:  # made before threads start
         _ = sample.rows
     seeds = np.random.SeedSequence(seed).generate_state(len(parts)).tolist()
-    jobs = zip(parts, seeds, strict=True)
-    return in_order(
-        lambda job: boost(sample, job[0], learner, booster, rounds, job[1]), jobs, threads
-    )
+    unwanted = Event()
+
+    def make(number: int) -> Member:
+        member = boost(sample, parts[number], learner, booster, rounds, seeds[number], unwanted)
+        if done is not None:
+            done[number] = member
+        return member
+
+    return in_order(make, range(len(parts)), threads, unwanted)
 
 
 def part_of(sample: Sample, rows: Rows) -> Sample:

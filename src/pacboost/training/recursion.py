@@ -88,6 +88,8 @@ class Recursion:
         probability("delta", delta)
         self.record = Record(edge, epsilon, delta, targets(epsilon, (1 - KEPT_EDGE * edge) / 2))
         self.rule: Hypothesis | None = None
+        self.ran_out = False
+        """Whether it ended for want of examples."""
         self._source, self._learner = source, learner
         self._choice = Choice(0, seed)
         self._calls = 0
@@ -99,7 +101,7 @@ class Recursion:
         try:
             self._learn(record.levels, record.delta, self._source, "")
         except (NoEdge, RanOut) as problem:
-            record.stopped = str(problem)
+            record.stopped, self.ran_out = str(problem), isinstance(problem, RanOut)
         except KeyboardInterrupt:
             record.stopped = "interrupted"
             raise

@@ -9,6 +9,7 @@ until right and wrong are as many, all are kept here and each side weighs half.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,36 +44,51 @@ class Filtered:
     @property
     def needed(self) -> int:
         """About how many rows would do, by the shares found; with none found, ten times as many."""
-        shares = (self.mistakes / self.looked_at[0], self.quarrels / max(1, self.looked_at[1]))
+        shares = (
+            self.mistakes / max(1, self.looked_at[0]),
+            self.quarrels / max(1, self.looked_at[1]),
+        )
         least = min((share for share in shares if share > 0), default=1 / self.rows)
         return max(10 * self.rows if 0 in shares else 0, 3 * math.ceil(LEAST_FOUND / least))
 
 
 def three_learners(sample: Sample, learner: Learner, seed: int) -> tuple[Hypothesis, Filtered]:
     """Learn three rules; or one, where it makes no mistake or the second never contradicts it."""
+    *_, last = three_steps(sample, learner, seed)
+    return last
+
+
+def three_steps(
+    sample: Sample, learner: Learner, seed: int
+) -> Iterator[tuple[Hypothesis, Filtered]]:
+    """Learn rule by rule, and give what there is after each: the first alone, until all are."""
     own, second, third = disjoint_parts(sample.n_rows, 3, seed)
     everyone = np.arange(sample.n_rows)
     seeds = Choice(sample.n_rows, seed)
     first_rule = _learn(sample, own if own.size else everyone, None, learner, seeds.seed_of(1, 0))
+    yield first_rule, Filtered(sample.n_rows, 0, 0, (0, 0))
     said = named(first_rule, sample)
     wrong = said != _classes(sample)
     if np.count_nonzero(wrong[second]) < LEAST_FOUND:
         second = everyone
     mistakes = int(np.count_nonzero(wrong[second]))
     if mistakes == 0:
-        return first_rule, Filtered(sample.n_rows, 0, 0, (second.size, 0))
+        yield first_rule, Filtered(sample.n_rows, 0, 0, (second.size, 0))
+        return
     halves = np.where(wrong[second], second.size - mistakes, mistakes)
     halves = np.ones_like(halves) if mistakes == second.size else halves
     second_rule = _learn(sample, second, halves, learner, seeds.seed_of(2, 0))
+    yield first_rule, Filtered(sample.n_rows, mistakes, 0, (second.size, 0))
     quarrel = said != named(second_rule, sample)
     if np.count_nonzero(quarrel[third]) < LEAST_FOUND:
         third = everyone
     quarrels = third[quarrel[third]]
     found = Filtered(sample.n_rows, mistakes, quarrels.size, (second.size, third.size))
     if quarrels.size == 0:
-        return first_rule, found
+        yield first_rule, found
+        return
     third_rule = _learn(sample, quarrels, None, learner, seeds.seed_of(3, 0))
-    return Three(first_rule, second_rule, third_rule), found
+    yield Three(first_rule, second_rule, third_rule), found
 
 
 def _learn(

@@ -70,16 +70,19 @@ class Faithful(Filtering):
 
     def rounds_on(self, kept: Kept) -> Iterator[Event]:
         """Learn one rule, and give it the vote that its tested edge deserves."""
+        edges = []
         for attempt in range(TRIES):
             run = self._run(kept)
             done = next(iter(run), None)
-            edge = None if done is None else self._tested_edge(done.hypothesis, attempt)
-            if done is not None and edge is not None:
-                self._take(done, self._deserved(run, done, edge))
+            test = None if done is None else self._test(done.hypothesis, attempt)
+            if done is not None and test is not None and test.found is not None:
+                self._take(done, self._deserved(run, done, test.found))
                 yield self.rounds[-1]
                 return
             if self.stopped:
                 return
+            if test is not None:
+                edges.append(2 * test.right / test.count - 1)
             if attempt + 1 == TRIES:
                 break
             again = self.fill()
@@ -88,9 +91,17 @@ class Faithful(Filtering):
                 yield from self._rounds(None)
                 return
             kept = again
-        self.stopped = self.stopped or (
-            f"no edge was found: {TRIES} rules had an advantage below {self.plan.floor:g} over "
-            "guessing on examples of their own"
+        self.stopped = self.stopped or self._without_edge(edges)
+
+    def _without_edge(self, edges: list[float]) -> str:
+        """Say what was measured, and what was promised."""
+        promise = "" if self.plan.edge is None else f"; promised was an edge of {self.plan.edge:g}"
+        if not edges:
+            return f"no edge was found: the learner knew no rule better than guessing{promise}"
+        return (
+            f"no edge was found: {TRIES} rules were tried, and the best that was tested has an "
+            f"edge of {max(edges):.3g} on examples of its own, surely below "
+            f"{2 * self.plan.floor:g}{promise}"
         )
 
     def _least(self) -> int:
@@ -131,8 +142,8 @@ class Faithful(Filtering):
         total = 2**40
         return self._booster.vote(Measured(total, round(total * (0.5 - advantage))))
 
-    def _tested_edge(self, rule: Hypothesis, attempt: int) -> float | None:
-        """Test a rule on examples that the filter keeps now; None if it is no better than chance.
+    def _test(self, rule: Hypothesis, attempt: int) -> EdgeTest:
+        """Test a rule on examples that the filter keeps now.
 
         The test ends: the interval shrinks until it lies on one side of the floor.
         """
@@ -158,4 +169,4 @@ class Faithful(Filtering):
                 break
         last = self.refills[-1]
         self.refills[-1] = dataclasses.replace(last, tested=last.tested + filling.draws)
-        return test.found
+        return test
