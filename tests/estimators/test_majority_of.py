@@ -237,9 +237,12 @@ class EndlessOnOne:
         if len(self.parts) == 3 and not hasattr(self, "pressed_at"):
             self.pressed_at = self.calls
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        column = 2 + int(np.argmax(np.abs((weights * y) @ np.sign(X[:, 2:]))))
-        side = np.sign((weights * y) @ np.sign(X[:, column]))
-        return lambda rows: side * np.sign(rows[:, column])
+        light = np.argsort(
+            weights
+        )  # an edge of 0.2 in every round, so that it never ends by itself
+        said = y.copy()
+        said[light[np.cumsum(weights[light]) <= 0.4 * weights.sum()]] *= -1
+        return lambda rows: said
 
 
 def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:

@@ -132,7 +132,8 @@ class TestTable:
         oracle = sql(database, "y", table="shop", drop=["word"])
         sequence(oracle, of_size(1000), laps=2)
         assert oracle.largest_block == GROUP * (65 + 33 + 2 + 65 + 65) // 8
-        assert 1.5 * oracle.largest_block < oracle.most_bytes_held <= 2 * oracle.largest_block
+        # How far the reader is ahead depends on its pace; two blocks are the most there may be.
+        assert oracle.largest_block <= oracle.most_bytes_held <= 2 * oracle.largest_block
         per_pass = N * (64 + 32 + 1 + 64 + 64) / 8
         assert 2 * per_pass <= oracle.bytes_read <= 2.2 * per_pass + 2 * oracle.largest_block
         with pytest.raises(DataError, match=r"table shop of .*: takes"):
