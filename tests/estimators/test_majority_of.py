@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -245,7 +247,7 @@ class EndlessOnOne:
         return lambda rows: said
 
 
-def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:
+def interrupted() -> None:
     """The first member is not done, and does not go on for all its rounds; those after it are."""
     X = np.random.default_rng(0).normal(size=(600, 20))
     y = np.sign(X[:, 1])
@@ -258,6 +260,13 @@ def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:
     assert f"the {kept} members done before" in caught.value.__notes__[0]
     assert model.part_sizes_.tolist() == [200] * kept
     assert model.score(X, y) == 1
+
+
+def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:
+    """In a process of its own, whose main thread nothing else has a claim on."""
+    code = "from tests.estimators.test_majority_of import interrupted; interrupted()"
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=120)
 
 
 def test_no_edge_and_one_class_are_told() -> None:
