@@ -239,9 +239,8 @@ class EndlessOnOne:
         if len(self.parts) == 3 and not hasattr(self, "pressed_at"):
             self.pressed_at = self.calls
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        light = np.argsort(
-            weights
-        )  # an edge of 0.2 in every round, so that it never ends by itself
+        # An edge of 0.2 in every round, so that it never ends by itself.
+        light = np.argsort(weights)
         said = y.copy()
         said[light[np.cumsum(weights[light]) <= 0.4 * weights.sum()]] *= -1
         return lambda rows: said
@@ -263,8 +262,8 @@ def interrupted() -> None:
 
 
 def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:
-    """In a process of its own, whose main thread nothing else has a claim on."""
-    code = "from tests.estimators.test_majority_of import interrupted; interrupted()"
+    """Also after polars was imported, which lets the system restart waits that Ctrl-C ended."""
+    code = "import polars; from tests.estimators.test_majority_of import interrupted; interrupted()"
     root = Path(__file__).parents[2]
     subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=120)
 

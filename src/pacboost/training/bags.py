@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event
 from typing import TypeVar
@@ -113,11 +113,22 @@ def in_order(
             for item in items:
                 begun.append(pool.submit(function, item))
                 if len(begun) > 2 * threads:
-                    yield begun.popleft().result()
+                    yield _heard(begun.popleft())
             while begun:
-                yield begun.popleft().result()
+                yield _heard(begun.popleft())
         finally:
             if unwanted is not None:
                 unwanted.set()
             for future in begun:
                 future.cancel()
+
+
+def _heard(future: Future[Result]) -> Result:
+    """Wait for a result, a little at a time, so that Ctrl-C is heard.
+
+    It interrupts a wait without end only while the system has not been told to restart such waits,
+    and importing polars tells it so.
+    """
+    while not wait([future], timeout=0.1).done:
+        pass
+    return future.result()
