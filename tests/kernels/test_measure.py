@@ -107,7 +107,13 @@ def add_up(
     sums: NDArray[np.float64],
 ) -> None:
     if kind == "softmax":
-        measure.class_costs(margins, signs, base, size, sums)
+        rows = len(margins)
+        costs, squares = np.full((2, rows), np.nan)
+        wrong = np.zeros(rows, dtype=np.bool_)
+        pulls = np.arange(margins.size).reshape(margins.shape)
+        measure.class_rows(np.arange(rows), margins, signs, pulls, costs, wrong, squares)
+        sums[:] = np.add.reduceat(costs * base, np.arange(0, rows, size))
+        np.testing.assert_array_equal(squares, (pulls.astype(float) ** 2).sum(axis=1))
     else:
         measure.potential(KINDS[kind], margins, base, size, sums)
 
@@ -166,6 +172,15 @@ def test_wrong_classes_equal_the_twins(seed: int, rows: int, outputs: int, one: 
     first = generator.integers(1, 2**40, 1 if one else rows)
     ours = measure.wrong_classes(margins, signs, first)
     assert ours == naive.wrong_classes(margins, signs, first)
+    chosen = generator.permutation(rows)[: rows // 2 + 1]
+    costs, squares, wrong = np.full(rows, -1.0), np.full(rows, -1.0), np.full(rows, fill_value=True)
+    measure.class_rows(chosen, margins, signs, np.zeros(signs.shape, int), costs, wrong, squares)
+    each = [naive.wrong_classes(margins[[i]], signs[[i]], np.ones(1, int)) for i in range(rows)]
+    left = np.setdiff1d(np.arange(rows), chosen)
+    assert wrong[chosen].tolist() == [each[i] == 1 for i in chosen]
+    assert wrong[left].all()
+    assert (costs[left] == -1).all()
+    assert (costs[chosen] >= 0).all()
 
 
 def test_a_tie_between_classes_is_a_mistake() -> None:

@@ -196,13 +196,14 @@ def newton_kernel(
     most: float,
     margins: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int, int]:
-    weights, pulls = np.full((2, *signs.shape), -1, dtype=np.int64)
+    weights, pulls = np.zeros((2, *signs.shape), dtype=np.int64)
     if signs.shape[1] == 1:
         flat = (values[:, 0], signs[:, 0], margins[:, 0], weights[:, 0], pulls[:, 0])
         own, side, margin, weight, pull = flat
         sums = update.logistic(cells, own, side, base, most, margin, weight, pull)
     else:
-        sums = update.softmax(cells, values, signs, base, most, margins, weights, pulls)
+        own_rows = np.arange(len(signs))
+        sums = update.softmax(own_rows, cells, values, signs, base, most, margins, weights, pulls)
     return weights, pulls, int(sums[0]), int(sums[1])
 
 
@@ -232,6 +233,29 @@ def test_newton_weights_and_pulls_equal_the_twins(
         assert np.all(np.abs(ours - theirs) <= 1 + np.abs(theirs) * 2.0**-45)
     assert weight_sum == weights.sum()
     assert pull_sum == np.abs(pulls).sum()
+
+
+@pytest.mark.parametrize("outputs", [3, 40])
+def test_rows_that_are_not_chosen_stay_as_they_are(outputs: int) -> None:
+    """And the sums grow by what the others gained: the same as weighing all rows."""
+    generator = np.random.default_rng(outputs)
+    cells, values, _, margins = some_cells(generator, 500, outputs)
+    values[-1] = 0
+    signs, base = one_class_signs(generator, 500, outputs), np.array([2.0**40])
+    nothing = np.zeros((1, outputs)), signs, base, math.inf
+    weights, pulls = np.zeros((2, *signs.shape), dtype=np.int64)
+    rows = np.arange(500)
+    before = update.softmax(rows, 0 * cells, *nothing, margins, weights, pulls)
+    moved = np.flatnonzero(cells != len(values) - 1)
+    assert 0 < moved.size < 500
+    all_of = [margins.copy(), weights.copy(), pulls.copy()]
+    grown = update.softmax(moved, cells, values, signs, base, math.inf, margins, weights, pulls)
+    alike = update.softmax(rows, cells, values, signs, base, math.inf, *all_of)
+    for ours, theirs in zip((margins, weights, pulls), all_of, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert grown == alike
+    assert before[0] + grown[0] == weights.sum()
+    assert before[1] + grown[1] == np.abs(pulls).sum()
 
 
 @pytest.mark.parametrize("outputs", [1, 3, 40])

@@ -71,6 +71,8 @@ class Moved:
     values: CellValues
     normaliser: float
     """By how much the mean potential is multiplied, where the sums tell; else 1."""
+    rows: NDArray[np.intp] | None = None
+    """The rows whose cell adds anything, where the others are to be left alone; None for all."""
 
 
 class State(Protocol):

@@ -18,7 +18,7 @@ chance to be kept when examples are filtered.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -93,8 +93,8 @@ class Logit(Accepting[LogitState]):
         state = LogitState(
             signs=signs,
             margins=np.zeros(signs.shape),
-            weights=np.empty(signs.shape, dtype=np.int64),
-            pulls=np.empty(signs.shape, dtype=np.int64),
+            weights=np.zeros(signs.shape, dtype=np.int64),
+            pulls=np.zeros(signs.shape, dtype=np.int64),
             base=np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1]))),
         )
         return self._weigh(state, None)
@@ -113,7 +113,8 @@ class Logit(Accepting[LogitState]):
     def request(self, state: LogitState) -> Request:
         """Ask for Newton's step."""
         penalty = self._penalty(state)
-        return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
+        weight, pull = max(1, state.weight), max(1, state.pull)
+        return Request(state.weights, state.pulls, weight, pull, "newton", penalty)
 
     def values(self, state: LogitState, sums: Sums, cells: Cells) -> CellValues:
         """Give each cell Newton's step for its rows."""
@@ -176,26 +177,50 @@ class Logit(Accepting[LogitState]):
         return state.cast[-1]
 
     def _weigh(self, state: LogitState, moved: Moved | None) -> LogitState:
-        signs = state.signs
-        rows, outputs = signs.shape
-        cells = np.zeros(rows, dtype=np.uint8) if moved is None else moved.cells
-        values = np.zeros((1, outputs)) if moved is None else moved.values
-        arrays: list[NDArray[Any]] = [signs, state.margins, state.weights, state.pulls]
-        weigh: Callable[..., tuple[np.int64, np.int64]] = update.softmax
-        if outputs == 1:
-            weigh, values = update.logistic, values.reshape(-1)
-            arrays = [array.reshape(-1) for array in arrays]
-        totals: list[tuple[int, int]] = []
+        rows, outputs = state.signs.shape
+        if moved is None:
+            moved = Moved(np.zeros(rows, dtype=np.uint8), np.zeros((1, outputs)), 1.0)
+        weight, pull = (self._weigh_two if outputs == 1 else self._weigh_many)(state, moved)
+        return replace(state, weight=weight, pull=pull)
+
+    def _weigh_two(self, state: LogitState, moved: Moved) -> tuple[int, int]:
+        """Weigh all rows of two classes; give the sums of weights and absolute pulls."""
+        columns = (state.signs, state.margins, state.weights, state.pulls)
+        arrays: list[NDArray[Any]] = [array.reshape(-1) for array in columns]
+        values, totals = moved.values.reshape(-1), []
 
         def task(start: int, stop: int) -> None:
             signs, margins, weights, pulls = (array[start:stop] for array in arrays)
             base = state.base if state.base.size == 1 else state.base[start:stop]
-            weight, pull = weigh(
-                cells[start:stop], values, signs, base, self.max_target, margins, weights, pulls
+            cells = moved.cells[start:stop]
+            totals.append(
+                update.logistic(
+                    cells, values, signs, base, self.max_target, margins, weights, pulls
+                )
             )
-            totals.append((int(weight), int(pull)))
 
-        each_rows(task, rows, width=outputs)
-        return replace(
-            state, weight=max(1, sum(w for w, _ in totals)), pull=max(1, sum(p for _, p in totals))
-        )
+        each_rows(task, state.signs.shape[0])
+        return sum(int(w) for w, _ in totals), sum(int(p) for _, p in totals)
+
+    def _weigh_many(self, state: LogitState, moved: Moved) -> tuple[int, int]:
+        """Weigh the rows that moved; give the sums over all."""
+        rows, outputs = state.signs.shape
+        chosen = np.arange(rows) if moved.rows is None else moved.rows
+        grown = [(state.weight, state.pull)]
+
+        def task(start: int, stop: int) -> None:
+            weight, pull = update.softmax(
+                chosen[start:stop],
+                moved.cells,
+                moved.values,
+                state.signs,
+                state.base,
+                self.max_target,
+                state.margins,
+                state.weights,
+                state.pulls,
+            )
+            grown.append((int(weight), int(pull)))
+
+        each_rows(task, chosen.size, width=outputs)
+        return sum(w for w, _ in grown), sum(p for _, p in grown)

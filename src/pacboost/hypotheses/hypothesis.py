@@ -40,6 +40,11 @@ class Hypothesis(ABC):
     values: CellValues
     """What it says in each cell, (cells, outputs)."""
 
+    @property
+    def silent(self) -> int | None:
+        """The cell of which it never says anything, if it has one."""
+        return None
+
     @abstractmethod
     def cells(self, sample: Sample) -> Cells:
         """Give the cell of every row of a sample."""

@@ -45,6 +45,11 @@ class WordList(Hypothesis):
         """Give the list of no word, which says the same of every text."""
         return cls(np.empty(0, dtype=np.int32), np.zeros((1, outputs)), abstains=False)
 
+    @property
+    def silent(self) -> int | None:
+        """The cell of texts that contain none of its words, if it abstains."""
+        return self.asked.size if self.abstains else None
+
     def cells(self, sample: Sample) -> Cells:
         """Find the first word of the list in every row."""
         cells = no_cells(sample.n_rows, self.asked.size)

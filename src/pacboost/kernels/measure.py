@@ -104,30 +104,56 @@ LOGISTIC, CLIPPED, SQUARE, ABSOLUTE = range(4)
 
 
 @kernel
-def class_costs(
+def class_rows(
+    chosen: NDArray[np.intp],
     margins: NDArray[np.float64],
     signs: NDArray[np.int8],
-    base: NDArray[np.float64],
-    size: int,
-    sums: NDArray[np.float64],
+    pulls: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    wrong: NDArray[np.bool_],
+    squares: NDArray[np.float64],
 ) -> None:
-    """Add up -ln p(y|x), with p = softmax(F), as ``potential`` adds up other costs."""
+    """Write what the chosen rows cost, -ln p(y|x) with p = softmax(F).
+
+    Also write whether their own class does not score above every other, and Σ pull².
+    """
     outputs = margins.shape[1]
     rows = max(1, ROWS_PER_TILE // outputs)
     raised, tops, totals = np.empty(rows * outputs), np.empty(rows), np.empty(rows)
-    for span in range(sums.size):
-        total = 0.0
-        own = margins[span * size : (span + 1) * size]
-        sides = signs[span * size : (span + 1) * size]
-        for tile in range(0, own.shape[0], rows):
-            part, side = own[tile : tile + rows], sides[tile : tile + rows]
-            raise_rows(part, side, raised, tops, totals)
-            for i in range(part.shape[0]):
-                for k in range(outputs):
-                    if side[i, k] > 0:
-                        weight = base[span * size + tile + i] if base.size > 1 else base[0]
-                        total += weight * (np.log(totals[i]) + (tops[i] - part[i, k]))
-        sums[span] = total
+    for first in range(0, chosen.size, rows):
+        tile = chosen[first : first + rows]
+        raise_rows(tile, margins, signs, raised, tops, totals)
+        for j in range(tile.size):
+            margin, side, pull = margins[tile[j]], signs[tile[j]], pulls[tile[j]]
+            own = other = -np.inf
+            square = 0.0
+            for k in range(outputs):
+                if side[k] > 0:
+                    own = margin[k]
+                else:
+                    other = max(other, -margin[k])
+                square += float(pull[k]) * float(pull[k])
+            costs[tile[j]] = np.log(totals[j]) + (tops[j] - own)
+            wrong[tile[j]] = not own > other
+            squares[tile[j]] = square
+
+
+@kernel
+def class_sums(
+    chosen: NDArray[np.intp],
+    cells: NDArray[np.unsignedinteger],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.int64],
+    sums: NDArray[np.int64],
+) -> None:
+    """Do what ``cell_sums`` does, for the chosen rows and pulls of their own, without squares."""
+    for j in range(chosen.size):
+        i = chosen[j]
+        pull_sums, weight_sums = sums[0, cells[i]], sums[1, cells[i]]
+        pull, weight = pulls[i], weights[i]
+        for k in range(pull.size):
+            pull_sums[k] += pull[k]
+            weight_sums[k] += weight[k]
 
 
 @kernel

@@ -193,6 +193,7 @@ def logistic(
 
 @kernel
 def softmax(
+    chosen: NDArray[np.intp],
     cells: NDArray[np.unsignedinteger],
     values: NDArray[np.float64],
     signs: NDArray[np.int8],
@@ -202,24 +203,29 @@ def softmax(
     weights: NDArray[np.int64],
     pulls: NDArray[np.int64],
 ) -> tuple[np.int64, np.int64]:
-    """Add each cell's values, then set weights p(1 - p) and pulls y* - p, with p = softmax(F)."""
+    """Add each cell's values, then set weights p(1 - p) and pulls y* - p, with p = softmax(F).
+
+    Only the chosen rows are looked at. Gives by how much the sums of all weights and of all
+    absolute pulls have grown.
+    """
     weight_sum = np.int64(0)
     pull_sum = np.int64(0)
     outputs = signs.shape[1]
     rows = max(1, ROWS_PER_TILE // outputs)
     raised, tops, totals = np.empty(rows * outputs), np.empty(rows), np.empty(rows)
-    for tile in range(0, cells.size, rows):
-        own_cells = cells[tile : tile + rows]
-        for i in range(own_cells.size):
-            own, side, margin = values[own_cells[i]], signs[tile + i], margins[tile + i]
+    for first in range(0, chosen.size, rows):
+        tile = chosen[first : first + rows]
+        for j in range(tile.size):
+            own, side, margin = values[cells[tile[j]]], signs[tile[j]], margins[tile[j]]
             for k in range(side.size):
                 margin[k] += own[k] * side[k]
-        raise_rows(margins[tile : tile + rows], signs[tile : tile + rows], raised, tops, totals)
-        for i in range(own_cells.size):
-            total = totals[i]
-            scale = (base[tile + i] if base.size > 1 else base[0]) / total
-            side, weight, pull = signs[tile + i], weights[tile + i], pulls[tile + i]
-            line = raised[i * outputs : (i + 1) * outputs]
+        raise_rows(tile, margins, signs, raised, tops, totals)
+        for j in range(tile.size):
+            i = tile[j]
+            total = totals[j]
+            scale = (base[i] if base.size > 1 else base[0]) / total
+            side, weight, pull = signs[i], weights[i], pulls[i]
+            line = raised[j * outputs : (j + 1) * outputs]
             for k in range(side.size):  # p = line/total, and the scale makes units of it
                 part = line[k] * scale
                 other = (total - line[k]) * scale
@@ -228,46 +234,48 @@ def softmax(
                 held = most * curve
                 curved = np.int64(curve + 0.5)
                 whole = np.int64((held if held < gap else gap) + 0.5)  # as above
+                weight_sum += curved - weight[k]
+                pull_sum += whole - abs(pull[k])
                 weight[k] = curved
                 pull[k] = whole * side[k]
-                weight_sum += curved
-                pull_sum += whole
     return weight_sum, pull_sum
 
 
 @kernel
 def raise_rows(
+    chosen: NDArray[np.intp],
     margins: NDArray[np.float64],
     signs: NDArray[np.int8],
     raised: NDArray[np.float64],
     tops: NDArray[np.float64],
     totals: NDArray[np.float64],
 ) -> None:
-    """Write exp(F - max F) for the scores F = margin·sign of some rows, row after row.
+    """Write exp(F - max F) for the scores F = margin·sign of the chosen rows, row after row.
 
     Also write the largest score of each row, and the sum of what was raised. One long loop raises
     all rows, since short ones hardly run on vectors.
     """
-    rows, outputs = margins.shape
-    flat, flat_signs, out = margins.ravel(), signs.ravel(), raised[: rows * outputs]
-    for j in range(flat.size):
-        out[j] = flat[j] * flat_signs[j]
-    for i in range(rows):
-        line = out[i * outputs : (i + 1) * outputs]
+    outputs = margins.shape[1]
+    out = raised[: chosen.size * outputs]
+    for j in range(chosen.size):
+        margin, side = margins[chosen[j]], signs[chosen[j]]
+        line = out[j * outputs : (j + 1) * outputs]
+        for k in range(line.size):
+            line[k] = margin[k] * side[k]
         top = line[0]
         for k in range(line.size):
             top = line[k] if line[k] > top else top
-        tops[i] = top
+        tops[j] = top
         for k in range(line.size):
             line[k] = LOG_UNITS + (line[k] - top)
     for j in range(out.size):
         out[j] = whole_exp(out[j]) * UNIT
-    for i in range(rows):
-        line = out[i * outputs : (i + 1) * outputs]
+    for j in range(chosen.size):
+        line = out[j * outputs : (j + 1) * outputs]
         total = 0.0
         for k in range(line.size):
             total += line[k]
-        totals[i] = total
+        totals[j] = total
 
 
 @kernel

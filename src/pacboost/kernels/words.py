@@ -52,31 +52,94 @@ def gains(
     word speak too; of shape (2, 0) where they keep silent.
     """
     outputs = weights.shape[1]
-    pull, weight = np.empty(outputs, np.int64), np.empty(outputs, np.int64)
+    sums = np.empty((2, outputs), np.int64)
     for c in range(words.size):
-        pull[:] = 0
-        weight[:] = 0
-        found = 0
-        for place in range(starts[words[c]], starts[words[c] + 1]):
-            i = rows[place]
-            if taken[i]:
-                continue
-            found += 1
-            if times_weight:
-                for k in range(outputs):
-                    weight[k] += weights[i, k]
-                    pull[k] += weights[i, k] * pulls[i, k]
-            else:
-                for k in range(outputs):
-                    weight[k] += weights[i, k]
-                    pull[k] += pulls[i, k]
+        held = rows[starts[words[c]] : starts[words[c] + 1]]
+        found = add_up(held, taken, weights, pulls, times_weight, sums)
         gain = 0.0
-        for k in range(outputs):
-            gain += spoken(criterion, float(pull[k]), float(weight[k]), penalty)
-        for k in range(rest.shape[1]):
-            other_pull, other_weight = rest[0, k] - pull[k], rest[1, k] - weight[k]
-            gain += spoken(criterion, float(other_pull), float(other_weight), penalty)
-        out[c] = gain if found > 0 else NOTHING
+        for k in range(outputs if found else 0):
+            gain += spoken(criterion, float(sums[0, k]), float(sums[1, k]), penalty)
+        for k in range(rest.shape[1] if found else 0):
+            pull, weight = rest[0, k] - sums[0, k], rest[1, k] - sums[1, k]
+            gain += spoken(criterion, float(pull), float(weight), penalty)
+        out[c] = gain if found else NOTHING
+
+
+@kernel
+def add_up(
+    held: NDArray[np.int32],
+    taken: NDArray[np.uint8],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    sums: NDArray[np.int64],
+) -> bool:
+    """Write the sums of pulls and weights of the rows that are not taken; tell if there are any."""
+    own_pulls, own_weights = sums[0], sums[1]
+    own_pulls[:] = 0
+    own_weights[:] = 0
+    found = False
+    for place in range(held.size):
+        i = held[place]
+        if taken[i]:
+            continue
+        found = True
+        weight, pull = weights[i], pulls[i]
+        if times_weight:
+            for k in range(weight.size):
+                own_weights[k] += weight[k]
+                own_pulls[k] += weight[k] * pull[k]
+        else:
+            for k in range(weight.size):
+                own_weights[k] += weight[k]
+                own_pulls[k] += pull[k]
+    return found
+
+
+@kernel
+def extend(
+    drawn: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    taken: NDArray[np.uint8],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    rest: NDArray[np.int64],
+    criterion: int,
+    penalty: float,
+    asked: NDArray[np.int32],
+    count: int,
+    cells: NDArray[np.unsignedinteger],
+) -> int:
+    """Put the best word of every line drawn at the end of a list, if it wins anything.
+
+    The rows that hold it and had no cell get the next one; ``cells`` of rows that have none is the
+    size of ``asked``. Gives how many words the list now has.
+    """
+    out = np.empty(drawn.shape[1])
+    sums = np.empty((2, weights.shape[1]), np.int64)
+    for line in range(drawn.shape[0]):
+        own = drawn[line]
+        gains(own, starts, rows, taken, weights, pulls, times_weight, rest, criterion, penalty, out)
+        best = 0
+        for c in range(out.size):
+            best = c if out[c] > out[best] else best
+        if not out[best] > 0:
+            continue
+        held = rows[starts[own[best]] : starts[own[best] + 1]]
+        if rest.shape[1] > 0:
+            add_up(held, taken, weights, pulls, times_weight, sums)
+            for k in range(rest.shape[1]):
+                rest[0, k] -= sums[0, k]
+                rest[1, k] -= sums[1, k]
+        for place in range(held.size):
+            taken[held[place]] = 1
+            if cells[held[place]] == asked.size:
+                cells[held[place]] = count
+        asked[count] = own[best]
+        count += 1
+    return count
 
 
 @kernel

@@ -86,64 +86,69 @@ class WordSearch(Search):
         if chosen is not None:
             taken[:] = 1
             taken[chosen] = 0
-        rest = self._sums(request, np.flatnonzero(taken == 0))
-        generator = np.random.default_rng(seed)
+        rest = self._rest(request, taken)
         cells = no_cells(self.sample.n_rows, learner.length)
-        asked: list[int] = []
-        for _ in range(learner.length if n_words else 0):
-            if learner.candidates is None:
-                drawn = np.arange(n_words)
-            else:
-                drawn = generator.integers(n_words, size=learner.candidates)
-            won = self._gains(drawn, request, taken, rest)
-            best = int(won.argmax())
-            if won[best] <= 0:
-                continue
-            word = int(drawn[best])
-            rows = self._rows[self._starts[word] : self._starts[word + 1]]
-            if not learner.abstain:
-                rest = rest - self._sums(request, rows[taken[rows] == 0])
-            taken[rows] = 1
-            cells[rows[cells[rows] == learner.length]] = len(asked)
-            asked.append(word)
-        cells = np.minimum(cells, cells.dtype.type(len(asked)))
-        outputs = request.weights.shape[1]
-        rule = WordList(
-            np.array(asked, dtype=np.int32), np.zeros((len(asked) + 1, outputs)), learner.abstain
-        )
-        return rule, cells
+        asked, count = np.empty(learner.length, dtype=np.int32), 0
+        size = learner.length if n_words else 0
+        if learner.candidates is not None:
+            generator = np.random.default_rng(seed)
+            drawn = generator.integers(n_words or 1, size=(size, learner.candidates))
+            count = self._extend(drawn, request, taken, rest, asked, count, cells)
+        for _ in range(size if learner.candidates is None else 0):
+            best = int(self._gains(request, taken, rest).argmax())
+            count = self._extend(np.array([[best]]), request, taken, rest, asked, count, cells)
+        cells = np.minimum(cells, cells.dtype.type(count))
+        values = np.zeros((count + 1, request.weights.shape[1]))
+        return WordList(asked[:count].copy(), values, learner.abstain), cells
 
-    def _sums(self, request: Request, rows: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Add up pulls and weights of rows; of none where the rest keeps silent."""
+    def _rest(self, request: Request, taken: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Add up pulls and weights of rows not taken; of none where the rest keeps silent."""
         if self._learner.abstain:
             return np.zeros((2, 0), dtype=np.int64)
+        rows = np.flatnonzero(taken == 0)
         weights, pulls = request.weights[rows], request.pulls[rows]
         own = weights * pulls if request.signed else pulls
         return np.stack([own.sum(axis=0, dtype=np.int64), weights.sum(axis=0)])
 
-    def _gains(
+    def _extend(
         self,
         drawn: NDArray[np.int64],
         request: Request,
         taken: NDArray[np.uint8],
         rest: NDArray[np.int64],
+        asked: NDArray[np.int32],
+        count: int,
+        cells: Cells,
+    ) -> int:
+        given = self._given(request, taken, rest)
+        return int(kernels.extend(drawn, *given, asked, count, cells))
+
+    def _given(
+        self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
+    ) -> tuple[Any, ...]:
+        """What kernels need to know besides words."""
+        return (
+            self._starts,
+            self._rows,
+            taken,
+            request.weights,
+            request.pulls,
+            request.signed,
+            rest,
+            CRITERIA[request.criterion],
+            float(request.penalty),
+        )
+
+    def _gains(
+        self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        out = np.empty(drawn.size)
+        """What every word would win."""
+        words = np.arange(self._starts.size - 1)
+        out = np.empty(words.size)
+        given = self._given(request, taken, rest)
 
         def task(first: int, last: int) -> None:
-            kernels.gains(
-                drawn[first:last],
-                self._starts,
-                self._rows,
-                taken,
-                request.weights,
-                request.pulls,
-                request.signed,
-                rest,
-                CRITERIA[request.criterion],
-                float(request.penalty),
-                out[first:last],
-            )
+            kernels.gains(words[first:last], *given, out[first:last])
 
-        each_columns(task, drawn.size, self._work)
+        each_columns(task, words.size, self._work)
         return out

@@ -123,14 +123,13 @@ def exponential_normaliser(sums: Sums, values: CellValues) -> float:
 
 
 def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> float:
-    """The mean cost of the margins, in a unit that is 1 (log₂ K for softmax) where all are 0.
+    """The mean cost of the margins of pairs of row and output, in a unit that is 1 where all are 0.
 
     In regression, the mean loss of the scores that stand for margins there.
     """
     rows, outputs = margins.shape
     if sample.targets is not None:
         margins = sample.targets[:, None] - margins
-    softmax = kind == "logistic" and outputs > 1
     size = span_size(outputs)
     sums = np.zeros(span_count(rows, outputs))
 
@@ -138,9 +137,7 @@ def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> f
         a, b = start // size, span_count(stop, outputs)
         base = np.ones(1) if sample.base.size == 1 else sample.base[start:stop]
         own = margins[start:stop]
-        if softmax:
-            measure.class_costs(own, sample.signs[start:stop], base, size, sums[a:b])
-        elif kind == "logistic" and base.size == 1:
+        if kind == "logistic" and outputs == base.size == 1:
             measure.log_costs(own[:, 0], size, sums[a:b])
         else:
             measure.potential(KINDS[kind], own, base, size, sums[a:b])
@@ -148,7 +145,7 @@ def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> f
     each_rows(task, rows, width=outputs)
     mass = float(sample.base.sum()) if sample.base.size > 1 else float(rows)
     unit = math.log(2) if kind == "logistic" else 1.0
-    mean = float(sums.sum()) / (unit * mass * (1 if softmax else outputs))
+    mean = float(sums.sum()) / (unit * mass * outputs)
     return max(mean, LEAST_COST) if sample.targets is None else mean
 
 

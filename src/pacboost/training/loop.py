@@ -24,10 +24,11 @@ from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.numerics.soft_margin import soft_margin
-from pacboost.samples.request import Request
+from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Sample
 from pacboost.training import judge, resuming
 from pacboost.training.choice import Choice
+from pacboost.training.each_row import EachRow
 from pacboost.training.hardest import hardest
 from pacboost.training.margins import norm
 from pacboost.training.potential import Potential
@@ -109,6 +110,10 @@ class Run:
         self._state = self._booster.init(signs, self.sample.base, self.sample.targets)
         total = self._booster.request(self._state).weight
         self._potential = Potential(self._booster, self.sample, total)
+        self._each: EachRow | None = None
+        if self._booster.multiclass == "softmax" and self.outputs > 1:
+            self._each = EachRow(self.sample)
+            self._each.see(self._state.margins, self._booster.request(self._state), None)
 
     @property
     def cells(self) -> bool:
@@ -136,7 +141,7 @@ class Run:
         """Go on from a vote that was trained on other rows."""
         if not isinstance(self._booster, Accepting):
             raise ParameterError(f"{self._booster.name} does not go on from other rows")
-        self._entered = True
+        self._entered, self._each = True, None
         if len(votes):
             self._state = self._booster.enter(self._state, margins, votes, path)
 
@@ -160,8 +165,10 @@ class Run:
         self._state = self._resumed(hypotheses, votes, margins, ledger)
         if self._booster.revises:
             margins = self._state.margins
+        if self._each is not None:
+            self._each.see(margins, self._booster.request(self._state), None)
         known = ledger.potential == "exponential"  # from margins, whatever their size
-        mean = 1.0 if known else self._potential.mean(self._state, margins, len(ledger))
+        mean = 1.0 if known else self._mean_potential(margins, len(ledger))
         shown = self._class_scores * self.sample.signs if self._by_row else margins
         resuming.refuse_other_rows(
             ledger,
@@ -377,7 +384,7 @@ class Run:
         prior = self._booster.prior and not self.done
         for attempt in range(-1 if prior else 0, self._attempts):
             rule, cells = self._partition(request, attempt)
-            sums, effective_size = judge.cell_sums(request, cells, len(rule.values))
+            rows, sums, effective_size = self._sums(request, rule, cells)
             values = self._booster.values(self._state, sums, cells)
             values = rule.allowed(values, self._booster.unit(self._state))
             edge = judge.edge_of(sums, values)
@@ -387,7 +394,9 @@ class Run:
             return None
         by_sums = self._potential.by_normaliser
         told = judge.exponential_normaliser(sums, values) if by_sums else 1.0
-        self._state = self._booster.move(self._state, Moved(cells, values, told))
+        self._state = self._booster.move(self._state, Moved(cells, values, told, rows))
+        if self._each is not None:
+            self._each.see(self._state.margins, self._booster.request(self._state), rows)
         normaliser = self._normaliser(told)
         hypothesis = rule.valued(values, sums.weights.sum(axis=1).astype(np.float64))
         wrong = round(sums.pull * (1 - edge) / 2)
@@ -398,6 +407,15 @@ class Run:
         if wrong == 0 and self._booster.plain and done.entry.training_error == 0:
             self.stopped = FOUND_IT  # the next would be the same again
         return done
+
+    def _sums(
+        self, request: Request, rule: Hypothesis, cells: Cells
+    ) -> tuple[NDArray[np.intp] | None, Sums, float]:
+        """Give the rows that the rule may move (None: all), the sums over its cells, and worth."""
+        if self._each is None:
+            return None, *judge.cell_sums(request, cells, len(rule.values))
+        rows = None if rule.silent is None else np.flatnonzero(cells != rule.silent)
+        return rows, *self._each.cell_sums(request, cells, len(rule.values), rows)
 
     def _partition(self, request: Request, attempt: int) -> tuple[Hypothesis, Cells]:
         """Ask the learner for cells; attempt -1 is for the constant some boosters start with."""
@@ -415,7 +433,16 @@ class Run:
         """
         if self._potential.by_normaliser:
             return self._potential.known(told)
-        return 1.0 if self._entered else self._potential.measured(self._state, len(self.done) + 1)
+        if self._entered:
+            return 1.0
+        return self._potential.measured(
+            self._mean_potential(self._state.margins, len(self.done) + 1)
+        )
+
+    def _mean_potential(self, margins: NDArray[np.float64], rounds: int) -> float:
+        if self._each is not None:
+            return self._each.mean_cost()
+        return self._potential.mean(self._state, margins, rounds)
 
     def _record(
         self,
@@ -474,4 +501,6 @@ class Run:
         """The training error; in regression the mean loss, which was just measured."""
         if self.sample.targets is not None:
             return self._potential.now
+        if self._each is not None:
+            return self._each.error(self._first_weights)
         return judge.training_error(margins, self.sample, self._first_weights)

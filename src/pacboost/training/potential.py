@@ -69,10 +69,9 @@ class Potential:
             return judge.mean_cost(costs, margins, self._sample)
         return judge.mean_potential(self._booster.potential, margins, self._sample)
 
-    def measured(self, state: Any, rounds: int) -> float:
-        """Give Z_t by measuring the mean anew."""
-        before = self.now
-        self.now = self.mean(state, state.margins, rounds)
+    def measured(self, mean: float) -> float:
+        """Give Z_t by the mean as it is now."""
+        before, self.now = self.now, mean
         return max(self.now / before if before > 0 else 1.0, LEAST_NORMALISER)
 
     def known(self, normaliser: float) -> float:
