@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check pytest slow bench clean
+.PHONY: demo test check pytest browser docs slow bench clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -15,10 +15,20 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-pytest: .venv/.dev
-	$(BIN)/pytest
+# Two at a time: most tests use one core. Reports are tested in a real browser where there is one.
+pytest: .venv/.dev browser
+	$(BIN)/pytest -n 2
 
-slow: .venv/.dev
+browser:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get -qq update >/dev/null && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } || \
+	  echo "no chromium: tests of the report in a browser are skipped"
+
+docs: .venv/.dev
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
+	@echo "docs/_build/index.html"
+
+slow: .venv/.dev browser
 	$(BIN)/pytest -m slow -rA
 
 bench: .venv/.bench
@@ -29,6 +39,8 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_forests.py
 	$(BIN)/python benchmarks/bench_bagging.py
 	$(BIN)/python benchmarks/bench_text.py
+	$(BIN)/python benchmarks/bench_sparse.py
+	$(BIN)/python benchmarks/bench_product.py
 	$(BIN)/python benchmarks/bench_filtering.py
 
 .venv/bin/python:
@@ -49,5 +61,5 @@ bench: .venv/.bench
 	touch $@ .venv/.run .venv/.dev
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf .venv docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

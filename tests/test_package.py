@@ -21,9 +21,14 @@ NAMES = {
     "PacboostError",
     "RectangleClassifier",
     "SklearnLearner",
+    "StrongClassifier",
     "Stump",
     "VersionSpaceClassifier",
+    "certify_answers",
+    "export",
+    "inspect",
     "load",
+    "save",
 }
 
 

@@ -24,18 +24,23 @@ _HOMES = {
     "ExtraTreesRegressor": "pacboost.estimators.extra_trees",
     "FilterBoostClassifier": "pacboost.estimators.filter_boost",
     "load": "pacboost.estimators.load",
+    "save": "pacboost.estimators.save",
     "MajorityOfBoosters": "pacboost.estimators.majority_of_boosters",
     "RandomForestClassifier": "pacboost.estimators.random_forest",
     "RandomForestRegressor": "pacboost.estimators.random_forest",
     "RectangleClassifier": "pacboost.estimators.rectangle",
+    "StrongClassifier": "pacboost.estimators.strong",
     "SubsampledBoost": "pacboost.estimators.subsampled_boost",
     "TextBoostClassifier": "pacboost.estimators.text_boost",
     "ThreeLearnerBoost": "pacboost.estimators.three_learners",
     "ThreeWayBoost": "pacboost.estimators.three_way",
     "VersionSpaceClassifier": "pacboost.estimators.version_space",
     "certify": "pacboost.questions.certify",
+    "certify_answers": "pacboost.questions.selective",
     "compare": "pacboost.estimators.compare",
     "diagnose": "pacboost.questions.diagnose",
+    "export": "pacboost.models.export.door",
+    "inspect": "pacboost.models.inspect",
     "verify": "pacboost.questions.verify",
     "Adversary": "pacboost.learners.adversary",
     "SklearnLearner": "pacboost.learners.sklearn",
@@ -107,6 +112,8 @@ if TYPE_CHECKING:
     from pacboost.estimators.random_forest import RandomForestRegressor as RandomForestRegressor
     from pacboost.estimators.rectangle import RectangleClassifier as RectangleClassifier
     from pacboost.estimators.regressor import BoostRegressor as BoostRegressor
+    from pacboost.estimators.save import save as save
+    from pacboost.estimators.strong import StrongClassifier as StrongClassifier
     from pacboost.estimators.subsampled_boost import SubsampledBoost as SubsampledBoost
     from pacboost.estimators.text_boost import TextBoostClassifier as TextBoostClassifier
     from pacboost.estimators.three_learners import ThreeLearnerBoost as ThreeLearnerBoost
@@ -118,9 +125,12 @@ if TYPE_CHECKING:
     from pacboost.learners.tree import Tree as Tree
     from pacboost.learners.words import Words as Words
     from pacboost.ledgers.ledger import Ledger as Ledger
+    from pacboost.models.export.door import export as export
+    from pacboost.models.inspect import inspect as inspect
     from pacboost.questions import plan as plan
     from pacboost.questions.certify import certify as certify
     from pacboost.questions.diagnose import diagnose as diagnose
+    from pacboost.questions.selective import certify_answers as certify_answers
     from pacboost.questions.verify import verify as verify
 
 

@@ -32,7 +32,7 @@ class OneClassWarning(UserWarning):
 
 
 class DenseWarning(UserWarning):
-    """Sparse input was accepted, but is held as dense codes."""
+    """Sparse input was accepted, but is opened up to be learned from."""
 
 
 class CheckpointWarning(UserWarning):

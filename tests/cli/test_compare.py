@@ -29,7 +29,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def run(data: Path, *arguments: str) -> Result:
-    common = ["compare", str(data), "--target", "label", "--categories", "--rounds", "6"]
+    common = ["compare", str(data), "--target", "label", "--rounds", "6"]
     return CliRunner().invoke(main, [*common, *arguments])
 
 
@@ -98,7 +98,7 @@ def test_draws(data: Path, tmp_path: Path, suffix: str) -> None:
 )
 def test_errors_are_one_sentence(data: Path, arguments: list[str], message: str) -> None:
     result = run(data, *arguments)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
 
@@ -113,13 +113,13 @@ def test_ctrl_c_shows_what_is_done(data: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Contest, "_one", one)
     result = run(data, "--boosters", "adaboost,mada,logit", "--learner", "tree")
-    assert result.exit_code == 1
+    assert result.exit_code == 130
     assert "adaboost" in result.output
     assert "logit" not in result.output
 
 
 def test_fit_shows_the_hardest_rows(data: Path) -> None:
-    common = ["fit", str(data), "--target", "label", "--categories", "--learner", "tree"]
+    common = ["fit", str(data), "--target", "label", "--learner", "tree"]
     result = CliRunner().invoke(main, [*common, "--rounds", "5", "--hardest", "3"])
     assert result.exit_code == 0, result.output
     assert "hardest rows" in result.output

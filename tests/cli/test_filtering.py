@@ -17,7 +17,9 @@ from pacboost.cli.main import main
 from pacboost.errors import FileError
 from pacboost.estimators import session as sessions
 from pacboost.estimators.filter_boost import FilterBoostClassifier
+from pacboost.estimators.load import load
 from pacboost.ledgers.ledger import Round
+from pacboost.models.format import model_bytes
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -109,14 +111,14 @@ def test_a_pattern_of_parquet_files(folder: Path) -> None:
 
 def test_a_folder_and_its_files_give_the_same_model(folder: Path, tmp_path: Path) -> None:
     files = sorted(folder.iterdir(), reverse=True)
-    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    first, second = tmp_path / "a.pacb", tmp_path / "b.pacb"
     shown(fit(folder, "--target", "y", *SMALL, "--output", first))
     shown(fit(*files, "--target", "y", *SMALL, "--output", second))
-    one, other = (json.loads(path.read_text())["model"] for path in (first, second))
-    assert one == other
+    one, other = (load(path).model_ for path in (first, second))
+    assert model_bytes(one) == model_bytes(other)
     direct = FilterBoostClassifier(n_rounds=6, sample_rows=400, max_leaves=4, random_state=0)
     direct.fit_source(folder, "y")
-    assert one["ledger"] == direct.ledger_.core()
+    assert one.ledger.core() == direct.ledger_.core()
     rows = pa.table(dict(zip("abc", examples(50, 4)[0].T, strict=True)))
     again = pacboost.load(first)
     assert again.decision_function(rows).tolist() == direct.decision_function(rows).tolist()
@@ -132,7 +134,7 @@ def test_a_csv_file_if_asked_to(table: Path, ask: list[str]) -> None:
 
 
 def test_a_csv_file_is_read_into_memory_unless_asked(table: Path) -> None:
-    result = fit(table, "--target", "y", "--rounds", "6")
+    result = fit(table, "--target", "y", "--rounds", "6", "--booster", "adaboost")
     assert result.exit_code == 0, result.output
     assert "of the rows it was trained on" in words(result)
 
@@ -173,18 +175,18 @@ def test_a_promised_edge_is_tested(folder: Path) -> None:
 
 
 def test_columns_can_be_left_out(folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "m.json"
+    path = tmp_path / "m.pacb"
     result = fit(folder, "--target", "y", *SMALL, "--drop", "b", "--drop", "c", "--output", path)
     shown(result)
-    assert json.loads(path.read_text())["about"]["names"] == ["a"]
+    assert load(path).model_.names == ("a",)
 
 
 def test_classes_can_be_named(table: Path, tmp_path: Path) -> None:
-    path = tmp_path / "m.json"
+    path = tmp_path / "m.pacb"
     classes = "no, maybe,yes"
     result = fit(table, "--target", "y", *SMALL, "--classes", classes, "--output", path)
     assert result.exit_code == 0, result.output
-    assert json.loads(path.read_text())["model"]["classes"] == ["maybe", "no", "yes"]
+    assert load(path).classes_.tolist() == ["maybe", "no", "yes"]
 
 
 def interrupt_in(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +206,7 @@ def interrupt_in(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ctrl_c_keeps_what_was_learned(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, checkpoint, whole = (tmp_path / name for name in ("m.json", "point", "whole.json"))
+    model, checkpoint, whole = (tmp_path / name for name in ("m.pacb", "point", "whole.pacb"))
     ask = ["--rounds", "12", "--sample-rows", "400", "--checkpoint", checkpoint]
     with monkeypatch.context() as patch:
         interrupt_in(9, patch)
@@ -213,13 +215,13 @@ def test_ctrl_c_keeps_what_was_learned(
     assert "rounds 9" in words(result)
     assert "stopped interrupted" in words(result)
     assert "Traceback" not in result.output
-    assert len(json.loads(model.read_text())["model"]["votes"]) == 9
+    assert len(load(model).votes_) == 9
     assert f"goes on from {checkpoint}" in words(result)
     going_on = fit(folder, "--target", "y", *ask, "--output", model)
     assert going_on.exit_code == 0, going_on.output
     assert not checkpoint.exists()
     fit(folder, "--target", "y", *ask, "--output", whole)
-    one, other = (json.loads(path.read_text())["model"] for path in (model, whole))
+    one, other = (model_bytes(load(path).model_) for path in (model, whole))
     assert one == other
 
 
@@ -227,10 +229,19 @@ def test_ctrl_c_before_the_first_round(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupt_in(0, monkeypatch)
-    result = fit(folder, "--target", "y", *SMALL, "--output", tmp_path / "m.json")
+    result = fit(folder, "--target", "y", *SMALL, "--output", tmp_path / "m.pacb")
     assert result.exit_code == 130
     assert "before there was anything to keep" in words(result)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_json_is_all_that_is_printed(folder: Path, tmp_path: Path) -> None:
+    result = fit(folder, "--target", "y", *SMALL, "--output", tmp_path / "m.pacb", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    loaded = pacboost.load(tmp_path / "m.pacb")
+    assert found["certificate"] == loaded.certificate_.to_dict()
+    assert found["rounds"] == 6
 
 
 def test_nothing_is_written_unless_asked(folder: Path, tmp_path: Path) -> None:
@@ -252,13 +263,13 @@ def test_nothing_is_written_unless_asked(folder: Path, tmp_path: Path) -> None:
         (["--target", "y", "--delta", "0"], "delta"),
         (["--target", "y", "--sample-rows", "0"], "sample_rows is 0"),
         (["--target", "y", "--booster", "adaboost"], "booster is 'adaboost'"),
-        (["--target", "y", "--output", "no/such/folder/m.json"], "folder does not exist"),
+        (["--target", "y", "--output", "no/such/folder/m.pacb"], "folder does not exist"),
         (["--target", "y", "--drop", "d"], "'d'"),
     ],
 )
 def test_errors_are_one_sentence(folder: Path, arguments: list[str], message: str) -> None:
     result = fit(folder, *arguments)
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 2, result.output
     assert message in result.output
     assert isinstance(result.exception, SystemExit)
 
@@ -272,6 +283,8 @@ def test_errors_are_one_sentence(folder: Path, arguments: list[str], message: st
         (["--target", "y", "--certify", "holdout"], "--certify does not go with"),
         (["--target", "y", "--validation", "0.1"], "--validation does not go with"),
         (["--target", "y", "--resample"], "--resample does not go with"),
+        (["--target", "y", "--text", "a"], "--text does not go with"),
+        (["--target", "y", "--time-column", "a"], "--time-column does not go with"),
         (["--target", "y", "--booster", "gentlest"], "gentlest"),
     ],
 )
@@ -305,7 +318,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         ("none.parquet", "no such file"),
     ):
         result = fit(tmp_path / name, "--target", "y")
-        assert result.exit_code == 1
+        assert result.exit_code == 2
         assert message in words(result)
         assert isinstance(result.exception, SystemExit)
 
@@ -314,7 +327,7 @@ def test_a_compressed_file_cannot_be_filtered(tmp_path: Path) -> None:
     path = tmp_path / "data.csv.gz"
     path.write_bytes(b"")
     result = fit(path, "--target", "y", "--filter")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "Unpack it" in words(result)
 
 
@@ -322,11 +335,11 @@ def test_a_model_that_cannot_be_written_is_one_sentence(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
-        raise FileError("m.json: cannot be written (no space left on device)")
+        raise FileError("m.pacb: cannot be written (no space left on device)")
 
     monkeypatch.setattr(FilterBoostClassifier, "save", refuse)
-    result = fit(folder, "--target", "y", *SMALL, "--output", tmp_path / "m.json")
-    assert result.exit_code == 1
+    result = fit(folder, "--target", "y", *SMALL, "--output", tmp_path / "m.pacb")
+    assert result.exit_code == 2
     assert "no space left" in words(result)
 
 

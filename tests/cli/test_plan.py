@@ -10,22 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pacboost.cli.main import main
+from pacboost.cli.plan import EXAMPLES
 from pacboost.questions import plan
 from pacboost.questions.plan import QUESTIONS
 
-ASKED = {
-    "finite": "--epsilon 0.1 --delta 0.05 --size 1000",
-    "vc": "--epsilon 0.1 --delta 0.05 --dimension 4",
-    "rectangle": "--epsilon 0.1 --delta 0.05 --dimensions 2",
-    "stumps": "--epsilon 0.1 --delta 0.05 --features 20",
-    "rounds": "--edge 0.4 --rows 100",
-    "filtering": "--epsilon 0.1 --delta 0.05 --edge 0.2 --threshold 0.75",
-    "confidence": "--failure 0.9 --delta 0.05 --epsilon 0.1 --gap 0.1",
-    "resample": "--edge 0.2 --delta 0.05 --rounds 100 --log-size 8",
-    "holdout": "--epsilon 0.1 --delta 0.05 --error 0.05",
-    "no_free_lunch": "--domain 1024",
-    "strong": "--epsilon 0.1 --delta 0.05 --edge 0.4 --dimension 3",
-}
+ASKED = EXAMPLES
 MORE = {
     "finite": "--epsilon 0.1 --delta 0.05 --log-size 1e30",
     "rounds": "--edge 0.4 --error 0.01",
@@ -38,8 +27,8 @@ def run(name: str, options: str, *more: str) -> Result:
     return CliRunner().invoke(main, ["plan", name, *options.split(), *more])
 
 
-def test_every_question_is_a_command() -> None:
-    assert set(ASKED) == set(QUESTIONS)
+def test_every_question_is_a_command_with_an_example() -> None:
+    assert set(ASKED) == set(QUESTIONS) == set(EXAMPLES)
     result = CliRunner().invoke(main, ["plan", "--help"])
     assert result.exit_code == 0
     for name in QUESTIONS:
@@ -92,7 +81,7 @@ def test_plot_and_json_go_together(tmp_path: Path) -> None:
 
 def test_nothing_to_draw(tmp_path: Path) -> None:
     result = run("no_free_lunch", ASKED["no_free_lunch"], "--plot", str(tmp_path / "x.png"))
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "no fractional parameter" in result.output
 
 
@@ -100,7 +89,7 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
 def test_where_nothing_can_be_written(path: str, tmp_path: Path) -> None:
     place = path if path.startswith("/") else str(tmp_path / path)
     result = run("rectangle", ASKED["rectangle"], "--plot", place)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "cannot be written" in result.output
     assert isinstance(result.exception, SystemExit)
 
@@ -113,17 +102,22 @@ def test_where_nothing_can_be_written(path: str, tmp_path: Path) -> None:
         ("finite", "--epsilon 1.5 --delta 0.05 --size 10", "epsilon"),
         ("vc", "--epsilon 0.1 --delta 0 --dimension 4", "delta"),
         ("rounds", "--edge 0.2", "rows"),
-        ("holdout", "--epsilon 0.1 --delta 0.05 --error 0.2", "no number of rows"),
         ("confidence", "--failure 1 --delta 0.05", "failure"),
         ("resample", "--edge 0.2 --delta 0.05 --rounds 10 --log-size inf", "log_size"),
     ],
 )
 def test_bad_parameters_end_in_one_sentence(name: str, options: str, words: str) -> None:
     result = run(name, options)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert isinstance(result.exception, SystemExit)
     assert result.output.startswith("Error: ")
     assert words in result.output
+
+
+def test_what_no_number_of_rows_can_do_is_a_no() -> None:
+    result = run("holdout", "--epsilon 0.1 --delta 0.05 --error 0.2")
+    assert result.exit_code == 1
+    assert "no number of rows" in result.stderr
 
 
 @pytest.mark.parametrize(

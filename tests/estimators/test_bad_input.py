@@ -450,12 +450,31 @@ def sparse_of(X: NDArray[np.float64], form: str) -> Any:
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_sparse_rows_are_warned_of_and_work(form: str) -> None:
+def test_sparse_rows_work_as_they_are(form: str) -> None:
     X, y = examples()
     X[X < 0] = 0
     dense, matrix = fit(X), sparse_of(X, form)
-    with pytest.warns(DenseWarning, match="sparse 40 x 3 matrix is held dense: one byte a cell"):
-        model = fit(matrix)
-    scores = model.decision_function(matrix)  # nothing is held then, so nothing is said
-    assert np.array_equal(scores, dense.decision_function(X))
+    model = fit(matrix)
+    assert np.array_equal(model.decision_function(matrix), dense.decision_function(X))
     assert model.score(X, y) == dense.score(X, y)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"estimator": DecisionTreeClassifier(max_depth=1)},
+        {"categorical_features": [0], "min_leaf_rows": 1},
+    ],
+)
+def test_where_sparse_rows_are_opened_up_a_warning_says_so(
+    form: str, options: dict[str, Any]
+) -> None:
+    X, y = examples()
+    X = np.rint(X) * (X > 0)
+    kind = BoostClassifier if "categorical_features" in options else AdaBoostClassifier
+    with pytest.warns(DenseWarning, match="sparse 40 x 3 matrix is held dense: one byte a cell"):
+        model = kind(**options, random_state=0).fit(sparse_of(X, form), y)
+    dense = kind(**options, random_state=0).fit(X, y)
+    scores = model.decision_function(sparse_of(X, form))  # nothing is held then, or said
+    assert np.array_equal(scores, dense.decision_function(X))

@@ -17,6 +17,7 @@ from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterE
 from pacboost.estimators.load import load
 from pacboost.estimators.text_boost import TextBoostClassifier
 from pacboost.models.format import model_bytes
+from tests.model_files import changed
 
 ASKS = {
     "lost": ["i lost my card", "my card is gone", "card was stolen", "cannot find my card"],
@@ -87,18 +88,18 @@ def test_a_file_keeps_everything(data: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["words", "names", "order"])
 def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
-    import json
-
     path = tmp_path / "model.json"
     quick().fit(*callers()).save(path)
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if damage == "words":
-        content["model"]["rules"][1]["words"][0] = 10_000
-    elif damage == "names":
-        content["about"]["names"].pop()
-    else:
-        content["about"]["names"].reverse()
-    path.write_text(json.dumps(content), encoding="utf-8")
+
+    def change(content: dict[str, Any]) -> None:
+        if damage == "words":
+            content["model"]["rules"][0]["words"][0] = 10_000
+        elif damage == "names":
+            content["about"]["names"].pop()
+        else:
+            content["about"]["names"].reverse()
+
+    changed(path, change)
     with pytest.raises(ValueError, match="is damaged"):
         load(path)
 

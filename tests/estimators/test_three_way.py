@@ -32,6 +32,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.worlds import Boxes, Intervals, LabelNoise, UniformOnly
 from pacboost.training.recursion import Recursion
 from tests.bounds.coverage import check_coverage
+from tests.model_files import changed
 
 INTERVAL = Intervals(((0.25, 0.6),))
 BOX = Boxes((0.2, 0.2), (0.9, 0.9))
@@ -180,10 +181,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
 def test_a_certificate_that_was_made_better_is_found_out(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     boxed().fit_source(BOX).save(path)
-    text = path.read_text(encoding="utf-8")
-    path.write_text(
-        text.replace('"inputs": {"levels": ', '"inputs": {"levels": 1'), encoding="utf-8"
-    )
+    changed(path, lambda content: content["certificate"]["inputs"].update(levels=1))
     assert not all(check.holds for check in verify(path))
 
 

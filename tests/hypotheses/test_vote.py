@@ -18,8 +18,9 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import threads
 from pacboost.numerics.exact import MOST_VOTE, round_vote
-from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable
+from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 
 Doubles = NDArray[np.float64]

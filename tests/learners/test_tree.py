@@ -21,7 +21,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow, naive
 from pacboost.kernels.threads import using
-from pacboost.learners.growing import ROWS_WORTH_THREADS
+from pacboost.learners.dense_growing import ROWS_WORTH_THREADS
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.request import Request
@@ -662,7 +662,7 @@ def test_large_leaves_are_split_as_small_ones_are(monkeypatch: pytest.MonkeyPatc
     request = some_request(generator, sample, "gini")
     tree = Tree(20, monotone={0: 1, 1: -1})
     small, _ = tree.on(sample).partition(request, 0, None)
-    monkeypatch.setattr("pacboost.learners.growing.ROWS_WORTH_THREADS", 1)
+    monkeypatch.setattr("pacboost.learners.dense_growing.ROWS_WORTH_THREADS", 1)
     large, _ = tree.on(sample).partition(request, 0, None)
     assert same(small, large)
 

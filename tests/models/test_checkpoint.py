@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import errno
-import json
 import os
-import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,10 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.ledgers.ledger import Round
 from pacboost.ledgers.refill import Refill
-from pacboost.models import checkpoint
+from pacboost.models import checkpoint, container
 from pacboost.models.checkpoint import Checkpoint
 from pacboost.samples.bins import Bins
+from tests.model_files import changed
 
 BINS = Bins(
     (np.array([0.1, 0.7], dtype=np.float32), np.empty(0, dtype=np.float32)), np.array([1, 0])
@@ -71,7 +71,7 @@ def test_there_is_one_file_and_nothing_else(tmp_path: Path) -> None:
     assert len(checkpoint.load(tmp_path / "run").rules) == 3
 
 
-@pytest.mark.parametrize("where", ["np.savez", "os.fsync", "open", "replace"])
+@pytest.mark.parametrize("where", ["os.fsync", "open", "replace"])
 def test_a_full_disk_leaves_the_old_one(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +81,6 @@ def test_a_full_disk_leaves_the_old_one(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     owner, name = {
-        "np.savez": (np, "savez"),
         "os.fsync": (os, "fsync"),
         "open": (Path, "open"),
         "replace": (Path, "replace"),
@@ -98,15 +97,14 @@ def test_a_disk_that_fills_half_way_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(1).save(tmp_path / "run")
-    original = np.savez
+    original = container.packed
 
-    def half(file: Any, **arrays: Any) -> None:
-        original(file, **arrays)
-        file.truncate(file.tell() // 2)
+    def half(content: dict[str, Any]) -> Iterator[bytes | memoryview]:
+        yield next(original(content))
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(np, "savez", half)
+        patch.setattr(container, "packed", half)
         with pytest.raises(FileError, match="an earlier one, if there is any, is as it was"):
             make(3).save(tmp_path / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
@@ -129,27 +127,20 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         make().save(tmp_path / "not" / "there")
 
 
-def changed(path: Path, **parts: Any) -> None:
-    """Write the file again with other content."""
-    with np.load(path) as file:
-        arrays = {name: file[name] for name in file.files}
-    content = {**json.loads(arrays["content"].tobytes()), **parts}
-    arrays["content"] = np.frombuffer(json.dumps(content).encode(), np.uint8)
-    with path.open("wb") as file:
-        np.savez(file, **arrays)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"version": 99},
-        {"format": "something else"},
-        {"middle": [0]},
-        {"rules": [{"above": 1}]},
-        {"rules": [{"feature": 9, "threshold": 0.5, "cut": 0, "above": 1, "missing": 1}]},
-        {"rounds": [{}]},
-        {"refills": [{"number": 0}]},
+        {"bins": None},
+        {"rules": [{"kind": "stumps"}]},
+        {"rules": []},
+        {"rounds": {}},
+        {"refills": {"number": [0]}},
         {"rows": []},
+        {"rows": [1, "many"]},
+        {"counts": [2, 10**9]},
+        {"votes": [1, 2]},
+        {"arrays": {"kinds": [1]}},
+        {"settings": "none"},
         {"outputs": None},
     ],
 )
@@ -158,7 +149,7 @@ def test_files_that_no_run_wrote_are_refused(wrong: dict[str, Any], tmp_path: Pa
     make().save(path)
     if wrong.get("outputs", 0) is None:
         make(3).save(path)
-    changed(path, **wrong)
+    changed(path, lambda content: content.update(wrong), "checkpoint")
     with pytest.raises(FileError, match="is no checkpoint that this pacboost can read"):
         checkpoint.load(path)
 
@@ -178,8 +169,7 @@ def test_nothing_in_a_file_can_run(tmp_path: Path) -> None:
         np.savez(file, content=np.array([{"a": print}], dtype=object))
     with pytest.raises(FileError, match="no checkpoint"):
         checkpoint.load(path)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("content.npy", b"cos\nsystem\n(S'exit 1'\ntR.")
+    path.write_bytes(b"cos\nsystem\n(S'exit 1'\ntR.")
     with pytest.raises(FileError, match="no checkpoint"):
         checkpoint.load(path)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import AdaBoostClassifier
 from pacboost.errors import FileError
-from pacboost.models.format import FORMAT, VERSION, model_bytes
+from pacboost.models import container
+from pacboost.models.container import VERSION
+from pacboost.models.format import model_bytes
+from tests.model_files import changed, opened
 
 NAMES = ["alpha column", "beta column", "gamma column"]
 
@@ -33,12 +35,6 @@ def saved(folder: Path, **options: Any) -> tuple[AdaBoostClassifier, Path]:
     path = folder / "model.json"
     model.save(path)
     return model, path
-
-
-def rewritten(path: Path, **changes: Any) -> Path:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**content, **changes}), encoding="utf-8")
-    return path
 
 
 def test_loaded_model_predicts_the_same(tmp_path: Path) -> None:
@@ -106,10 +102,9 @@ def test_loaded_model_goes_on_under_warm_start(tmp_path: Path) -> None:
 
 def test_part_named_model_is_what_model_bytes_gives(tmp_path: Path) -> None:
     model, path = saved(tmp_path)
-    content = json.loads(path.read_text(encoding="utf-8"))
-    assert content["format"] == FORMAT
-    assert content["version"] == VERSION
-    assert content["model"] == json.loads(model_bytes(model.model_))
+    assert path.read_bytes().startswith(b"pacboost model %d\n" % VERSION)
+    core = {"model": opened(path)["model"]}
+    assert b"".join(container.packed(core)) == model_bytes(model.model_)
 
 
 def test_part_named_model_holds_no_column_names(tmp_path: Path) -> None:
@@ -117,9 +112,9 @@ def test_part_named_model_holds_no_column_names(tmp_path: Path) -> None:
     model = AdaBoostClassifier(n_estimators=6).fit(pd.DataFrame(X, columns=NAMES), y)
     path = tmp_path / "m.json"
     model.save(path)
-    core = json.dumps(json.loads(path.read_text(encoding="utf-8"))["model"])
-    assert "alpha column" in path.read_text(encoding="utf-8")
-    assert not any(name in core for name in NAMES)
+    core = model_bytes(model.model_)
+    assert b"alpha column" in path.read_bytes()
+    assert not any(name.encode() in core for name in NAMES)
 
 
 def test_column_names_do_not_change_the_bytes() -> None:
@@ -148,7 +143,7 @@ def test_black_boxes_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
 def test_cut_off_file_is_refused(tmp_path: Path) -> None:
     _, path = saved(tmp_path)
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(FileError, match=r"model\.json: is not a pacboost model file"):
+    with pytest.raises(FileError, match=r"model\.json: is damaged \(its SHA-256 is not"):
         pacboost.load(path)
 
 
@@ -169,18 +164,20 @@ def test_json_of_another_format_is_refused(tmp_path: Path, text: str) -> None:
 
 def test_another_version_is_refused_with_both_numbers(tmp_path: Path) -> None:
     _, path = saved(tmp_path)
-    rewritten(path, version=VERSION + 1)
-    with pytest.raises(FileError, match=f"has version {VERSION + 1}.* reads version {VERSION}"):
+    first, rest = path.read_bytes().split(b"\n", 1)
+    path.write_bytes(first.replace(b"%d" % VERSION, b"%d" % (VERSION + 1)) + b"\n" + rest)
+    with pytest.raises(FileError, match=f"has version '{VERSION + 1}'.* reads version {VERSION}"):
         pacboost.load(path)
 
 
 @pytest.mark.parametrize("part", ["rules", "votes", "classes", "features", "bins", "ledger"])
 def test_file_without_a_part_is_called_damaged(tmp_path: Path, part: str) -> None:
     _, path = saved(tmp_path)
-    core = json.loads(path.read_text(encoding="utf-8"))["model"]
-    del core[part]
-    with pytest.raises(FileError, match=r"model\.json: is damaged"):
-        pacboost.load(rewritten(path, model=core))
+    changed(path, lambda content: content["model"].pop(part))
+    with pytest.raises(
+        FileError, match=rf"model\.json: is damaged \(content\.model\.{part}: is not th"
+    ):
+        pacboost.load(path)
 
 
 @pytest.mark.parametrize("part", ["model", "about"])
@@ -190,23 +187,23 @@ def test_file_with_a_part_of_another_kind_is_called_damaged(
 ) -> None:
     _, path = saved(tmp_path)
     with pytest.raises(FileError, match=r"model\.json: is damaged"):
-        pacboost.load(rewritten(path, **{part: value}))
+        pacboost.load(changed(path, lambda content: content.update({part: value})))
 
 
 def test_votes_that_do_not_match_the_rules_are_called_damaged(tmp_path: Path) -> None:
     _, path = saved(tmp_path)
-    core = json.loads(path.read_text(encoding="utf-8"))["model"]
-    core["votes"].pop()
-    with pytest.raises(FileError, match=r"model\.json: is damaged"):
-        pacboost.load(rewritten(path, model=core))
+    changed(path, lambda content: content["model"].update(votes=content["model"]["votes"][:-1]))
+    with pytest.raises(
+        FileError, match=r"model\.json: is damaged \(content\.model\.votes: has the shape"
+    ):
+        pacboost.load(path)
 
 
 def test_rule_for_a_feature_that_is_not_there_is_called_damaged(tmp_path: Path) -> None:
     _, path = saved(tmp_path)
-    core = json.loads(path.read_text(encoding="utf-8"))["model"]
-    core["rules"][0]["feature"] = 99
-    with pytest.raises(FileError, match=r"model\.json: is damaged"):
-        pacboost.load(rewritten(path, model=core))
+    changed(path, lambda content: content["model"]["rules"][0]["feature"].fill(99))
+    with pytest.raises(FileError, match=r"is damaged \(content\.model\.rules\[0\]\.feature: holds"):
+        pacboost.load(path)
 
 
 def test_absent_file_is_named(tmp_path: Path) -> None:
@@ -259,11 +256,10 @@ def test_full_disk_leaves_the_old_file_and_no_part_behind(
     _, path = saved(tmp_path)
     before = path.read_bytes()
 
-    def half_written(self: Path, text: str, encoding: str | None = None) -> int:
-        self.write_bytes(text.encode()[:10])
+    def full(number: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", half_written)
+    monkeypatch.setattr(os, "fsync", full)
     other = AdaBoostClassifier(n_estimators=2).fit(*examples())
     with pytest.raises(FileError, match=r"model\.json: cannot be written \(No space left"):
         other.save(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import FileError
 from pacboost.models.format import model_bytes
+from tests.model_files import changed
 
 Edit = Callable[[dict[str, Any], dict[str, Any]], Any]
 
@@ -126,66 +126,103 @@ def test_a_loaded_model_goes_on(tmp_path: Path, kind: str) -> None:
 
 
 def first(name: str, value: Any) -> Edit:
-    """Put something else in the first place of a part of the tree."""
+    """Put something else in the first place of a part of the trees."""
 
-    def edit(tree: dict[str, Any], core: dict[str, Any]) -> None:
-        tree[name][0] = value
+    def edit(trees: dict[str, Any], core: dict[str, Any]) -> None:
+        trees[name][0] = value
 
     return edit
 
 
 def cut_short(name: str) -> Edit:
-    return lambda tree, core: tree[name].pop()
+    return lambda trees, core: trees.update({name: trees[name][:-1]})
 
 
-DAMAGE: dict[str, Edit] = {
-    "children out of order": lambda tree, core: tree["left"].reverse(),
-    "a split that is its own child": first("left", 0),
-    "a child beyond all splits": first("left", 1_000),
-    "a leaf beyond all leaves": first("left", -1_000),
-    "a leaf that hangs twice": lambda tree, core: tree.update(right=tree["left"]),
-    "a leaf missing": cut_short("values"),
-    "a split without a cut": cut_short("cut"),
-    "a split without a child": cut_short("right"),
-    "a node without cover": cut_short("cover"),
-    "a feature beyond all features": first("feature", 99),
-    "a feature below all features": first("feature", -1),
-    "a cut of more than 32 bits": first("cut", 2**40),
-    "a set of levels that is not there": first("member", 99),
-    "a level beyond all codes": lambda tree, core: tree["members"].append([300]),
-    "a value that is no number": first("values", [float("nan")]),
-    "an infinite value": first("values", [float("inf")]),
-    "a value left out": first("values", [None]),
-    "a value in words": first("values", ["much"]),
-    "values for two classes more": first("values", [0.5, 0.5, 0.5]),
-    "a gain that is no number": first("gain", float("nan")),
-    "an empty tree": lambda tree, core: tree.clear(),
-    "no bins": lambda tree, core: core.update(bins=None),
-    "bins of fewer features": lambda tree, core: core["bins"]["thresholds"].pop(),
-    "bins without levels": lambda tree, core: core["bins"]["levels"].pop(),
-    "thresholds out of order": lambda tree, core: core["bins"]["thresholds"][0].reverse(),
-    "more thresholds than codes": lambda tree, core: core["bins"]["thresholds"].__setitem__(
-        0, list(range(400))
+DAMAGE: dict[str, tuple[str, Edit]] = {
+    "children out of order": ("left", lambda t, core: t.update(left=t["left"][::-1])),
+    "a split that is its own child": ("left", first("left", 0)),
+    "a child beyond all splits": ("left", first("left", 1_000)),
+    "a leaf beyond all leaves": ("left", first("left", -1_000)),
+    "a leaf that hangs twice": ("right", lambda trees, core: trees.update(right=trees["left"])),
+    "a leaf missing": ("values", cut_short("values")),
+    "a split without a cut": ("cut", cut_short("cut")),
+    "a cut below all codes": ("cut", first("cut", -2)),
+    "a split without a child": ("right", cut_short("right")),
+    "a node without cover": ("cover", cut_short("cover")),
+    "a cover below 0": ("cover", first("cover", -1.0)),
+    "a feature beyond all features": ("feature", first("feature", 99)),
+    "a feature below all features": ("feature", first("feature", -1)),
+    "a cut of more than 32 bits": ("cut", lambda t, core: t.update(cut=t["cut"].astype(np.int64))),
+    "a set of levels that is not there": ("member", first("member", 99)),
+    "a member below none": ("member", first("member", -2)),
+    "a value that is no number": ("values", first("values", float("nan"))),
+    "an infinite value": ("values", first("values", float("inf"))),
+    "a value beyond all that adds up": ("values", first("values", 1e200)),
+    "values for one class more": (
+        "values",
+        lambda trees, core: trees.update(values=np.tile(trees["values"], 2)),
     ),
-    "another number of features": lambda tree, core: core.update(features=2),
-    "other outputs": lambda tree, core: core.update(outputs=2),
-    "more classes than outputs": lambda tree, core: core.update(classes=[0, 1, 2]),
-    "levels out of order": lambda tree, core: core["levels"]["1"].reverse(),
-    "a vote that is no number": lambda tree, core: core["votes"].__setitem__(0, float("nan")),
-    "a calibration of no known kind": lambda tree, core: core.update(calibration={"method": "x"}),
+    "a gain that is no number": ("gain", first("gain", float("nan"))),
+    "no splits at all": ("splits", lambda trees, core: trees.pop("splits")),
+    "a kind of rule that is none": ("kind", lambda trees, core: trees.update(kind="bush")),
+    "a field of another version": ("colour", lambda trees, core: trees.update(colour="green")),
+    "no bins": ("rules", lambda trees, core: core.update(bins=None)),
+    "bins of fewer features": ("sizes", lambda t, core: cut_short("sizes")(core["bins"], core)),
+    "bins without levels": ("levels", lambda t, core: cut_short("levels")(core["bins"], core)),
+    "other levels than categories": (
+        "levels",
+        lambda trees, core: core["bins"]["levels"].__setitem__(1, 3),
+    ),
+    "thresholds out of order": (
+        "thresholds",
+        lambda trees, core: core["bins"]["thresholds"].__setitem__(slice(0, 2), [5.0, -5.0]),
+    ),
+    "a median beyond all bins": ("middle", lambda trees, core: core["bins"]["middle"].fill(999)),
+    "another number of features": ("sizes", lambda trees, core: core.update(features=2)),
+    "other outputs": ("outputs", lambda trees, core: core.update(outputs=2)),
+    "more classes than outputs": ("outputs", lambda trees, core: core.update(classes=[0, 1, 2])),
+    "a class twice": ("classes", lambda trees, core: core.update(classes=["a", "a"])),
+    "classes of two kinds": ("classes", lambda trees, core: core.update(classes=["a", 1])),
+    "levels out of order": ("levels", lambda trees, core: core["levels"]["1"].reverse()),
+    "levels of a column that is not there": (
+        "levels",
+        lambda trees, core: core.update(levels={"7": core["levels"]["1"]}),
+    ),
+    "a vote that is no number": (
+        "votes",
+        lambda trees, core: core["votes"].__setitem__(0, float("nan")),
+    ),
+    "a calibration of no known kind": (
+        "calibration",
+        lambda trees, core: core.update(calibration={"method": "x"}),
+    ),
+    "a round without an error": ("error", lambda t, core: core["ledger"]["rounds"].pop("error")),
+    "a round of words": (
+        "error",
+        lambda trees, core: core["ledger"]["rounds"].update(error=["much"] * 6),
+    ),
+    "more rounds than there are": (
+        "rounds",
+        lambda trees, core: core["ledger"]["rounds"].update(count=7),
+    ),
+    "more rounds than memory": (
+        "rounds",
+        lambda trees, core: core["ledger"]["rounds"].update(count=10**8),
+    ),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damage_is_refused(tmp_path: Path, damage: str) -> None:
+def test_damage_is_refused_and_the_field_is_named(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "m.json"
     fit(holes=True).save(path)
-    content = json.loads(path.read_text(encoding="utf-8"))
-    core = content["model"]
-    tree = next(rule for rule in core["rules"] if len(rule["feature"]) > 2)
-    DAMAGE[damage](tree, core)
-    path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(FileError, match=r"m\.json: is (damaged|not a pacboost model file)"):
+    field, edit = DAMAGE[damage]
+
+    def change(content: dict[str, Any]) -> None:
+        edit(content["model"]["rules"][0], content["model"])
+
+    changed(path, change)
+    with pytest.raises(FileError, match=rf"m\.json: is damaged \(content\..*{field}"):
         pacboost.load(path)
     with pytest.raises(FileError):
         pacboost.verify(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,12 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost import AdaBoostClassifier, BoostClassifier, RandomForestClassifier
 from pacboost.bounds import compression, dependent, finite, occam, rectangle
 from pacboost.errors import FileError, PacboostError
 from pacboost.ledgers.ledger import Ledger
 from pacboost.questions.verify import Check, recompute, verify
+from tests.model_files import changed
 from tests.worlds import noisy
 
 X, Y = noisy(300, 3, seed=5)
@@ -35,10 +35,7 @@ def saved(folder: Path, **parameters: Any) -> Path:
 
 
 def edited(path: Path, edit: Edit) -> list[Check]:
-    content = json.loads(path.read_text(encoding="utf-8"))
-    edit(content)
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return verify(path)
+    return verify(changed(path, edit))
 
 
 def refused(path: Path, edit: Edit, name: str) -> bool:
@@ -99,8 +96,8 @@ NUMBERS = ["error", "edge", "vote", "normaliser", "training_error", "effective_s
 @pytest.mark.parametrize("name", NUMBERS)
 def test_an_edited_ledger_is_found(path: Path, name: str) -> None:
     def edit(content: dict[str, Any]) -> None:
-        entry = content["model"]["ledger"]["rounds"][2]
-        entry[name] = entry[name] * 0.99 if name != "weight" else entry[name] - 1
+        column = content["model"]["ledger"]["rounds"][name]
+        column[2] = column[2] * 0.99 if name != "weight" else column[2] - 1
 
     checks = edited(path, edit)
     assert "ledger" in failing(checks)
@@ -111,7 +108,7 @@ def test_an_edited_ledger_is_found(path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["error", "edge", "vote", "normaliser"])
 def test_rounds_that_contradict_themselves_are_named(path: Path, name: str) -> None:
     def edit(content: dict[str, Any]) -> None:
-        content["model"]["ledger"]["rounds"][2][name] *= 0.99
+        content["model"]["ledger"]["rounds"][name][2] *= 0.99
 
     rounds = next(check for check in edited(path, edit) if check.name == "rounds")
     assert not rounds.holds
@@ -120,7 +117,7 @@ def test_rounds_that_contradict_themselves_are_named(path: Path, name: str) -> N
 
 def test_a_training_error_above_the_theorem_is_found(path: Path) -> None:
     def edit(content: dict[str, Any]) -> None:
-        content["model"]["ledger"]["rounds"][4]["training_error"] = 0.99
+        content["model"]["ledger"]["rounds"]["training_error"][4] = 0.99
 
     assert {"ledger", "rounds"} <= failing(edited(path, edit))
 
@@ -131,15 +128,17 @@ def test_absurd_numbers_are_found_and_not_stumbled_over(
     tmp_path: Path, name: str, value: float
 ) -> None:
     def edit(content: dict[str, Any]) -> None:
-        content["model"]["ledger"]["rounds"][2][name] = value
+        rounds = content["model"]["ledger"]["rounds"]
+        rounds[name] = [*rounds[name][:2].tolist(), value, *rounds[name][3:].tolist()]
 
     assert refused(saved(tmp_path), edit, "ledger")
 
 
 def test_a_dropped_round_is_found(path: Path) -> None:
     def edit(content: dict[str, Any]) -> None:
-        content["model"]["ledger"]["rounds"].pop()
-        content["about"]["rounds"].pop()
+        for rounds in (content["model"]["ledger"]["rounds"], content["about"]["rounds"]):
+            rounds.update({name: own[:-1] for name, own in rounds.items() if name != "count"})
+        content["model"]["ledger"]["rounds"]["count"] -= 1
 
     assert "ledger" in failing(edited(path, edit))
 
@@ -248,9 +247,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="is not a"):
         verify(tmp_path / "bad.json")
     path = saved(tmp_path)
-    content = json.loads(path.read_text(encoding="utf-8"))
-    del content["certificate"]["value"]
-    path.write_text(json.dumps(content))
+    changed(path, lambda content: content["certificate"].pop("value"))
     with pytest.raises(FileError, match="damaged"):
         verify(path)
 
@@ -291,8 +288,8 @@ def test_trees_hold(tmp_path: Path, booster: str, classes: int) -> None:
 @pytest.mark.parametrize("name", NUMBERS)
 def test_an_edited_ledger_of_trees_is_found(tmp_path: Path, booster: str, name: str) -> None:
     def edit(content: dict[str, Any]) -> None:
-        entry = content["model"]["ledger"]["rounds"][2]
-        entry[name] = entry[name] * 0.9 if name != "weight" else entry[name] - 1
+        column = content["model"]["ledger"]["rounds"][name]
+        column[2] = column[2] * 0.9 if name != "weight" else column[2] - 1
 
     assert "ledger" in failing(edited(saved_trees(tmp_path, booster, 3), edit))
 
@@ -311,3 +308,62 @@ def test_edited_votes_of_trees_are_found(tmp_path: Path, booster: str) -> None:
         content["model"]["votes"][3] = 2.0
 
     assert "rounds" in failing(edited(saved_trees(tmp_path, booster, 2), edit))
+
+
+RULES = {"cut": 1, "values": 2.0**-30, "gain": 1.0, "cover": 1.0}
+
+
+@TREES
+@pytest.mark.parametrize("name", RULES)
+def test_an_edited_tree_is_found(tmp_path: Path, booster: str, name: str) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        part = content["model"]["rules"][0][name].reshape(-1)
+        part[0] += RULES[name]
+
+    checks = edited(saved_trees(tmp_path, booster, 3), edit)
+    assert failing(checks) == {"rounds"}
+    assert "rules or their votes" in next(c.words for c in checks if c.name == "rounds")
+
+
+def test_rounded_votes_that_were_edited_are_found(tmp_path: Path) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["model"]["votes"][0] *= 2
+
+    assert failing(edited(saved(tmp_path, certify="train"), edit)) == {"rounds"}
+
+
+def test_edited_stumps_are_found(path: Path) -> None:
+    def edit(content: dict[str, Any]) -> None:
+        content["model"]["rules"][0]["above"] *= -1
+
+    assert failing(edited(path, edit)) == {"rounds"}
+
+
+def saved_forest(folder: Path, way: str | None = "oob") -> Path:
+    path = folder / "forest"
+    RandomForestClassifier(10, certify=way, random_state=0).fit(X, Y).save(path)
+    return path
+
+
+@pytest.mark.parametrize("way", ["oob", "tandem", "holdout"])
+def test_forests_hold(tmp_path: Path, way: str) -> None:
+    checks = verify(saved_forest(tmp_path, way))
+    assert [check.name for check in checks] == ["trees", "bound"]
+    assert failing(checks) == set()
+    assert failing(verify(saved_forest(tmp_path, None))) == {"bound"}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("trees", lambda content: content["model"]["importances"].fill(0)),
+        ("bound", lambda content: content["certificate"].update(value=0.01)),
+        ("bound", lambda content: content["certificate"].update(claim="It errs never.")),
+        ("bound", lambda content: content["certificate"].update(bound="os.system")),
+        ("bound", lambda content: content["certificate"].update(delta=1e-9)),
+        ("bound", lambda content: content["certificate"]["inputs"].clear()),
+    ],
+)
+def test_an_edited_forest_is_found(tmp_path: Path, name: str, change: Any) -> None:
+    path = changed(saved_forest(tmp_path), change, "forest")
+    assert failing(verify(path)) == {name}

@@ -12,7 +12,8 @@ from hypothesis.extra import numpy as nph
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.samples.bins import LARGEST, MOST_BINS, Bins, fit_bins, upper_cuts
+from pacboost.samples.bins import MOST_BINS, Bins, fit_bins, upper_cuts
+from pacboost.samples.cuts import LARGEST
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.table import SomeRows

@@ -14,8 +14,9 @@ from pacboost.kernels import best_split, naive
 from pacboost.kernels.threads import using
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.blocks import ROWS_LOOKED_AT, Blocks, lay_out
-from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
+from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 
 

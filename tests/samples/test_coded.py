@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.samples.bins import LARGEST, Bins, fit_bins
+from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.coded import CodedTable
+from pacboost.samples.cuts import LARGEST
 from pacboost.sources.arrays import ArrayTable
 
 values = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.just(float("nan"))

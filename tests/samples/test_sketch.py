@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import sparse
 
 from pacboost.samples.sketch import MOST_KEPT, Overlap, Sketch
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import SomeRows, Table
 
 Rows = NDArray[np.float64]
@@ -185,3 +187,15 @@ def test_nothing_compared_is_not_suspicious() -> None:
     assert not Overlap(0, 0, 0.5).suspicious
     assert not Overlap(10, 10, 1.0).suspicious
     assert Overlap(1000, 1000, 0.01).suspicious
+
+
+@pytest.mark.parametrize("rows", [300, 3 * MOST_KEPT])
+def test_sparse_rows_are_the_same_rows(rows: int) -> None:
+    generator = np.random.default_rng(6)
+    X = np.where(generator.random((rows, 12)) < 0.2, gaussian(rows, 12, 1), 0.0)
+    X[:, 3] = np.arange(rows)
+    X[generator.random(X.shape) < 0.02] = np.nan
+    listed = SparseTable(sparse.csr_array(X))
+    for one, other in ((table(X), listed), (listed, table(X)), (listed, listed)):
+        seen = Sketch.of(one).overlap(other)
+        assert seen.shared == seen.compared > 0

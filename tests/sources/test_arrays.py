@@ -1,13 +1,12 @@
-"""Tables from arrays and sparse matrices."""
+"""Tables from arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Table
 
 DENSE = np.array([[0.0, 2.0, 0.0], [1.5, 0.0, np.nan], [0.0, -1.0, 0.0], [4.0, 0.0, 0.0]])
@@ -15,10 +14,6 @@ DENSE = np.array([[0.0, 2.0, 0.0], [1.5, 0.0, np.nan], [0.0, -1.0, 0.0], [4.0, 0
 
 def joined(table: Table) -> NDArray[np.floating]:
     return np.hstack([values for _, values in table.blocks()])
-
-
-def sparse_table(matrix: object) -> SparseTable:
-    return SparseTable(matrix)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -50,25 +45,3 @@ def test_the_shape_and_the_names_are_kept() -> None:
 @pytest.mark.parametrize("dtype", [np.float64, np.int64])
 def test_a_table_without_columns_has_no_blocks(dtype: DTypeLike) -> None:
     assert list(ArrayTable(np.empty((3, 0), dtype=dtype)).blocks()) == []
-
-
-@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.csr_array])
-def test_a_sparse_table_equals_the_dense_one(make: type) -> None:
-    table = sparse_table(make(DENSE))
-    assert (table.n_rows, table.n_columns) == DENSE.shape
-    np.testing.assert_array_equal(joined(table), DENSE)
-    np.testing.assert_array_equal(table.rows(), DENSE)
-    np.testing.assert_array_equal(table.block(1, 3), DENSE[:, 1:3])
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.bool_])
-def test_sparse_numbers_of_any_kind_become_doubles(dtype: DTypeLike) -> None:
-    array = np.array([[1, 0], [0, 1]]).astype(dtype)
-    table = sparse_table(sp.csr_array(array))
-    assert table.rows().dtype == np.float64
-    np.testing.assert_array_equal(table.rows(), array.astype(np.float64))
-
-
-def test_a_sparse_table_keeps_its_names() -> None:
-    table = SparseTable(sp.csr_array(DENSE), ("a", "b", "c"))
-    assert table.names == ("a", "b", "c")

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.sources.arrays import ArrayTable, CategorisedArray, SparseTable
+from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import FrameTable, is_frame
 from pacboost.sources.levels import Levels
+from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, SomeRows, Table
 
 NAN = np.nan

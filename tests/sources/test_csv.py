@@ -206,11 +206,26 @@ def test_a_row_without_a_label_is_named(path: Path, cell: str) -> None:
     assert "line 3: has no 'label'" in message
 
 
-@pytest.mark.parametrize("raw", [b"a,label\n1,caf\xe9\n", "a,label\n1,2\n".encode("utf-16")])
-def test_what_is_not_utf8_is_refused(path: Path, raw: bytes) -> None:
-    path.write_bytes(raw)
-    with pytest.raises(FileError, match=f"{re.escape(str(path))}: is not UTF-8 text"):
+@pytest.mark.parametrize(
+    ("raw", "line", "byte"),
+    [
+        (b"a,label\n1,caf\xe9\n2,no\n", 2, "e9"),
+        (b"a,label\r1,yes\r2,caf\xe9\r", 3, "e9"),
+        (b'a,label\r\n1,"x\r\ny"\r\n2,\x80\r\n', 4, "80"),
+        (b"a,label\n" + b"1,yes\n" * 50_000 + b"2,\xc3", 50_002, "c3"),
+        ("a,label\n1,2\n".encode("utf-16"), 1, "ff"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_is_not_utf8_is_told_with_its_line(
+    path: Path, raw: bytes, line: int, byte: str, packed: bool
+) -> None:
+    path = path.with_suffix(".csv.gz") if packed else path
+    path.write_bytes(gzip.compress(raw) if packed else raw)
+    with pytest.raises(FileError) as caught:
         read_csv(path, "label")
+    assert str(caught.value).startswith(f"{path}, line {line}: is not UTF-8 text")
+    assert f"0x{byte}" in str(caught.value)
 
 
 def test_an_absent_file_is_told_by_name(path: Path) -> None:

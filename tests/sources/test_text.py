@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -79,6 +81,32 @@ def test_the_rarest_are_dropped_with_a_message() -> None:
     assert table.rows().tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
 
 
+@given(TEXTS, st.integers(1, 6), st.integers(1, 2))
+@settings(max_examples=150, deadline=None)
+def test_those_that_most_texts_contain_are_kept(texts: list[str], most: int, least: int) -> None:
+    """The others occur in as few texts or fewer; of those that tie, the first in order stay."""
+    counts = Counter(word for text in texts for word in set(TextFeatures().words(text)))
+    wanted = sorted((-count, word) for word, count in counts.items() if count >= least)[:most]
+    options = TextFeatures(min_count=least, max_features=most)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrunedWarning)
+        kept = options.learn(texts)[0].vocabulary if wanted else ()
+    assert list(kept) == sorted(word for _, word in wanted)
+
+
+@pytest.mark.slow
+def test_a_million_distinct_runs_are_pruned_with_a_message() -> None:
+    generator = np.random.default_rng(0)
+    words = np.array([f"w{k}" for k in range(1000)])
+    texts = [" ".join(row) for row in words[generator.integers(1000, size=(40_000, 20))]]
+    with pytest.warns(PrunedWarning, match=r"1,\d+,\d+ distinct words and n-grams; the 500,000"):
+        features, table = TextFeatures((1, 3)).learn(texts)
+    assert len(features.vocabulary) == table.n_columns == 500_000
+    assert (
+        features.transform(texts[:100]).words.tolist() == table.words[: table.starts[100]].tolist()
+    )
+
+
 def test_row_order_does_not_matter() -> None:
     texts = ["to be or not to be", "that is", "the question is that"]
     features, _ = TextFeatures((1, 3)).learn(texts)
@@ -104,9 +132,10 @@ def test_a_damaged_vocabulary_is_refused(vocabulary: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("texts", "said"),
     [
-        ("one text", r"and \[text\] for a single"),
-        (b"one text", r"and \[text\] for a single"),
+        ("one text", r"give \[text\] for a single"),
+        (b"one text", r"give \[text\] for a single"),
         (7, "a list of texts is needed"),
+        ({"text": "a"}, "a list of texts is needed"),
         ([], "no texts"),
         (["a", None], "row 1 holds None"),
         (["a", "b", float("nan")], r"row 2 holds nan \(float\)"),
@@ -128,6 +157,9 @@ def test_what_is_no_text_is_named(texts: Any, said: str) -> None:
         ({"ngrams": 2}, "ngrams is 2"),
         ({"ngrams": None}, "both None"),
         ({"characters": (0, 3)}, "characters is"),
+        ({"ngrams": (1, 10**9)}, "at most 100"),
+        ({"characters": (3, 101)}, "at most 100"),
+        ({"ngrams": (1, 40), "skips": 4}, "Choose shorter ones"),
         ({"skips": -1}, "skips is -1"),
         ({"skips": 9}, "skips is 9"),
         ({"min_count": 0}, "min_count is 0"),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.sparse import SparseTable
 from pacboost.sources.words import WordTable, words_of
 from tests.word_samples import some_presence
 

@@ -77,7 +77,7 @@ def test_silent_rules_move_nobody_else(sample: Sample, threads: int) -> None:
             return Talkative(rule.asked, rule.values, rule.abstains), cells  # type: ignore[attr-defined]
 
         if not admit:
-            run._search.partition = partition  # type: ignore[method-assign]
+            run._search.partition = partition  # type: ignore[method-assign,assignment]
         with using(threads):
             done = list(islice(run, 6))
         return [(d.hypothesis.values.tolist(), replace(d.entry, seconds=0)) for d in done]

@@ -46,9 +46,13 @@ def ordered_bound(k: int, n: int, delta: float) -> float:
 
 def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
     """Certify by groups; ``shares`` holds each group's share of mistakes."""
-    positive_whole("groups", len(shares))
-    mean = math.fsum(shares) / len(shares)
-    value = groups_bound(mean, len(shares), delta)
+    number = positive_whole("groups", len(shares))
+    return certificate_of_groups(math.fsum(shares) / number, number, delta)
+
+
+def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate:
+    """Certify by groups whose mean share of mistakes is known."""
+    value = groups_bound(mean, groups, delta)
     return Certificate(
         claim=f"On rows of a new group the classifier errs with probability at most "
         f"{percent(value)}.",
@@ -56,12 +60,12 @@ def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
         delta=delta,
         theorem="R ≤ kl⁺(mean share of mistakes per group, ln(1/δ)/groups)",
         reference="Hoeffding 1963, theorem 1",
-        sample=f"{len(shares):,} held-out groups, each counted once",
-        size=len(shares),
+        sample=f"{groups:,} held-out groups, each counted once",
+        size=groups,
         independent_of="every choice made in training the classifier",
         assumptions=("groups are drawn independently", "rows within a group may depend on others"),
         valid_after_looking=False,
-        inputs={"mean": mean, "groups": len(shares), "delta": delta},
+        inputs={"mean": mean, "groups": groups, "delta": delta},
         bound="dependent.groups_bound",
     )
 

@@ -1,7 +1,7 @@
 """What no method can beat: lower bounds on the number of examples, and no free lunch.
 
 A learner for a class of VC dimension d that reaches risk ≤ epsilon with probability 1 - delta
-whatever the distribution and the target in the class needs at least
+whatever the distribution and the target in the class needs at least::
 
     (d - 1)/(32·epsilon)                 for d ≥ 2, epsilon ≤ 1/8, delta ≤ 1/100
                                          (Ehrenfeucht, Haussler, Kearns and Valiant 1989)

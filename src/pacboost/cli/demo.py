@@ -1,45 +1,17 @@
-"""``pacboost demo``: ten points that fit on a slide, then breast cancer data."""
+"""``pacboost demo``: boosting in half a minute."""
 
 from __future__ import annotations
 
-import time
+import click
 
-from rich.console import Console
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import train_test_split
-
-from pacboost.cli.fit import show
-from pacboost.estimators.adaboost import AdaBoostClassifier
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.toy import ten_points
+from pacboost.cli import options
 
 
-def run_demo(rounds: int) -> None:
-    """Show both."""
-    console = Console()
-    console.rule("ten points, three rules")
-    X, y = ten_points()
-    toy = AdaBoostClassifier(n_estimators=3)
-    started = time.perf_counter()
-    toy.fit(X, y)
-    console.print(f"(kernels ready after {time.perf_counter() - started:.1f} s)")
-    show(toy, "", console)
-    console.print(
-        "Errors 3/10, 3/14, 3/22: each rule alone is poor, and the vote makes no mistake.\n"
-    )
+@click.command(epilog=options.example("pacboost demo"))
+@click.option("--rounds", default=50, show_default=True, help="Rounds on the real data set.")
+@options.as_json
+def command(rounds: int, as_json: bool) -> None:
+    """Boost ten points by hand, then a real data set, each with its certificate."""
+    from pacboost.cli.showing import run_demo
 
-    console.rule("breast cancer: is a tumour malignant?")
-    data = load_breast_cancer()
-    names = tuple(str(name) for name in data.feature_names)
-    labels = data.target_names[data.target]
-    train, test, train_labels, test_labels = train_test_split(
-        data.data, labels, test_size=0.3, random_state=0
-    )
-    model = AdaBoostClassifier(n_estimators=rounds, verbose=True)
-    model.fit(ArrayTable(train, names), train_labels)
-    show(model, "", console)
-    error = 1 - model.score(ArrayTable(test, names), test_labels)
-    console.print(
-        f"On {len(test_labels)} rows it has never seen it errs on {error:.1%}. "
-        "The certificate above speaks of the training rows only."
-    )
+    run_demo(rounds, as_json=as_json)

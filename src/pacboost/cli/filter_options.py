@@ -20,7 +20,6 @@ OPTIONS = [
         help="The correlation 1 - 2·error that the learner promises: follow the theorems to the "
         "letter, with a sample of its own for every round.",
     ),
-    click.option("--epsilon", type=float, help="Stop once the error is surely at most this."),
     click.option(
         "--sample-rows",
         type=int,
@@ -34,7 +33,6 @@ OPTIONS = [
     ),
     click.option("--table", help="The table of a .duckdb file."),
     click.option("--query", help="A query to a .duckdb file, instead of a table."),
-    click.option("--drop", multiple=True, help="Leave out this column; may be given often."),
     click.option(
         "--classes",
         help="All labels, separated by commas, where a rare one may come late.",
@@ -49,12 +47,10 @@ MEAN_FILTERING = (
     "memory",
     "time_limit",
     "edge",
-    "epsilon",
     "sample_rows",
     "checkpoint",
     "table",
     "query",
-    "drop",
     "classes",
 )
 """Whoever gives one of these wants to filter, whatever the file is."""

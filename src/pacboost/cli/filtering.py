@@ -1,4 +1,4 @@
-"""``pacboost fit`` by filtering: files of any size in, a summary and the certificate out."""
+"""Fit by filtering: files of any size in, a summary and the certificate out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from typing import Any
 import click
 from rich.console import Console
 
+from pacboost.cli import ending
+from pacboost.cli.commands import INTERRUPTED
 from pacboost.cli.filter_options import MEAN_FILTERING
-from pacboost.cli.fit import check_output
+from pacboost.cli.models import check_output
 from pacboost.estimators.filter_boost import FilterBoostClassifier
 from pacboost.reports.filtering import refills_table, summary
 from pacboost.sources.oracles import csv_blocks, svmlight
@@ -21,8 +23,6 @@ from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
 from pacboost.sources.oracles.files import find_files
 from pacboost.sources.oracles.labels import kind_of, read_texts
 
-INTERRUPTED = 130
-"""What a shell tells of a program that Ctrl-C ended."""
 SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 
 
@@ -70,6 +70,7 @@ def run_filtering(
     query: str | None = None,
     drop: Sequence[str] = (),
     classes: str | None = None,
+    as_json: bool = False,
 ) -> None:
     """Draw, boost, show, and save if asked to; after Ctrl-C too."""
     check_output(output)
@@ -86,11 +87,11 @@ def run_filtering(
         model.fit_source(source, target, labels, **options)
     except KeyboardInterrupt:
         if hasattr(model, "model_") and len(model.ledger_):
-            _keep(model, data, output)
+            _keep(model, data, output, as_json=as_json)
         else:
             click.echo("Interrupted before there was anything to keep.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
-    _keep(model, data, output)
+    _keep(model, data, output, as_json=as_json)
 
 
 def _check(files: Sequence[Path], target: str | None, options: Mapping[str, Any]) -> None:
@@ -112,18 +113,19 @@ def _check(files: Sequence[Path], target: str | None, options: Mapping[str, Any]
         raise click.UsageError(f"{files[0]}: --table and --query go with a .duckdb file")
 
 
-def _keep(model: FilterBoostClassifier, data: Sequence[Path], output: Path | None) -> None:
+def _keep(
+    model: FilterBoostClassifier, data: Sequence[Path], output: Path | None, *, as_json: bool
+) -> None:
     """Show what was learned, and write it."""
-    if output is not None:
-        model.save(output)
     files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
-    show(model, files)
-    if output is not None:
-        click.echo(f"The model is in {output}.")
+    ending.save(model, output)
+    if not as_json:
+        show(model, files)
+    ending.tell(model, files, output, as_json=as_json)
     checkpoint = model.checkpoint
     with suppress(OSError):
         if checkpoint is not None and Path(checkpoint).exists():
-            click.echo(f"The same command goes on from {checkpoint}.")
+            click.echo(f"The same command goes on from {checkpoint}.", err=as_json)
 
 
 def show(model: FilterBoostClassifier, title: str, console: Console | None = None) -> None:

@@ -1,92 +1,155 @@
-"""``pacboost fit``: a file in, rounds and certificate out."""
+"""``pacboost fit``: a file in, a classifier and its certificate out."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-from rich.console import Console
+from click.core import ParameterSource
 
-from pacboost.cli.filter_options import FILTERING_ALONE
-from pacboost.errors import FileError
-from pacboost.estimators.adaboost import AdaBoostClassifier
-from pacboost.estimators.boost import BoostClassifier
-from pacboost.reports.margins import hardest_table
-from pacboost.reports.text import certificate_panel, rounds_table
-from pacboost.sources.csv import read_csv
+from pacboost.cli import options
+from pacboost.cli.filter_options import FILTERING_ALONE, filter_options, source_options
 
-if TYPE_CHECKING:
-    from pacboost.estimators.boosting import Boosting
+IN_MEMORY = (
+    "adaboost", "logit", "gentle", "mada", "adaboost_v", "arc_gv", "lp", "total", "soft", "erlp",
+    "corrective_erlp", "mlp", "brown", "majority", "graph_separation",
+)  # fmt: skip
+"""Boosters by name, written out here: the help shall not load the compiler."""
 
-
-def in_memory_model(given: Mapping[str, Any]) -> AdaBoostClassifier | BoostClassifier:
-    """Make the estimator that the options of the command ask for."""
-    booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
-    if booster in FILTERING_ALONE:
-        raise click.UsageError(f"--booster {booster} boosts by filtering: add --filter")
-    validation, certify = given["validation"], given["certify"]
-    common: dict[str, Any] = {
-        "n_estimators": 50 if given["rounds"] is None else given["rounds"],
-        "max_bins": given["max_bins"],
-        "early_stopping": validation > 0,
-        "validation_fraction": validation or 0.1,
-        "certify": None if certify == "train-error" else certify,
-        "delta": given["delta"],
-        "random_state": given["seed"],
-        "n_jobs": given["jobs"],
-        "verbose": sys.stderr.isatty(),
-    }
-    rate, leaves, resample = given["learning_rate"], given["leaves"], given["resample"]
-    if (booster, learner) == ("adaboost", "stump") and leaves is None:
-        return AdaBoostClassifier(
-            learning_rate=1.0 if rate is None else rate, resample=resample, **common
-        )
-    if resample:
-        raise click.UsageError("--resample goes with --booster adaboost --learner stump")
-    return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
+BY_HAND = ("leaves", "learning_rate", "max_bins", "resample", "validation", "certify", "hardest")
+"""Options for whoever chooses booster and learner."""
+CHOSEN_ALONE = ("text", "groups", "time_column")
+"""Options for whoever leaves the choice to us."""
+IN_MEMORY_ALONE = ("categories", "resample", "validation", "certify", "hardest", *CHOSEN_ALONE)
+"""Options that boosting by filtering does not know."""
 
 
-def run_fit(
-    model: Boosting,
-    data: Path,
-    target: str,
+@click.command(
+    epilog=options.example(
+        "pacboost fit adult.csv --target income --output income.pacb",
+        "pacboost fit intents.csv --text utterance --target intent --output intents.pacb",
+        "pacboost fit adult.csv --target income --booster adaboost --learner stump --rounds 100",
+        "pacboost fit 'data/*.parquet' --target label --memory 2GB --time 60s",
+    )
+)
+@click.argument("data", type=options.FILE, nargs=-1, required=True)
+@click.option("--target", metavar="COLUMN", help="The column that holds the labels.  [required]")
+@options.output("Write the model to this file.")
+@options.text
+@options.epsilon
+@options.delta
+@click.option(
+    "--groups",
+    metavar="COLUMN",
+    help="Rows with the same value here depend on each other (a patient, a customer): whole groups "
+    "are set apart.",
+)
+@click.option(
+    "--time-column", metavar="COLUMN", help="When each row was made: the latest are set apart."
+)
+@options.categories
+@options.drop
+@click.option(
+    "--booster",
+    type=click.Choice([*IN_MEMORY, *FILTERING_ALONE]),
+    help="How rounds are weighed, if you want to choose; by filtering logit, mada, measure, "
+    "smooth, projection or majority.  [default with --learner: adaboost; by filtering: logit]",
+)
+@click.option(
+    "--learner",
+    type=click.Choice(["stump", "tree"]),
+    help="What is boosted, if you want to choose.  [default with --booster: stump; by filtering: "
+    "tree]",
+)
+@click.option(
+    "--rounds",
+    type=int,
+    help="The most rounds to run.  [default: 1000; 50 with --booster or --learner; 300 by "
+    "filtering]",
+)
+@options.leaves
+@click.option(
+    "--learning-rate",
+    type=float,
+    help="Scales every vote.  [default: 0.1 for trees, else 1; 0.2 for trees by filtering]",
+)
+@options.max_bins
+@click.option("--resample", is_flag=True, help="Train each rule on a draw from the weights.")
+@click.option(
+    "--validation",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.0,
+    help="Share of rows held back to stop early on.",
+)
+@click.option(
+    "--certify",
+    type=click.Choice(["train-error", "holdout", "train"]),
+    default="train-error",
+    show_default=True,
+    help="What to certify with --booster or --learner: the training error, or the error on new "
+    "rows, by held-out rows or by the training rows themselves. Otherwise it is always by rows set "
+    "apart.",
+)
+@click.option(
+    "--hardest",
+    type=click.IntRange(0, 100),
+    default=0,
+    help="Also show so many rows that the vote finds hardest: look at their labels.",
+)
+@filter_options
+@options.seed
+@options.jobs
+@options.as_json
+@click.pass_context
+def command(
+    context: click.Context,
+    /,
+    data: tuple[Path, ...],
+    target: str | None,
     output: Path | None,
-    *,
-    categories: bool = False,
-    hardest: int = 0,
+    **given: Any,
 ) -> None:
-    """Read, boost, show, and save if asked to."""
-    check_output(output)
-    examples = read_csv(data, target, categories=categories)
-    try:
-        model.fit(examples.table, examples.labels)
-    finally:  # after Ctrl-C too: what is done is shown and kept
-        if hasattr(model, "model_"):
-            show(model, f"{data.name}: {examples.table.n_rows:,} rows")
-            if hardest:
-                found = model.ledger_.hardest(min(hardest, len(model.ledger_.hard) or 1))
-                Console().print(hardest_table(found, "hardest rows, counted from 0"))
-            if output is not None:
-                model.save(output)
+    """Learn to tell classes apart from files with labelled rows, and certify the error.
 
+    A CSV file (plain or .gz) with a header is read into memory. Columns of text are categories, or
+    texts where they read like sentences. Some rows are set apart, the others are boosted by what
+    suits them, and the rows set apart tell how wrong the result can be. Whoever names --booster or
+    --learner chooses for themselves.
 
-def check_output(output: Path | None) -> None:
-    """Look at where the model shall go before the work, not after."""
-    if output is None:
+    Parquet, svmlight and DuckDB files, folders, patterns such as 'data/*.parquet' and several files
+    are boosted by filtering: rows are drawn, the hard ones are learned from, and none has to stay
+    in memory.
+
+    Nothing is written without --output or --checkpoint. With --epsilon it ends with 1 if that was
+    not reached.
+    """
+    from pacboost.cli.filtering import by_filtering, filtering_parameters, run_filtering
+
+    def refuse(names: tuple[str, ...], why: str) -> None:
+        for name in names:
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"--{name.replace('_', '-')} {why}")
+
+    if by_filtering(data, given):
+        refuse(IN_MEMORY_ALONE, "does not go with boosting by filtering")
+        parameters = filtering_parameters(given)
+        run_filtering(
+            data, target, output, parameters, **source_options(given), as_json=given["as_json"]
+        )
         return
-    if not output.absolute().parent.is_dir():
-        raise FileError(f"{output}: its folder does not exist; make it first")
-    if output.is_dir():
-        raise FileError(f"{output}: is a folder; name a file in it")
+    if target is None:
+        raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
+    if given["booster"] is None and given["learner"] is None:
+        refuse(BY_HAND, "is for whoever chooses: name --booster or --learner, too")
+        from pacboost.cli.warming import compiling_ahead
 
+        with compiling_ahead():
+            from pacboost.cli.choosing import run_chosen
 
-def show(model: Boosting, title: str, console: Console | None = None) -> None:
-    """Print the rounds, why they ended, and the certificate."""
-    console = console or Console()
-    ledger = model.ledger_
-    console.print(rounds_table(ledger, title))
-    console.print(f"Stopped: {ledger.stopped}.")
-    console.print(certificate_panel(model.certificate_, ledger))
+            run_chosen(data[0], target, output, given)
+        return
+    refuse(("epsilon", *CHOSEN_ALONE), "does not go with --booster and --learner")
+    from pacboost.cli.boosting import run_fit
+
+    run_fit(data[0], target, output, given)

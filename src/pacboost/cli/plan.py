@@ -8,6 +8,22 @@ from typing import Any
 
 import click
 
+from pacboost.cli import options
+
+EXAMPLES = {
+    "finite": "--epsilon 0.1 --delta 0.05 --size 1000",
+    "vc": "--epsilon 0.1 --delta 0.05 --dimension 4",
+    "rectangle": "--epsilon 0.1 --delta 0.05 --dimensions 2",
+    "stumps": "--epsilon 0.1 --delta 0.05 --features 20",
+    "rounds": "--edge 0.4 --rows 100",
+    "filtering": "--epsilon 0.1 --delta 0.05 --edge 0.2 --threshold 0.75",
+    "confidence": "--failure 0.9 --delta 0.05 --epsilon 0.1 --gap 0.1",
+    "resample": "--edge 0.2 --delta 0.05 --rounds 100 --log-size 8",
+    "holdout": "--epsilon 0.1 --delta 0.05 --error 0.05",
+    "no_free_lunch": "--domain 1024",
+    "strong": "--epsilon 0.1 --delta 0.05 --edge 0.4 --dimension 3",
+}
+
 
 class Questions(click.Group):
     """Commands made from the functions of questions/plan.py when they are asked for."""
@@ -25,22 +41,39 @@ class Questions(click.Group):
         ask: Any = QUESTIONS.get(cmd_name)
         if ask is None:
             return None
-        options: list[click.Parameter] = [
+        own: list[click.Parameter] = [
             _option(parameter) for parameter in inspect.signature(ask).parameters.values()
         ]
-        options += [
-            click.Option(["--json", "as_json"], is_flag=True, help="Answer in JSON."),
+        own += [
             click.Option(
                 ["--plot"],
-                type=click.Path(path_type=Path),
+                type=options.FILE,
                 help="Draw the answer against the first parameter into this file.",
             ),
+            click.Option(["--json", "as_json"], is_flag=True, help=options.JSON),
         ]
 
         def answer(as_json: bool, plot: Path | None, **given: Any) -> None:
             _answer(ask, given, as_json, plot)
 
-        return click.Command(cmd_name, callback=answer, params=options, help=_first_line(ask))
+        return click.Command(
+            cmd_name,
+            callback=answer,
+            params=own,
+            help=_first_line(ask),
+            epilog=options.example(f"pacboost plan {cmd_name} {EXAMPLES[cmd_name]}"),
+        )
+
+
+@click.group(
+    cls=Questions,
+    epilog=options.example(
+        "pacboost plan holdout --epsilon 0.05 --delta 0.05 --error 0.03",
+        "pacboost plan rectangle --epsilon 0.1 --delta 0.05 --dimensions 2 --json",
+    ),
+)
+def command() -> None:
+    """Say how many examples, rounds, draws or runs are needed."""
 
 
 def _option(parameter: inspect.Parameter) -> click.Option:
@@ -61,13 +94,14 @@ def _answer(ask: Any, given: dict[str, Any], as_json: bool, plot: Path | None) -
     if as_json:
         click.echo(found.to_json())
     else:
-        from rich.console import Console
         from rich.table import Table
+
+        from pacboost.cli.telling import show
 
         table = Table(title=found.question, title_justify="left", show_header=False)
         for name, text in found.facts():
             table.add_row(name, text)
-        Console().print(table)
+        show(table)
     if plot is not None:
         from pacboost.questions import needs
         from pacboost.reports.plots import plan_curve

@@ -68,7 +68,7 @@ class AdaBoostClassifier(Boosting):
         bins only, the votes are rounded to small whole numbers, and ``choices_`` shows what
         rounding costs. The smallest bound is deployed first; it may err more than others, so look
         and ``choose``.
-    calibrate : "sigmoid", "isotonic" or None, default=None
+    calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
     holdout : float, default=0.2
         The share of rows that ``certify`` sets apart.
@@ -89,6 +89,9 @@ class AdaBoostClassifier(Boosting):
         What the loop measured in every round.
     certificate_ : Certificate
         The training-error theorem applied to this run, or what ``certify`` asks for.
+    answering_ : Answering
+        With ``certify="holdout"``: the error among the answered, if ``answer`` leaves out rows that
+        the vote is not sure of.
     choices_ : list of Choice
         With ``certify="train"``: every vote that may be deployed, with bound and error estimate.
     votes_ : ndarray

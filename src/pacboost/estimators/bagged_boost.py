@@ -25,8 +25,8 @@ class BaggedBoost(MajorityOf):
         and more; of smaller bags it says nothing.
     booster : str, booster or None, default=None
         None: "adaboost".
-    learner, n_rounds, max_bins, categorical_features, certify, holdout, delta, random_state,
-    n_jobs, verbose : as in MajorityOfBoosters
+    learner, n_rounds, max_bins, categorical_features : as in MajorityOfBoosters
+    certify, holdout, delta, random_state, n_jobs, verbose : as in MajorityOfBoosters
     """
 
     _name = "bagged"

@@ -34,9 +34,9 @@ class BaggingRegressor(Bagged, RegressorMixin, BaseEstimator):  # type: ignore[m
         A scikit-learn regressor, "stump" or "tree", or a tree or stump of pacboost. None: a tree
         grown until its leaves are pure, as in a forest (with some of the features only, one of
         scikit-learn's).
-    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, settle,
-    max_bins, warm_start, callbacks, n_jobs, random_state, verbose
+    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, settle
         As in BaggingClassifier; the error that settles is the mean squared error out of bag.
+    max_bins, warm_start, callbacks, n_jobs, random_state, verbose : as in BaggingClassifier
 
     Attributes
     ----------

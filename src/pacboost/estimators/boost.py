@@ -71,9 +71,10 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
         classes of (labels, scores), that gets smaller as the fit gets better.
     class_weight : mapping, "balanced" or None, default=None
-    calibrate : "sigmoid", "isotonic" or None, default=None
+    calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
-        ``predict`` goes by the scores all the same.
+        ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
+        which suits many classes with few rows each.
     certify, holdout, delta, warm_start, callbacks, random_state, n_jobs, verbose :
         as in AdaBoostClassifier.
 

@@ -20,12 +20,14 @@ from pacboost.estimators import door, prepare
 from pacboost.estimators.certifying import CertifyingMixin
 from pacboost.estimators.running import Means, Running, Work
 from pacboost.estimators.vote import VoteClassifier
+from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.models import calibration
 from pacboost.models.model import Model
+from pacboost.samples.fingerprint import fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.training.loop import NO_EDGE, Run
 from pacboost.training.metrics import Metric, metric
@@ -56,6 +58,8 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
         self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
         everything = examples.table
         means = self._means(examples)
+        if everything.entries is not None and not means.learner.sparse:
+            door.warn_of_dense(everything)
         self._refuse_several_labels(means.booster)
         self._refuse_to_count(means, examples)
         examples, apart = self._set_apart(examples, seed)
@@ -110,8 +114,8 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
     ) -> tuple[prepare.Examples, prepare.Examples | None]:
         if self.calibrate is None:
             return examples, None
-        if self.calibrate not in calibration.METHODS:
-            allowed = ", ".join(repr(name) for name in calibration.METHODS)
+        if self.calibrate not in calibration.NAMES:
+            allowed = ", ".join(repr(name) for name in calibration.NAMES)
             raise ParameterError(f"calibrate is {self.calibrate!r}; it may be {allowed} or None")
         if self._several_labels:
             raise ParameterError("calibrate is for one label a row; set calibrate=None")
@@ -136,6 +140,7 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
         """Turn the finished rounds into a model with its certificate."""
         run, table = work.run, work.run.sample.table
         ledger, vote = run.ledger(), run.vote()
+        ledger.vote_digest = vote_digest(vote)
         try:
             certificate = training_error(ledger)
         except NotCertified:
@@ -150,6 +155,7 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
             certificate,
             getattr(self, "levels_", NO_LEVELS),
             self._calibrated(work),
+            fingerprint=fingerprint(run.sample),
         )
         self._certify_new_examples(work.trained, work.apart)
 

@@ -12,7 +12,9 @@ from pacboost.bounds import holdout, occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators import door
+from pacboost.estimators.abstaining import AbstainingMixin
 from pacboost.estimators.prepare import Examples, split
+from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.learners.stump import count_rules
@@ -106,7 +108,7 @@ def merged(vote: Vote) -> tuple[list[StumpRule], NDArray[np.float64]]:
     return list(kept), np.array(list(kept.values()))
 
 
-class CertifyingMixin:
+class CertifyingMixin(AbstainingMixin):
     """What ``certify``, ``holdout`` and ``delta`` ask of an estimator that boosts."""
 
     certify: str | None
@@ -168,8 +170,11 @@ class CertifyingMixin:
         if apart is None:
             return
         if self.certify == "holdout":
-            mistakes = wrong_rows(model.vote, apart)
-            self._deploy(model.vote, holdout.certificate(mistakes, apart.n_rows, self.delta))
+            scores = model.vote.scores(apart.table)
+            wrong = mistaken(scores, apart)
+            found = holdout.certificate(int(wrong.sum()), apart.n_rows, self.delta)
+            self._deploy(model.vote, found)
+            self._certify_own_answers(scores, wrong)
         elif len(model.ledger):  # an empty vote has nothing to be rounded
             base_rules = 0 if model.bins is None else count_rules(model.bins)
             self._quantised = QuantisedVotes(model.vote, trained, apart, base_rules, self.delta)
@@ -177,5 +182,6 @@ class CertifyingMixin:
             self.choose(0)
 
     def _deploy(self, vote: Vote, certificate: Certificate) -> None:
-        certificate = replace(certificate, ledger_digest=self.model_.ledger.digest())
-        self.model_ = replace(self.model_, vote=vote, certificate=certificate)
+        ledger = replace(self.model_.ledger, vote_digest=vote_digest(vote))
+        certificate = certificate.of(ledger.digest())
+        self.model_ = replace(self.model_, vote=vote, ledger=ledger, certificate=certificate)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from numbers import Integral, Real
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -18,14 +21,15 @@ from sklearn.utils.multiclass import (
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from pacboost.errors import DataError, DenseWarning, ParameterError
-from pacboost.sources.arrays import ArrayTable, CategorisedArray, SparseTable
+from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import FrameTable, is_frame
 from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
-from pacboost.sources.words import WordTable
 
 MOST_TARGET = 1e100
+PACKAGE = str(Path(__file__).parents[1])
 
 
 def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
@@ -50,15 +54,26 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     array = _checked_array(estimator, X, reset=reset)
     if not sparse.issparse(array):
         return ArrayTable(array)
-    rows, columns = array.shape  # type: ignore[attr-defined]
-    if reset:
-        warnings.warn(
-            f"the sparse {rows} x {columns} matrix is held dense: one byte a cell "
-            "for stumps and trees (two above 255 bins), eight for other learners",
-            DenseWarning,
-            stacklevel=5,  # the preparation, and fit, stand between
-        )
-    return _with_levels(estimator, SparseTable(array), reset=reset)
+    stored = _with_levels(estimator, SparseTable(array), reset=reset)
+    keeps = getattr(estimator, "_keeps_sparse", False) and stored.entries is not None
+    if reset and not keeps:
+        warn_of_dense(stored)
+    return stored
+
+
+def warn_of_dense(table: Table) -> None:
+    """Say, where the user called, that a sparse table is opened up to be learned from."""
+    frame: FrameType | None = sys._getframe()
+    level = 1
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(
+        f"the sparse {table.n_rows} x {table.n_columns} matrix is held dense: one byte a cell "
+        "where codes are read (two above 255 bins), eight elsewhere. BoostClassifier, "
+        "AdaBoostClassifier and BoostRegressor keep it sparse for stumps and trees on numbers",
+        DenseWarning,
+        stacklevel=level,
+    )
 
 
 def _levels(estimator: Any, data: Any, *, reset: bool) -> Levels:
@@ -107,8 +122,9 @@ def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
 def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:
     """Check a table of ours as scikit-learn would check an array."""
     _refuse_empty(table)
-    finite = isinstance(table, WordTable)  # it need not be opened up to see that
-    for first, block in () if finite else table.blocks():
+    if table.entries is not None:
+        table.entries.refuse_infinite()
+    for first, block in () if table.entries is not None else table.blocks():
         for j in range(block.shape[1]):
             refuse_infinite(block[:, j], repr(table.name(first + j)))
     if reset:

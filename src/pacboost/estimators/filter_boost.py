@@ -20,6 +20,7 @@ from pacboost.estimators.filter_setup import FilterSetup
 from pacboost.estimators.nested import NestedMixin, named
 from pacboost.estimators.session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.vote import VoteClassifier
+from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.models.checkpoint import load as load_checkpoint
 from pacboost.models.model import Model
@@ -245,7 +246,8 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         """Turn the finished rounds into a model with its certificates."""
         run = session.run
         held, stop = session.certificates(float(self.delta))
-        ledger = run.ledger()
+        ledger, vote = run.ledger(), run.court.vote()
+        ledger.vote_digest = vote_digest(vote)
         digest = ledger.digest()
         self.stop_certificate_ = None if stop is None else stop.of(digest)
         certificate = held or stop
@@ -254,7 +256,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
             run.candidates.oracle.n_columns,
             run.candidates.oracle.names,
             run.intake.bins,
-            run.court.vote(),
+            vote,
             ledger,
             None if certificate is None else certificate.of(digest),
             NO_LEVELS,

@@ -15,6 +15,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators import door, prepare
 from pacboost.estimators.forest import ForestMixin
+from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.numerics.checks import probability
 from pacboost.samples.sample import Sample
@@ -173,7 +174,8 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
         self._refusal = NOT_ASKED
         if self.certify is not None:
             try:
-                self.model_ = replace(self.model_, certificate=self._certified())
+                made = self._certified().of(vote_digest(self.model_.forest))
+                self.model_ = replace(self.model_, certificate=made)
             except NotCertified as problem:
                 self._refusal = str(problem)
         self._apart = None

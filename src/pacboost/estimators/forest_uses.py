@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from pacboost.errors import DataError
 from pacboost.estimators import door
+from pacboost.estimators.reporting import ReportMixin
 from pacboost.estimators.sketching import SketchMixin
 from pacboost.hypotheses.forest import Forest
 from pacboost.kernels.jit import cores
@@ -28,7 +29,7 @@ AT_ONCE = 2**20
 """Numbers of that table that are copied at once while leaves are counted."""
 
 
-class ForestUses(SketchMixin):
+class ForestUses(ReportMixin, SketchMixin):
     """An estimator whose fit leaves a ``model_`` with a forest."""
 
     model_: ForestModel

@@ -19,7 +19,7 @@ from pacboost.estimators.subsampled_boost import SubsampledBoost
 from pacboost.estimators.text_boost import TextBoostClassifier
 from pacboost.estimators.three_learners import ThreeLearnerBoost
 from pacboost.estimators.three_way import ThreeWayBoost
-from pacboost.models import forest_format
+from pacboost.models import container, forest_format
 from pacboost.models import format as model_file
 from pacboost.models.forest_format import ForestModel
 from pacboost.models.model import Model
@@ -41,15 +41,19 @@ FORESTS: dict[tuple[str, bool], Any] = {
 """By kind, and whether they name classes."""
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path, *, memory: int = 0) -> Any:
     """Read a model file; the estimator it gives predicts as the one that was saved did.
 
     It is a BoostRegressor for numbers, an AdaBoostClassifier for AdaBoost's votes of stumps, what
     it was for texts, forests and majorities of members, and a BoostClassifier for all others.
+
+    A file may be from anybody: it is data, and whatever no fit could have written is refused. So is
+    what would take more memory than twice the file and 50 MB, or ``memory`` bytes if that is more;
+    a model of a hundred thousand rounds may need that.
     """
-    if forest_format.is_forest(path):
-        return _forest(forest_format.load(path))
-    model = model_file.load(path)
+    if container.kind_of(Path(path)) == forest_format.KIND:
+        return _forest(forest_format.load(path, memory))
+    model = model_file.load(path, memory)
     estimator = _estimator(model)
     estimator.model_ = model
     estimator.n_features_in_ = model.n_features
@@ -79,7 +83,7 @@ def _estimator(model: Model) -> Any:
         return MEMBERS[ledger.booster]()
     rounds = max(1, len(ledger))
     if model.text is not None:
-        return TextBoostClassifier(**model.text.to_dict(), n_rounds=rounds)
+        return TextBoostClassifier(**model.text.parameters(), n_rounds=rounds)
     if model.classes.size == 0:
         return BoostRegressor(ledger.booster, n_rounds=rounds)
     if ledger.booster == "adaboost" and ledger.learner != "Tree":

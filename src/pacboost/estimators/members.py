@@ -18,6 +18,7 @@ from pacboost.estimators import door, prepare
 from pacboost.estimators.certifying import mistaken, wrong_rows
 from pacboost.estimators.prepare import Examples
 from pacboost.estimators.vote import VoteMixin
+from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import votes_within
 from pacboost.hypotheses.stump import StumpRule
@@ -135,6 +136,7 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         if self.classes_.size == 1:
             members = [StumpRule.constant(1)]
         vote = Vote(members, np.ones(len(members)), ledger.classes)
+        ledger = replace(ledger, vote_digest=vote_digest(vote))
         if held is not None:
             certificate = holdout.certificate(wrong_rows(vote, held), held.n_rows, self.delta)
         if certificate is not None:

@@ -18,8 +18,10 @@ from pacboost.estimators.nested import with_fields
 from pacboost.estimators.running import Callback, Means, Running, Work
 from pacboost.estimators.trees import TreesMixin
 from pacboost.estimators.vote import VoteMixin
+from pacboost.hypotheses.digest import vote_digest
 from pacboost.learners.tree import Tree
 from pacboost.models.model import Model
+from pacboost.samples.fingerprint import fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.training.loop import Run
 from pacboost.training.metrics import Metric, loss
@@ -203,9 +205,11 @@ class BoostRegressor(TreesMixin, Running, VoteMixin, RegressorMixin, BaseEstimat
         """Turn the finished rounds into a model; nothing is certified."""
         run, table = work.run, work.run.sample.table
         levels = getattr(self, "levels_", NO_LEVELS)
+        ledger, vote = run.ledger(), run.vote()
+        ledger.vote_digest = vote_digest(vote)
         self.model_ = Model(
-            NO_CLASSES, table.n_columns, table.names, run.sample.bins, run.vote(), run.ledger(),
-            None, levels,
+            NO_CLASSES, table.n_columns, table.names, run.sample.bins, vote, ledger, None, levels,
+            fingerprint=fingerprint(run.sample),
         )  # fmt: skip
 
     def _warn(self, run: Run) -> None:

@@ -70,6 +70,8 @@ class Running:
     verbose: bool
 
     _rounds_name = "n_estimators"
+    _keeps_sparse = True
+    """Whether a sparse table is boosted on as it is, if the learner reads codes."""
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None

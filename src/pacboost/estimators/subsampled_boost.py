@@ -25,8 +25,8 @@ class SubsampledBoost(MajorityOf):
         The recursion ends before there are more; the theorem wants None, about n^0.79 of them.
     booster : str, booster or None, default=None
         None: "adaboost_v".
-    learner, n_rounds, max_bins, categorical_features, certify, holdout, delta, random_state,
-    n_jobs, verbose : as in MajorityOfBoosters
+    learner, n_rounds, max_bins, categorical_features : as in MajorityOfBoosters
+    certify, holdout, delta, random_state, n_jobs, verbose : as in MajorityOfBoosters
     """
 
     _name = "subsampled"

@@ -13,6 +13,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
+from pacboost.errors import DataError
 from pacboost.estimators import door, prepare
 from pacboost.estimators.nested import with_fields
 from pacboost.estimators.running import Callback, Means
@@ -21,6 +22,7 @@ from pacboost.learners.words import Words
 from pacboost.models import word_grounds
 from pacboost.models.explanation import Explanation, class_number
 from pacboost.models.model import answer_names
+from pacboost.sources.dataframe import is_frame
 from pacboost.sources.text import MOST_FEATURES
 
 CLASSES_NAMED = 3
@@ -45,6 +47,10 @@ class TextBoostClassifier(TextReading):
     max_features : int, default=500,000
         If there are more, the rarest are dropped, with a warning.
     lowercase : bool, default=True
+    text_columns : list of str, default=None
+        For data frames: the columns that hold texts. Columns of numbers are asked whether they are
+        above some thresholds, all others which category they hold, and either if they are missing;
+        a missing text is an empty one. None for a list of texts.
     n_rounds : int, default=1000
     shrinkage : float, default=0.1
         Scales what every round adds.
@@ -55,14 +61,22 @@ class TextBoostClassifier(TextReading):
         With several labels a row "logit" gives way to "adaboost", which votes on each of them.
     l2 : float, default=1.0
         For "logit": weight p(1 - p) that holds back what a word says of each class.
-    early_stopping, validation_fraction, n_iter_no_change, tol, eval_metric, class_weight,
-    calibrate, warm_start, callbacks, random_state, n_jobs, verbose : as in BoostClassifier
+    early_stopping, validation_fraction, n_iter_no_change, tol, eval_metric : as in BoostClassifier
+    class_weight, calibrate, warm_start, callbacks : as in BoostClassifier
+    random_state, n_jobs, verbose : as in BoostClassifier
     certify, holdout, delta : as in AdaBoostClassifier
         With ``certify="holdout"`` the vocabulary comes from the rows that are not held out.
+    target_error : float, default=None
+        With ``certify="holdout"``: ``answer`` answers as many texts as it can while the error among
+        the answered is certified to be at most this.
+    abstain_below : float, default=None
+        ``answer`` answers texts with this confidence or more; the error among them is certified if
+        rows are held out. The confidence is the probability of the class that is predicted.
 
     Attributes
     ----------
     features_ : the options and the vocabulary by which texts are read
+    answering_ : how wrong answers may be, for every threshold of the confidence
     ledger_, certificate_, classes_ : as in AdaBoostClassifier
 
     Examples
@@ -90,6 +104,7 @@ class TextBoostClassifier(TextReading):
         *,
         max_features: int = MOST_FEATURES,
         lowercase: bool = True,
+        text_columns: Sequence[str] | None = None,
         n_rounds: int = 1000,
         shrinkage: float = 0.1,
         length: int = 100,
@@ -107,6 +122,8 @@ class TextBoostClassifier(TextReading):
         certify: str | None = None,
         holdout: float = 0.2,
         delta: float = 0.05,
+        target_error: float | None = None,
+        abstain_below: float | None = None,
         warm_start: bool = False,
         callbacks: Sequence[Callback] | None = None,
         random_state: Any = None,
@@ -119,6 +136,7 @@ class TextBoostClassifier(TextReading):
         self.min_count = min_count
         self.max_features = max_features
         self.lowercase = lowercase
+        self.text_columns = text_columns
         self.n_rounds = n_rounds
         self.shrinkage = shrinkage
         self.length = length
@@ -136,6 +154,8 @@ class TextBoostClassifier(TextReading):
         self.certify = certify
         self.holdout = holdout
         self.delta = delta
+        self.target_error = target_error
+        self.abstain_below = abstain_below
         self.warm_start = warm_start
         self.callbacks = callbacks
         self.random_state = random_state
@@ -162,20 +182,24 @@ class TextBoostClassifier(TextReading):
         largest = np.argsort(-added, kind="stable")[:CLASSES_NAMED]
         shown = [j for j in largest if added[j] > 0] if number is None else [number]
         said = ", ".join(f"{names[j]} {added[j]:+.2f}" for j in shown or largest[:1])
-        return f"if it contains {self.features_.vocabulary[word]!r} → {said}"
+        return f"if {self.features_.say(word)} → {said}"
 
-    def explain(self, text: str, top: int = 10, *, for_class: Any = None) -> Explanation:
+    def explain(self, text: Any, top: int = 10, *, for_class: Any = None) -> Explanation:
         """Say which words of a text spoke for and against a class: the ``top``, and the rest.
 
         Without ``for_class``, it is the class with the largest score; of two classes the second.
+        Of a table give a data frame of one row, or a mapping from column names to values.
         """
-        table = self._open([text])
+        table = self._open(text if is_frame(text) else [text])
+        if table.n_rows != 1:
+            raise DataError(f"one row can be explained at a time, and {table.n_rows} came")
         decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
         return word_grounds.explain(
             self.model_, table, decided, door.at_least_one("top", top), for_class
         )
 
     def _means(self, examples: prepare.Examples) -> Means:
+        self._refuse_wish(self.certify)
         length = door.at_least_one("length", self.length)
         drawn = self.candidates
         drawn = None if drawn is None else door.at_least_one("candidates", drawn)

@@ -1,8 +1,12 @@
-"""Reading texts at the door: which words they contain, learned from rows that may be looked at."""
+"""Reading texts at the door: which words they contain, learned from rows that may be looked at.
+
+Rows of a mixed table are read in the same way; their numbers and categories become words too.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +19,17 @@ from pacboost.estimators.boosting import Boosting
 from pacboost.estimators.running import Work
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.text import TextFeatures, read_texts
+from pacboost.sources.columns import Columns
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.text import TextFeatures
 from pacboost.sources.words import WordTable
+
+Features = TextFeatures | MixedFeatures
+Rows = list[str] | Columns
 
 
 class TextReading(Boosting):
-    """A boosting classifier whose rows are texts."""
+    """A boosting classifier whose rows are texts, or rows of a table with texts in it."""
 
     ngrams: tuple[int, int] | None
     skips: int
@@ -28,9 +37,10 @@ class TextReading(Boosting):
     min_count: int
     max_features: int
     lowercase: bool
+    text_columns: Sequence[str] | None
 
     @property
-    def features_(self) -> TextFeatures:
+    def features_(self) -> Features:
         """The options and the vocabulary by which texts are read."""
         text = self._fitted("features_").text
         assert text is not None  # every fit leaves it
@@ -39,18 +49,20 @@ class TextReading(Boosting):
     def overlap(self, X: Any) -> Overlap | None:
         """Compare texts with those the fit has looked at; None if the memory of them is gone."""
         check_is_fitted(self)
-        prints = _fingerprints(read_texts(X))
+        prints = fingerprints(self.features_.lines(self.features_.read(X)))
         found = [sketch.overlap(prints) for sketch in getattr(self, "_sketches", ())]
         return max(found, key=lambda overlap: overlap.suspicious, default=None)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Work:
-        self._texts = read_texts(X)
-        X_val = None if X_val is None else read_texts(X_val)
-        unread = WordTable(np.zeros(len(self._texts) + 1, dtype=np.int64), np.empty(0, np.int32), 1)
+        options = self._options()
+        self._rows = options.read(X)
+        X_val = None if X_val is None else options.read(X_val)
+        n_rows = self._rows.n_rows if isinstance(self._rows, Columns) else len(self._rows)
+        unread = WordTable(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, np.int32), 1)
         work = super()._prepare(unread, y, sample_weight, X_val, y_val)
-        seen = [self._texts] if X_val is None else [self._texts, X_val]
-        self._sketches = tuple(Sketch.of(_fingerprints(texts)) for texts in seen)
-        del self._texts
+        seen = [self._rows] if X_val is None else [self._rows, X_val]
+        self._sketches = tuple(Sketch.of(fingerprints(self._reading.lines(rows))) for rows in seen)
+        del self._rows
         return work
 
     def _remember(self, *tables: Any) -> None:
@@ -61,7 +73,7 @@ class TextReading(Boosting):
     ) -> tuple[prepare.Examples, prepare.Examples | None]:
         """Set rows apart, then read the others: no word of theirs may come from rows held out."""
         examples, apart = super()._set_apart(examples, seed)
-        features, table = self._options().learn(self._texts_of(examples))
+        features, table = self._options().learn(self._rows_of(examples))
         if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
             raise ParameterError(
                 "warm_start goes on with the same texts, but their words or the options by which "
@@ -69,15 +81,17 @@ class TextReading(Boosting):
             )
         self._reading, self.n_features_in_ = features, table.n_columns
         if apart is not None:
-            apart = replace(apart, table=features.transform(self._texts_of(apart)))
+            apart = replace(apart, table=features.transform(self._rows_of(apart)))
         return replace(examples, table=table), apart
 
-    def _texts_of(self, examples: prepare.Examples) -> list[str]:
-        numbers = examples.numbers
-        return self._texts if numbers is None else [self._texts[i] for i in numbers]
+    def _rows_of(self, examples: prepare.Examples) -> Rows:
+        rows, numbers = self._rows, examples.numbers
+        if numbers is None:
+            return rows
+        return rows.take(numbers) if isinstance(rows, Columns) else [rows[i] for i in numbers]
 
-    def _options(self) -> TextFeatures:
-        return TextFeatures(
+    def _options(self) -> Features:
+        options = TextFeatures(
             self.ngrams,
             self.skips,
             self.characters,
@@ -85,6 +99,9 @@ class TextReading(Boosting):
             self.max_features,
             self.lowercase,
         )
+        if self.text_columns is None:
+            return options
+        return MixedFeatures(options, self.text_columns)  # type: ignore[arg-type]
 
     def _read_validation(self, X: Any, y: Any) -> prepare.Examples:
         return super()._read_validation(self._reading.transform(X), y)
@@ -104,7 +121,7 @@ class TextReading(Boosting):
         return tags
 
 
-def _fingerprints(texts: list[str]) -> ArrayTable:
+def fingerprints(texts: list[str]) -> ArrayTable:
     """Give three numbers of 24 bits for every text, the same for the same text."""
     digests = b"".join(
         hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=12).digest()

@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.estimators import door, prepare
+from pacboost.estimators.abstaining import AbstainingMixin
 from pacboost.estimators.certifying import mistaken
+from pacboost.estimators.compressing import CompressingMixin
 from pacboost.estimators.explaining import ExplainMixin
 from pacboost.estimators.margins import MarginsMixin
+from pacboost.estimators.ranking import RankingMixin
+from pacboost.estimators.reporting import ReportMixin
 from pacboost.estimators.sketching import SketchMixin
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
@@ -25,10 +30,11 @@ from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models import format as model_file
 from pacboost.models.model import Model
+from pacboost.numerics import markup
 from pacboost.sources.table import Table
 
 
-class VoteMixin(SketchMixin):
+class VoteMixin(ReportMixin, SketchMixin):
     """What votes of classifiers and of regressors share: a ``model_`` that fit leaves."""
 
     model_: Model
@@ -67,6 +73,12 @@ class VoteMixin(SketchMixin):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
+    def _html_repr(self) -> str:
+        """Show in a notebook what scikit-learn shows, and what is certified."""
+        certificate = self.model_.certificate if hasattr(self, "model_") else None
+        claim = "" if certificate is None else markup.said(certificate.claim)
+        return str(estimator_html_repr(self)) + claim
+
     def _fitted(self, name: str) -> Model:
         if not hasattr(self, "model_"):
             raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
@@ -82,7 +94,16 @@ class VoteMixin(SketchMixin):
             return self.model_.vote.scores(table)
 
 
-class VoteClassifier(ExplainMixin, MarginsMixin, VoteMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class VoteClassifier(
+    ExplainMixin,
+    MarginsMixin,
+    RankingMixin,
+    CompressingMixin,
+    AbstainingMixin,
+    VoteMixin,
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """A classifier whose fit leaves a ``model_`` and ``classes_``."""
 
     classes_: NDArray[Any]

@@ -24,6 +24,14 @@ class Names:
     column: Callable[[int], str]
     answers: tuple[str, ...] = ("−", "+")
     level: Callable[[int, int], str] = lambda column, level: str(level)
+    condition: Callable[[int], str] | None = None
+    """How to say that a row holds a word, where it is not that it contains it."""
+
+    def holds(self, word: int) -> str:
+        """Say that a row holds a word."""
+        if self.condition is not None:
+            return self.condition(word)
+        return f"it contains {self.column(word)!r}"
 
     def answer(self, sign: int) -> str:
         """Give the name of an answer of -1 or +1."""

@@ -35,8 +35,8 @@ class StumpRule(Rule):
 
     def answers(self, sample: Sample) -> Answers:
         """Compare codes where the sample has them, raw values otherwise."""
-        if sample.codes is not None and sample.bins is not None:
-            column = sample.codes[self.feature]
+        if sample.bins is not None:
+            column = sample.column(self.feature)
             is_above = column > self.cut
             is_missing = column == sample.bins.missing
         else:

@@ -12,8 +12,9 @@ from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names,
 from pacboost.kernels import walk
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.samples.bins import Bins
+from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sample import Sample
+from pacboost.samples.sparse_codes import SparseCodes
 
 MOST_COLUMNS_NAMED = 4
 
@@ -60,17 +61,26 @@ class TreeRule(Hypothesis):
         """Walk every row to its leaf."""
         small = len(self.values) <= 256
         out: Cells = np.zeros(sample.n_rows, dtype=np.uint8 if small else np.uint16)
-        if self.feature.size:
-            own = sample.codes if sample.bins is self.bins else None
-            codes = self.bins.encode(sample.table) if own is None else own
-
-            def task(start: int, stop: int) -> None:
-                walk.leaves(
-                    codes, self.nodes, self.members, self.bins.missing, start, out[start:stop]
-                )
-
-            each_rows(task, out.size)
+        if self.feature.size == 0:
+            return out
+        own = sample.bins is self.bins
+        entries = sample.table.entries
+        if entries is None:
+            codes = sample.codes if own else None
+            self._walk(self.bins.encode(sample.table) if codes is None else codes, self.nodes, out)
+            return out
+        asked, nodes = asked_alone(self.nodes)
+        known = sample.sparse if own else None
+        listed = SparseCodes.of(entries, self.bins, asked) if known is None else known.pick(asked)
+        for first, block in listed.blocks():
+            self._walk(block, nodes, out[first : first + block.shape[1]])
         return out
+
+    def _walk(self, codes: Codes, nodes: NDArray[np.int32], out: Cells) -> None:
+        def task(start: int, stop: int) -> None:
+            walk.leaves(codes, nodes, self.members, self.bins.missing, start, out[start:stop])
+
+        each_rows(task, out.size)
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> TreeRule:
         """Give the same tree with values for its leaves, and the weight of rows in each."""
@@ -162,3 +172,11 @@ class TreeRule(Hypothesis):
         """Say what a leaf stands for, and its value."""
         way = " and ".join(self.condition(t, names, left=side) for t, side in self.path(leaf))
         return f"{way or 'always'} → {value_words(self.values[leaf], names)}"
+
+
+def asked_alone(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Give the features that splits ask for, and the splits with those numbered in their order."""
+    asked, numbers = np.unique(nodes[:, walk.FEATURE], return_inverse=True)
+    own = nodes.copy()
+    own[:, walk.FEATURE] = numbers
+    return asked.astype(np.int64), own

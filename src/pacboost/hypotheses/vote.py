@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.tree import TreeRule, asked_alone
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import lookup, walk, words
 from pacboost.kernels.threads import each_rows
-from pacboost.samples.bins import upper_cuts
+from pacboost.samples.bins import Codes, upper_cuts
 from pacboost.samples.sample import unlabelled
+from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Table
 from pacboost.sources.words import words_of
 
@@ -81,7 +82,7 @@ class Vote:
     def scores(self, table: Table) -> Scores:
         """Give F for every row: (rows,) for one output, else (rows, outputs)."""
         scores = np.zeros((table.n_rows, self.outputs))
-        for first, values in table.blocks() if self.steps else ():
+        for first, values in table.blocks_of(self.steps):
             self._add_steps(first, values, scores[:, 0])
         self._add_trees(table, scores)
         self._add_lists(table, scores)
@@ -133,21 +134,13 @@ class Vote:
         if not self.trees:
             return
         forest, bins = self._forest, self.trees[0][0].bins
-        codes = bins.encode(table)
-
-        def task(start: int, stop: int) -> None:
-            walk.score(
-                codes,
-                forest.nodes,
-                forest.members,
-                bins.missing,
-                forest.trees,
-                forest.values,
-                start,
-                scores[start:stop],
-            )
-
-        each_rows(task, table.n_rows)
+        if table.entries is None:
+            _walk(bins.encode(table), forest.nodes, forest, bins.missing, scores)
+            return
+        asked, nodes = asked_alone(forest.nodes)
+        for first, codes in SparseCodes.of(table.entries, bins, asked).blocks():
+            own = scores[first : first + codes.shape[1]]
+            _walk(codes, nodes, forest, bins.missing, own)
 
     @cached_property
     def index(self) -> WordIndex | None:
@@ -210,3 +203,23 @@ def _add_up(stumps: list[tuple[StumpRule, float]]) -> Steps:
                 2 * vote * stump.above
             )
     return Steps(thresholds, np.cumsum(jumps), missing)
+
+
+def _walk(
+    codes: Codes, nodes: NDArray[np.int32], forest: Forest, missing: int, scores: Scores
+) -> None:
+    """Add what the trees of a forest, with these splits, say of rows known by their codes."""
+
+    def task(start: int, stop: int) -> None:
+        walk.score(
+            codes,
+            nodes,
+            forest.members,
+            missing,
+            forest.trees,
+            forest.values,
+            start,
+            scores[start:stop],
+        )
+
+    each_rows(task, len(scores))

@@ -73,7 +73,7 @@ class WordList(Hypothesis):
         if not self.asked.size:
             return f"always {value_words(self.values[0], names)}"
         said = [
-            f"if it contains {names.column(int(word))!r} → {value_words(line, names)}"
+            f"if {names.holds(int(word))} → {value_words(line, names)}"
             for word, line in zip(self.asked[:MOST_WORDS_NAMED], self.values, strict=False)
         ]
         more = self.asked.size - len(said)

@@ -119,7 +119,10 @@ def extend(
     """
     out = np.empty(drawn.shape[1])
     sums = np.empty((2, weights.shape[1]), np.int64)
+    free = taken.size - taken.sum()
     for line in range(drawn.shape[0]):
+        if free == 0:
+            break
         own = drawn[line]
         gains(own, starts, rows, taken, weights, pulls, times_weight, rest, criterion, penalty, out)
         best = 0
@@ -134,6 +137,7 @@ def extend(
                 rest[0, k] -= sums[0, k]
                 rest[1, k] -= sums[1, k]
         for place in range(held.size):
+            free -= 1 - taken[held[place]]
             taken[held[place]] = 1
             if cells[held[place]] == asked.size:
                 cells[held[place]] = count

@@ -11,8 +11,9 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
+from pacboost.learners.words import Words
 
-LEARNERS: dict[str, type[Learner]] = {"stump": Stump, "tree": Tree}
+LEARNERS: dict[str, type[Learner]] = {"stump": Stump, "tree": Tree, "words": Words}
 """By the names of their files."""
 
 

@@ -1,7 +1,8 @@
-"""The search for trees on one sample: what learners/tree.py says, done by the kernels."""
+"""The search for trees on one sample: what learners/tree.py says, whatever form codes have."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +11,10 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow, pairing, plain_split, routing
+from pacboost.kernels import best_split, grow, pairing, routing
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.learner import Rows, Search, Weights
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.samples.blocks import lay_out
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
 
@@ -30,12 +30,14 @@ CRITERIA = {
 """Gini's impurity of signs is Σ W - pull²/weight, so what it wins is Newton's gain."""
 MOST_SUM = 2**30
 """Sums of pulls and of weights stay below 2**31, so that both fit into one number of 64 bits."""
-ROWS_WORTH_THREADS = 65_536
 MOST_LEAVES = 65_536
 
 
 class TreeSearch(Search):
-    """Histograms and row order of one sample, used again for every tree."""
+    """Row order, splits and sums of one sample, used again for every tree.
+
+    learners/dense_growing.py searches dense samples, learners/sparse_growing.py sparse ones.
+    """
 
     def __init__(self, tree: Tree, sample: Sample) -> None:
         if sample.bins is None:
@@ -43,22 +45,15 @@ class TreeSearch(Search):
         self.sample = sample
         self._tree = tree
         self._bins = sample.bins
-        self._blocks = lay_out(sample.table, sample.bins)
+        self._features = self._lay_out()
         self._set_slopes()
         columns = [best_split.CATEGORY, best_split.MONOTONE]
-        self._numbers_only = not self._blocks.features[:, columns].any()
+        self._numbers_only = not self._features[:, columns].any()
         self._plain = False
         rows, outputs = sample.signs.shape
         self._lines = min(outputs, tree.sketch)
         leaves = min(tree.max_leaves, max(2, rows))
-        lanes = 8 * self._blocks.words.shape[0]
-        # Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower).
-        width = self._bins.missing + 9
-        if self._blocks.lanes < len(self._blocks.features):
-            width = 264  # shared lanes have codes of several features
-        self._histogram = np.zeros((leaves, self._lines, lanes, width), dtype=np.int64)
         self._order = np.empty(rows, dtype=np.uint32)
-        self._spare = np.empty(rows, dtype=np.uint32)
         self._pairs = np.empty((self._lines, rows), dtype=np.int64)
         self._cells: Cells = np.empty(rows, dtype=np.uint8 if leaves <= 256 else np.uint16)
         self._starts, self._sizes, self._slots = np.zeros((3, leaves), dtype=np.int64)
@@ -71,12 +66,40 @@ class TreeSearch(Search):
         self._split_gains = np.zeros(leaves)
         self._hangs = np.zeros((leaves, 2), dtype=np.int64)
         self._depths = np.zeros(leaves, dtype=np.int64)
-        self._allowed = np.ones((leaves, len(self._blocks.features)), dtype=np.uint8)
         self._rules = np.zeros(5)
         self._leaves = leaves
+        self._make_room()
+
+    @abstractmethod
+    def _lay_out(self) -> NDArray[np.int64]:
+        """Lay the codes out; give what samples/blocks.py says of each feature."""
+
+    @abstractmethod
+    def _make_room(self) -> None:
+        """Reserve what is used for every tree."""
+
+    @abstractmethod
+    def _begin(self, rows: NDArray[np.uint32]) -> None:
+        """Make a root of these rows."""
+
+    @abstractmethod
+    def _look(self, leaf: int, key: np.uint64) -> None:
+        """Find the best split of a leaf; ``key`` says which features are drawn for it."""
+
+    def _grow_on(self, leaves: int, key: np.uint64) -> int:
+        """Split some leaves at once, if that is faster; give the number of leaves."""
+        return leaves
+
+    @abstractmethod
+    def _split(self, leaf: int, new: int, key: np.uint64) -> None:
+        """Split a leaf; its left part keeps the number, its right part is ``new``."""
+
+    @abstractmethod
+    def _settle(self, tree: TreeRule, chosen: Rows) -> None:
+        """Tell the rows that were not chosen their leaves."""
 
     def _set_slopes(self) -> None:
-        features = self._blocks.features
+        features = self._features
         if self._tree.monotone and self.sample.signs.shape[1] > 1:
             raise ParameterError(
                 "monotone constraints are for two classes: with more, no score alone decides"
@@ -128,25 +151,22 @@ class TreeSearch(Search):
         self._starts[0], self._sizes[0], self._slots[0] = 0, rows.size, 0
         self._spans[0] = -np.inf, np.inf
         self._depths[0] = 0
-        self._histogram[0] = 0
-        self._count(rows, self._histogram[0])
-        drawn, key = self._drawn, np.uint64(seed * 2**20)
-        if drawn < len(self._blocks.features):
-            grow.draw_features(self._allowed[0], drawn, key)
-        self._look(0)
+        self._begin(rows)
+        key = np.uint64(seed * 2**20)
+        self._look(0, key)
         leaves = 1
         while True:
             leaves = self._grow_on(leaves, key)
             leaf = grow.next_leaf(self._gains, leaves)
             if leaves == self._leaves or leaf < 0:
                 return self._finish(leaves, unit, chosen)
-            self._split_large(leaf, leaves, key)
+            self._split(leaf, leaves, key)
             leaves += 1
 
     @property
     def _drawn(self) -> int:
         """How many features are looked at for a split."""
-        most, features = self._tree.max_features, len(self._blocks.features)
+        most, features = self._tree.max_features, len(self._features)
         if most is None:
             return features
         return min(features, round(most) if most >= 1 else max(1, round(most * features)))
@@ -154,18 +174,6 @@ class TreeSearch(Search):
     @property
     def _deepest(self) -> int:
         return MOST_LEAVES if self._tree.max_depth is None else self._tree.max_depth
-
-    def _grow_on(self, leaves: int, key: np.uint64) -> int:
-        """Split leaves as long as they are too small for threads; give the number of leaves."""
-        blocks = self._blocks
-        return grow.grow_on(
-            blocks.words, blocks.lanes, self._order, self._spare, self._pairs, self._histogram,
-            blocks.features, self._allowed, self._drawn, key, self._bins.missing, self._rules,
-            self._starts, self._sizes, self._slots, None if self._plain else self._spans,
-            self._best, self._members,
-            self._gains, self._splits, self._split_members, self._split_gains, self._hangs,
-            self._depths, self._deepest, ROWS_WORTH_THREADS, leaves,
-        )  # fmt: skip
 
     def _prepare(self, request: Request, seed: int) -> float:
         """Round and pair pulls and weights; give the factor that makes gains comparable."""
@@ -210,93 +218,39 @@ class TreeSearch(Search):
             return 1 / MOST_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
 
-    def _count(self, rows: NDArray[np.uint32], into: NDArray[np.int64]) -> None:
-        blocks, others = self._blocks, list[NDArray[np.int64]]()
-
-        def task(start: int, stop: int) -> None:
-            own = into
-            if start > 0:  # another thread's share: counted apart, added below
-                own = np.zeros_like(into)
-                others.append(own)
-            grow.count(blocks.words, blocks.lanes, rows[start:stop], self._pairs, own)
-
-        each_rows(task, rows.size)
-        for other in others:
-            into += other
-
-    def _look(self, leaf: int) -> None:
-        if self._plain:
-            self._gains[leaf] = plain_split.scan(
-                self._histogram[self._slots[leaf], 0], self._blocks.features, self._allowed[leaf],
-                self._bins.missing, int(self._sizes[leaf]), self._rules, self._best[leaf],
-            )  # fmt: skip
-            return
-        self._gains[leaf] = best_split.scan(
-            self._histogram[self._slots[leaf]], self._blocks.features, self._allowed[leaf],
-            self._bins.missing, int(self._sizes[leaf]), self._rules, self._spans[leaf],
-            self._best[leaf], self._members[leaf],
-        )  # fmt: skip
-
-    def _split_large(self, leaf: int, new: int, key: np.uint64) -> None:
-        """Do what ``grow.grow_on`` does for one leaf, with all threads."""
-        features = self._blocks.features
+    def _record(self, leaf: int, new: int) -> NDArray[np.int64]:
+        """Write the split of a leaf down; give the feature that is split."""
         grow.record(
-            features, self._best, self._members, self._gains, leaf, new, self._splits,
+            self._features, self._best, self._members, self._gains, leaf, new, self._splits,
             self._split_members, self._split_gains, self._hangs, self._depths,
         )  # fmt: skip
-        feature = features[self._best[leaf, best_split.FEATURE]]
-        start, size = int(self._starts[leaf]), int(self._sizes[leaf])
-        rows = self._order[start : start + size]
-        left = self._part(feature, leaf, rows)
+        feature: NDArray[np.int64] = self._features[self._best[leaf, best_split.FEATURE]]
+        return feature
+
+    def _parted(self, leaf: int, new: int, left: int) -> bool:
+        """Give a leaf's first ``left`` rows to its left part; tell whether it may be split on."""
+        start, size = self._starts[leaf], self._sizes[leaf]
         self._starts[new], self._sizes[new], self._sizes[leaf] = start + left, size - left, left
         if new + 1 == self._leaves or self._depths[leaf] >= self._deepest:
             self._gains[leaf] = self._gains[new] = 0.0
-            return
-        left_smaller = 2 * left <= size
-        self._histogram[new] = 0
-        self._count(rows[:left] if left_smaller else rows[left:], self._histogram[new])
-        grow.apart(self._histogram, self._slots, leaf, new, left_smaller)
+            return False
+        return True
+
+    def _look_on(
+        self,
+        feature: NDArray[np.int64],
+        histogram: NDArray[np.int64],
+        leaf: int,
+        new: int,
+        key: np.uint64,
+    ) -> None:
+        """Find the best splits of both parts of a leaf."""
         if not self._plain:
             orders = self._best[leaf, best_split.CUT] < feature[best_split.BINS] - 1
             slope = int(feature[best_split.MONOTONE]) if orders else 0
-            grow.narrow(self._histogram, slope, self._slots, self._spans, leaf, new)
+            grow.narrow(histogram, slope, self._slots, self._spans, leaf, new)
         for k, part in enumerate((leaf, new)):
-            if self._drawn < len(features):
-                grow.draw_features(self._allowed[part], self._drawn, key + np.uint64(2 * new + k))
-            self._look(part)
-
-    def _part(self, feature: NDArray[np.int64], leaf: int, rows: NDArray[np.uint32]) -> int:
-        """Sort rows to the two sides, each thread its share; give how many went left."""
-        goes_left = self._sides(feature, self._best[leaf], self._members[leaf])
-        lane = int(feature[best_split.LANE])
-        block, shift = self._blocks.words[lane >> 3], np.uint64(8 * (lane & 7))
-        shares: list[tuple[int, int, int]] = []
-
-        def task(start: int, stop: int) -> None:
-            own = rows[start:stop]
-            left = routing.part(block, shift, goes_left, own, own, self._spare[start:stop])
-            shares.append((start, stop, int(left)))
-
-        each_rows(task, rows.size)
-        shares.sort()
-        at = 0
-        for start, _, left in shares:
-            if at < start:
-                rows[at : at + left] = rows[start : start + left]
-            at += left
-        middle = at
-        for start, stop, left in shares:
-            right = stop - start - left
-            rows[at : at + right] = self._spare[start : start + right]
-            at += right
-        return middle
-
-    def _sides(
-        self, feature: NDArray[np.int64], best: NDArray[np.int64], members: NDArray[np.uint8]
-    ) -> NDArray[np.uint8]:
-        goes_left = np.empty(256, dtype=np.uint8)
-        routing.sides(feature, best, members, self._bins.missing, goes_left)
-        return goes_left
+            self._look(part, key + np.uint64(2 * new + k))
 
     def _finish(
         self, leaves: int, unit: float, chosen: Rows | None
@@ -313,11 +267,11 @@ class TreeSearch(Search):
         splits = self._splits[: leaves - 1]
         columns = [np.ascontiguousarray(column) for column in splits.T.astype(np.int32)]
         feature, cut, missing_left, left, right = columns
-        category = self._blocks.features[feature, best_split.CATEGORY] != 0
+        category = self._features[feature, best_split.CATEGORY] != 0
         slope = None
         if self._tree.monotone:
-            orders = cut < self._blocks.features[feature, best_split.BINS] - 1
-            slopes = self._blocks.features[feature, best_split.MONOTONE]
+            orders = cut < self._features[feature, best_split.BINS] - 1
+            slopes = self._features[feature, best_split.MONOTONE]
             slope = np.where(orders, slopes, 0).astype(np.int8)
         return TreeRule(
             self._bins,
@@ -333,27 +287,3 @@ class TreeSearch(Search):
             np.zeros((leaves, self.sample.signs.shape[1])),
             slope,
         )
-
-    def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        """Walk the rows that were not chosen to their leaves."""
-        aside = np.ones(self._order.size, dtype=np.bool_)
-        aside[chosen] = False
-        rows = np.flatnonzero(aside).astype(np.uint32)
-        if not tree.feature.size:
-            self._cells[rows] = 0
-            return
-        own = self._blocks.features[tree.feature]
-        tables = [
-            self._sides(feature, self._splits[t], self._split_members[t])
-            for t, feature in enumerate(own)
-        ]
-        goes_left = np.stack(tables)
-        lanes = np.ascontiguousarray(own[:, best_split.LANE])
-
-        def task(start: int, stop: int) -> None:
-            routing.settle(
-                self._blocks.words, lanes, goes_left, tree.left, tree.right, rows[start:stop],
-                self._cells,
-            )  # fmt: skip
-
-        each_rows(task, rows.size)

@@ -74,6 +74,8 @@ class Learner(ABC):
 
     codes = False
     """Whether it reads codes, so that the sample has to be binned."""
+    sparse = False
+    """Whether it reads sparse tables as they are; else they are opened up."""
     deterministic = False
     """Whether the same weights always give the same rule, so that asking again is in vain."""
 

@@ -16,6 +16,7 @@ from pacboost.kernels import histogram, split
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
+from pacboost.learners.sparse_stump import SparseStumps
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.bins import Bins, Codes
@@ -49,7 +50,7 @@ class Stump(Learner):
     'x0 > 7.5 → +, else −'
     """
 
-    codes = True
+    codes = sparse = True
     deterministic = True
 
     def finds_rules(self, sample: Sample) -> bool:
@@ -92,6 +93,12 @@ class StumpSearch(Search):
         self._bins = sample.bins
 
     @cached_property
+    def _sparse(self) -> SparseStumps | None:
+        """The search on a sparse sample."""
+        codes = self.sample.sparse
+        return None if codes is None else SparseStumps(codes, self._bins)
+
+    @cached_property
     def _codes(self) -> Codes:
         return self.sample.codes  # type: ignore[return-value]
 
@@ -123,12 +130,19 @@ class StumpSearch(Search):
         """Bring the histograms up to date and read off the best stump."""
         if self.sample.signs.shape[1] > 1:
             return self._twigs.find(weights, answers, seed)
-        total = self._update(weights, answers)
-        # Each weight may be off by one unit, and by 2^-40 of itself for every vote and base weight.
-        slack = total * 2 * weights.size // FRESH_TOTAL + total // 2**30
-        missing = self._bins.missing
+        if self._sparse is not None:
+            slack = self._slack(int(weights.sum()))
+            return self._stump(*self._sparse.best_cut(weights * answers, slack))
+        slack, missing = self._slack(self._update(weights, answers)), self._bins.missing
         feature, cut, difference = split.best_cut(self._histogram, missing, slack)
         return self._stump(feature, cut, int(difference), int(self._histogram[feature, missing]))
+
+    def _slack(self, total: int) -> int:
+        """By how much edges may differ that are equal but for the rounding of weights.
+
+        Each weight may be off by one unit, and by 2^-40 of itself for every vote and base weight.
+        """
+        return total * 2 * self.sample.n_rows // FRESH_TOTAL + total // 2**30
 
     def _update(self, weights: Weights, signs: Signs) -> int:
         """Add what changed since the last call; give the total weight."""

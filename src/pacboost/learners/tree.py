@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pacboost.errors import ParameterError
+from pacboost.learners.dense_growing import DenseTreeSearch
 from pacboost.learners.growing import CRITERIA, MOST_LEAVES, TreeSearch
 from pacboost.learners.learner import Learner
+from pacboost.learners.sparse_growing import SparseTreeSearch
 from pacboost.samples.sample import Sample
 
 
@@ -39,7 +41,7 @@ class Tree(Learner):
     """Rows of mean weight without pull that are added to a category before it is ordered."""
     sketch: int = 3
 
-    codes = True
+    codes = sparse = True
 
     def __post_init__(self) -> None:
         if not 2 <= self.max_leaves <= MOST_LEAVES:
@@ -74,4 +76,5 @@ class Tree(Learner):
 
     def on(self, sample: Sample) -> TreeSearch:
         """Lay the codes out."""
-        return TreeSearch(self, sample)
+        search = DenseTreeSearch if sample.sparse is None else SparseTreeSearch
+        return search(self, sample)

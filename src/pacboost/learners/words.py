@@ -3,6 +3,12 @@
 The best word of all would be asked again and again while others that say the same are never heard.
 Words drawn at random share what there is to say among those that say it, as a ridge penalty does
 and greed does not; with a small rate and many rounds the vote is the better for it.
+
+How they are drawn matters as much, and no single way is best for all texts. So chance decides, in
+every round. Every word is as likely as any other; or a word is the likelier the more rows hold it,
+by the square root, and the list goes from rare words to common ones, so that each competes with
+words as frequent as itself and the special is heard before the general. Where there are two
+classes, one round in five draws by the square root without that order.
 """
 
 from __future__ import annotations
@@ -38,6 +44,8 @@ class Words(Learner):
     length: int = 100
     candidates: int | None = 20
     abstain: bool = True
+
+    sparse = True
 
     def __post_init__(self) -> None:
         if not 1 <= self.length <= MOST_WORDS:
@@ -91,8 +99,7 @@ class WordSearch(Search):
         asked, count = np.empty(learner.length, dtype=np.int32), 0
         size = learner.length if n_words else 0
         if learner.candidates is not None:
-            generator = np.random.default_rng(seed)
-            drawn = generator.integers(n_words or 1, size=(size, learner.candidates))
+            drawn = self._drawn(np.random.default_rng(seed), (size, learner.candidates))
             count = self._extend(drawn, request, taken, rest, asked, count, cells)
         for _ in range(size if learner.candidates is None else 0):
             best = int(self._gains(request, taken, rest).argmax())
@@ -100,6 +107,21 @@ class WordSearch(Search):
         cells = np.minimum(cells, cells.dtype.type(count))
         values = np.zeros((count + 1, request.weights.shape[1]))
         return WordList(asked[:count].copy(), values, learner.abstain), cells
+
+    def _drawn(self, generator: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.int64]:
+        """Draw words, in the way that chance decides on."""
+        counts, outputs = np.diff(self._starts), self.sample.signs.shape[1]
+        way = int(generator.integers(5 if outputs == 1 else 4))
+        if way < 2 or not self._rows.size:
+            return generator.integers(max(1, counts.size), size=shape)
+        shares = np.cumsum(np.sqrt(counts))
+        places = generator.random(shape) * shares[-1]
+        drawn: NDArray[np.int64] = np.searchsorted(shares, places, side="right").clip(
+            max=counts.size - 1
+        )
+        if way < 4:
+            drawn = drawn.ravel()[np.argsort(counts[drawn.ravel()], kind="stable")].reshape(shape)
+        return drawn
 
     def _rest(self, request: Request, taken: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Add up pulls and weights of rows not taken; of none where the rest keeps silent."""
@@ -120,23 +142,22 @@ class WordSearch(Search):
         count: int,
         cells: Cells,
     ) -> int:
-        given = self._given(request, taken, rest)
-        return int(kernels.extend(drawn, *given, asked, count, cells))
-
-    def _given(
-        self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
-    ) -> tuple[Any, ...]:
-        """What kernels need to know besides words."""
-        return (
-            self._starts,
-            self._rows,
-            taken,
-            request.weights,
-            request.pulls,
-            request.signed,
-            rest,
-            CRITERIA[request.criterion],
-            float(request.penalty),
+        return int(
+            kernels.extend(
+                drawn,
+                self._starts,
+                self._rows,
+                taken,
+                request.weights,
+                request.pulls,
+                request.signed,
+                rest,
+                CRITERIA[request.criterion],
+                float(request.penalty),
+                asked,
+                count,
+                cells,
+            )
         )
 
     def _gains(
@@ -145,10 +166,21 @@ class WordSearch(Search):
         """What every word would win."""
         words = np.arange(self._starts.size - 1)
         out = np.empty(words.size)
-        given = self._given(request, taken, rest)
 
         def task(first: int, last: int) -> None:
-            kernels.gains(words[first:last], *given, out[first:last])
+            kernels.gains(
+                words[first:last],
+                self._starts,
+                self._rows,
+                taken,
+                request.weights,
+                request.pulls,
+                request.signed,
+                rest,
+                CRITERIA[request.criterion],
+                float(request.penalty),
+                out[first:last],
+            )
 
         each_columns(task, words.size, self._work)
         return out

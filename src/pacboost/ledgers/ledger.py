@@ -17,9 +17,13 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.refill import Refill
 from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.markup import said, table
 
 OUTSIDE = ("rule", "seconds")
 """Fields of a round that two equal runs may differ in: words hold column names, clocks differ."""
+
+ROUNDS_SHOWN = 5
+"""In a notebook, so many at the beginning and so many at the end."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,8 @@ class Ledger:
     """Whether later rounds changed the votes of earlier ones; those recorded are the last."""
     hard: list[HardRow] = field(default_factory=list)
     """The rows that the final vote finds hardest, the hardest first; ``hardest`` reads them."""
+    vote_digest: str = ""
+    """A fingerprint of the rules and votes that the run left (hypotheses/digest.py)."""
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -152,6 +158,19 @@ class Ledger:
             return "the vote is empty"
         return "the record is older than this list. Ask margins(X, y) of the classifier"
 
+    def _repr_html_(self) -> str:
+        """Show how it began and how it ended."""
+        shown = self.rounds
+        if len(shown) > 2 * ROUNDS_SHOWN:
+            shown = [*shown[:ROUNDS_SHOWN], *shown[-ROUNDS_SHOWN:]]
+        lines = [
+            [f"{e.number:,}", f"{e.edge:.4f}", f"{e.normaliser:.4f}", f"{e.training_error:.4f}"]
+            for e in shown
+        ]
+        head = f"{len(self):,} rounds of {self.booster} with {self.learner} on {self.rows:,} rows"
+        heads = ["round", "edge", "Z", "training error"]
+        return said(head) + table(heads, lines) + said(f"Stopped: {self.stopped or 'not yet'}.")
+
     def to_frame(self, backend: str = "pandas") -> Any:
         """Everything as a data frame of pandas, polars or pyarrow."""
         import narwhals as nw
@@ -165,7 +184,7 @@ class Ledger:
         a record does not change with the version that reads it.
         """
         content = asdict(self)
-        for name in ("revised", "hard"):
+        for name in ("revised", "hard", "vote_digest"):
             if not content[name]:
                 del content[name]
         for entry in content["rounds"]:

@@ -2,7 +2,8 @@
 
 A booster's score ranks rows well, but how often rows of a score are of the second class has to be
 learned from rows that training has not seen. The curves (models/curves.py) never fall, so rows of
-two classes keep their order or tie.
+two classes keep their order or tie. "temperature" has no curves but one slope for all classes
+(models/temperature.py).
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.models.curves import Doubles, Isotonic, Sigmoid, pool
+from pacboost.models.temperature import fit_slope
 from pacboost.numerics.checks import positive_whole
 
 METHODS: dict[str, type[Sigmoid] | type[Isotonic]] = {"sigmoid": Sigmoid, "isotonic": Isotonic}
+TEMPERATURE = "temperature"
+NAMES = (*METHODS, TEMPERATURE)
 
 FEWEST_ROWS = 10
 """With fewer rows a curve would say more about chance than about the scores."""
@@ -34,6 +39,8 @@ class Calibration:
 
     method: str
     curves: tuple[Sigmoid | Isotonic, ...]
+    slope: float | None = None
+    """Of "temperature", in place of curves: probabilities are softmax(slope·F)."""
 
     def probabilities(self, scores: ArrayLike) -> Doubles:
         """Give (rows, classes) for scores (rows,) of two classes or (rows, classes) of more.
@@ -42,6 +49,8 @@ class Calibration:
         them are 0, the classes get equal shares.
         """
         values = _finite("scores", scores)
+        if self.slope is not None:
+            return np.asarray(softmax(self.slope * _matrix(values), axis=1))
         count = len(self.curves)
         if values.ndim == 0 or values.shape[1:] != (() if count == 1 else (count,)):
             wanted = "(rows,)" if count == 1 else f"(rows, {count})"
@@ -55,12 +64,19 @@ class Calibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain objects that JSON knows."""
+        if self.slope is not None:
+            return {"method": self.method, "slope": self.slope}
         return {"method": self.method, "curves": [curve.to_dict() for curve in self.curves]}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Calibration:
         """Read what ``to_dict`` wrote."""
         try:
+            if content["method"] == TEMPERATURE:
+                slope = float(content["slope"])
+                if not 0 <= slope < np.inf:
+                    raise ValueError(f"its slope is {slope}")
+                return cls(TEMPERATURE, (), slope)
             kind = METHODS[content["method"]]
             curves = tuple(kind.from_dict(curve) for curve in content["curves"])
             if not curves:
@@ -75,6 +91,8 @@ def fit(
 ) -> Calibration:
     """Learn the curves from held-out rows: ``sigmoid`` for few rows, ``isotonic`` for thousands.
 
+    With many classes, and few rows of each, ``temperature`` does best.
+
     Scores are (rows,) with labels 0 and 1, or (rows, classes) with labels 0 to classes - 1; then
     every class gets a curve of its own score, for that class against all others. Weights count
     relative to one another; a row of weight 0 counts as absent. The order of rows does not matter.
@@ -85,9 +103,12 @@ def fit(
     >>> fit("isotonic", scores, labels).probabilities([0.0, 4.0])[:, 1].round(3).tolist()
     [0.5, 1.0]
     """
-    if method not in METHODS:
-        raise ParameterError(f"method is {method!r}; it may be {' or '.join(METHODS)}")
+    if method not in NAMES:
+        raise ParameterError(f"method is {method!r}; it may be {' or '.join(NAMES)}")
     values, classes, mass = _held_out(scores, labels, weights)
+    if method == TEMPERATURE:
+        return Calibration(method, (), fit_slope(_matrix(values), classes, mass))
+    _refuse_absent(classes, 2 if values.ndim == 1 else values.shape[1])
     chosen = METHODS[method]
     if values.ndim == 1:
         return Calibration(method, (chosen.fit(pool(values, classes == 1, mass)),))
@@ -151,14 +172,23 @@ def _held_out(
             f"there are {classes.size} held-out rows to calibrate with, and at least {FEWEST_ROWS} "
             "are needed: hold out more rows, or do not calibrate"
         )
+    return values, classes, mass * (mass.size / np.sort(mass).sum())
+
+
+def _refuse_absent(classes: NDArray[np.int64], count: int) -> None:
     present = np.unique(classes)
     absent = np.setdiff1d(np.arange(count), present)
     if absent.size:
         raise DataError(
             f"the held-out rows are of {present.size} of {count} classes, none of class "
-            f"{absent[0]}; a curve needs rows of every class: hold out more rows, class by class"
+            f"{absent[0]}; a curve needs rows of every class: hold out more rows, class by class, "
+            "or take 'temperature'"
         )
-    return values, classes, mass * (mass.size / np.sort(mass).sum())
+
+
+def _matrix(values: Doubles) -> Doubles:
+    """Give two columns for the scores of two classes, and those of more as they are."""
+    return np.stack([np.zeros_like(values), values], axis=1) if values.ndim == 1 else values
 
 
 def _finite(name: str, given: ArrayLike) -> Doubles:

@@ -1,17 +1,13 @@
 """Checkpoints of boosting by filtering: everything a run needs to go on, between two refills.
 
 A run that goes on from one draws the very rows that it would have drawn, so it ends with the same
-model. The file is a zip of NumPy arrays, one of them JSON text; nothing in it can run. It is
-written beside the old one and put in its place when it is whole and on disk.
+model. The file is laid out as a model file is (models/container.py); nothing in it can run.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import zipfile
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +18,12 @@ from pacboost.errors import FileError
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.ledgers.ledger import Round
 from pacboost.ledgers.refill import Refill
+from pacboost.models import container, parts, records
+from pacboost.models.fields import Fields
 from pacboost.models.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
 
-FORMAT = "pacboost checkpoint"
-VERSION = 1
+KIND = "checkpoint"
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -56,40 +53,27 @@ class Checkpoint:
         """Write the file whole or not at all."""
         path = Path(path)
         content = {
-            "format": FORMAT,
-            "version": VERSION,
             "settings": self.settings,
             "position": self.position,
             "rows": list(self.rows),
-            "middle": self.bins.middle.tolist(),
-            "levels": self.bins.levels.tolist(),
+            "bins": parts.bins_written(self.bins),
             "outputs": self.outputs,
-            "rules": [to_plain(rule) for rule in self.rules],
+            "rules": to_plain(self.rules),
             "votes": self.votes,
-            "rounds": [asdict(entry) for entry in self.rounds],
-            "refills": [asdict(entry) for entry in self.refills],
+            "rounds": records.columns(self.rounds, [field.name for field in fields(Round)]),
+            "refills": records.columns(self.refills, [field.name for field in fields(Refill)]),
+            "counts": [len(self.rounds), len(self.refills)],
             "cells": self.cells,
             "mass": self.mass,
+            "arrays": self.arrays,
         }
-        text = json.dumps(content, allow_nan=False).encode()
-        thresholds = {f"thresholds_{j}": t for j, t in enumerate(self.bins.thresholds)}
-        text_array: Arrays = {"content": np.frombuffer(text, np.uint8)}
-        arrays: Any = {**text_array, **thresholds, **self.arrays}
-        part = _part(path)
         try:
-            with part.open("wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
+            container.write(path, KIND, content, _part(path))
         except OSError as problem:
             raise FileError(
                 f"{path}: the checkpoint cannot be written ({problem.strerror or problem}); an "
                 "earlier one, if there is any, is as it was"
             ) from problem
-        finally:
-            with suppress(OSError):
-                part.unlink()
 
 
 def _part(path: Path) -> Path:
@@ -108,48 +92,43 @@ def load(path: str | Path) -> Checkpoint:
     """Read what ``save`` wrote."""
     path = Path(path)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
-            arrays: Arrays = {name: found[name] for name in found.files}
-        content = json.loads(arrays.pop("content").tobytes())
-        if content["format"] != FORMAT or content["version"] != VERSION:
-            raise ValueError(f"version {content['version']}, not {VERSION}")
-        return _checkpoint(content, arrays)
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
-    except (
-        AttributeError, LookupError, ArithmeticError, TypeError, ValueError, EOFError,
-        zipfile.BadZipFile,
-    ) as problem:  # fmt: skip
+        content = container.read(path, KIND)
+        return _checkpoint(Fields(content.document, "content", content.room))
+    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+        if isinstance(problem.__cause__, OSError):
+            raise
         raise FileError(
             f"{path}: is no checkpoint that this pacboost can read ({problem}). Delete it to start "
             "afresh, or name another file"
         ) from problem
 
 
-def _checkpoint(content: dict[str, Any], arrays: Arrays) -> Checkpoint:
-    count = len(content["middle"])
-    if count != sum(name.startswith("thresholds_") for name in arrays):
-        raise ValueError(f"the bins are not of {count} features")
-    if not len(content["rules"]) == len(content["votes"]) == len(content["rounds"]):
-        raise ValueError("rules, votes and rounds are not as many")
-    thresholds = tuple(arrays.pop(f"thresholds_{j}") for j in range(count))
-    bins = Bins(
-        thresholds,
-        np.array(content["middle"], dtype=np.int64),
-        np.array(content["levels"], dtype=np.int64),
-    )
-    outputs = content["outputs"]
-    return Checkpoint(
-        settings=content["settings"],
-        position=content["position"],
-        rows=(int(content["rows"][0]), int(content["rows"][1])),
+def _checkpoint(content: Fields) -> Checkpoint:
+    bins = parts.bins_read(content.part("bins"))
+    outputs = content.whole("outputs", 1, 2**20)
+    rules = from_plain(content.parts("rules"), len(bins.thresholds), bins, outputs)
+    votes, counts, rows = (content.entries(name) for name in ("votes", "counts", "rows"))
+    if not all(type(number) is int and number >= 0 for number in counts + rows):
+        content.refuse("rows", "are not whole numbers")
+    if len(rows) != 2 or len(counts) != 2 or not len(rules) == len(votes) == counts[0]:
+        content.refuse("votes", "rules, votes and rounds are not as many")
+    if not all(isinstance(vote, float) for vote in votes):
+        content.refuse("votes", "are not numbers")
+    made = Checkpoint(
+        settings=content.mapping("settings"),
+        position=content.mapping("position"),
+        rows=(rows[0], rows[1]),
         bins=bins,
         outputs=outputs,
-        rules=[from_plain(rule, count, bins, outputs) for rule in content["rules"]],
-        votes=content["votes"],
-        rounds=[Round(**entry) for entry in content["rounds"]],
-        refills=[Refill(**entry) for entry in content["refills"]],
-        cells=content["cells"],
-        mass=content["mass"],
-        arrays=arrays,
+        rules=rules,
+        votes=votes,
+        rounds=records.records([content.part("rounds")], Round, counts[0]),
+        refills=records.records([content.part("refills")], Refill, counts[1]),
+        cells=content.flag("cells"),
+        mass=content.number("mass"),
+        arrays=content.mapping("arrays"),
     )
+    if not all(isinstance(array, np.ndarray) for array in made.arrays.values()):
+        content.refuse("arrays", "are not arrays")
+    content.end()
+    return made

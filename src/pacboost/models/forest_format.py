@@ -1,15 +1,11 @@
-"""The file of a forest: arrays as they lie in memory, in a zip that NumPy reads without pickle.
+"""The file of a forest: its arrays as they lie in memory (models/container.py).
 
-A thousand trees have some ten million nodes, which no text should hold. The same data and seed give
-the same bytes; column names and the certificate lie in a part of their own, ``about``.
+A thousand trees have some ten million nodes of 8 bytes. The same data and seed give the same bytes;
+column names and the certificate lie in parts of their own.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import zipfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +17,13 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.kernels.forest_grow import LEAF
-from pacboost.samples.bins import Bins
+from pacboost.models import container, parts
+from pacboost.models.fields import LARGEST, Fields
 from pacboost.sources.levels import NO_LEVELS, Levels
 
-FORMAT = "pacboost forest"
-VERSION = 1
-Arrays = dict[str, NDArray[Any]]
+KIND = "forest"
+KINDS = ("random_forest", "extra_trees")
+NODES_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,158 +50,116 @@ class ForestModel:
         return self.names or tuple(f"x{j}" for j in range(self.n_features))
 
 
-def is_forest(path: str | Path) -> bool:
-    """Tell a file that ``save`` wrote from others, by its first bytes."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(4) == b"PK\x03\x04"
-    except OSError:
-        return False
-
-
 def model_bytes(model: ForestModel) -> bytes:
     """Give the part that equal fits share."""
-    text, arrays = _core(model)
-    parts = [json.dumps(text, sort_keys=True).encode()]
-    return b"".join([*parts, *(array.tobytes() for array in arrays.values())])
+    return b"".join(container.packed({"model": _core(model)}))
 
 
 def save(model: ForestModel, path: str | Path) -> None:
     """Write the file whole or not at all."""
     path = Path(path)
-    core, arrays = _core(model)
-    certificate = None if model.certificate is None else model.certificate.to_dict()
     content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "model": core,
-        "about": {"names": model.names, "certificate": certificate},
+        "model": _core(model),
+        "about": {
+            "names": None if model.names is None else list(model.names),
+            "versions": parts.versions(),
+        },
+        "certificate": None if model.certificate is None else model.certificate.to_dict(),
     }
-    text = json.dumps(content, sort_keys=True, allow_nan=False).encode()
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as file:
-            held: Any = {"content": np.frombuffer(text, np.uint8), **arrays}
-            np.savez(file, allow_pickle=False, **held)
-        part.replace(path)
+        container.write(path, KIND, content)
     except OSError as problem:
         raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
-    finally:
-        with suppress(OSError):
-            part.unlink()
 
 
-def load(path: str | Path) -> ForestModel:
+def load(path: str | Path, memory: int = 0) -> ForestModel:
     """Read a file that ``save`` wrote, and refuse one that no fit could have written."""
-    path = Path(path)
+    content = container.read(Path(path), KIND, memory)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
-            arrays: Arrays = {name: found[name] for name in found.files}
-        content = json.loads(arrays.pop("content").tobytes())
-        if content["format"] != FORMAT or content["version"] != VERSION:
-            raise ValueError(f"{content['format']}, version {content['version']}")
-        return _model(content["model"], content["about"], arrays)
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
-    except (
-        AttributeError, LookupError, ArithmeticError, TypeError, ValueError, EOFError,
-        zipfile.BadZipFile,
-    ) as problem:  # fmt: skip
-        raise FileError(
-            f"{path}: is no {FORMAT} file of version {VERSION} ({problem!r})"
-        ) from problem
+        whole = Fields(content.document, "content", content.room)
+        core, about = whole.part("model"), whole.part("about")
+        certificate = parts.certificate_read(whole)
+        whole.end()
+        return _model(core, about, certificate)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+        raise FileError(f"{path}: is damaged ({problem})") from problem
 
 
-def _core(model: ForestModel) -> tuple[dict[str, Any], Arrays]:
-    forest, bins = model.forest, model.forest.bins
-    text = {
+def _core(model: ForestModel) -> dict[str, Any]:
+    forest = model.forest
+    blocks = [
+        {"nodes": b.nodes, "firsts": b.firsts, "table": b.table, "bases": b.bases}
+        for b in forest.blocks
+    ]
+    return {
         "kind": model.kind,
         "classes": model.classes.tolist(),
         "levels": model.levels.to_dict(),
         "middle": forest.middle,
         "scale": forest.scale,
         "hard": forest.hard,
-        "blocks": len(forest.blocks),
-    }
-    arrays: Arrays = {
-        "sizes": np.array([t.size for t in bins.thresholds]),
-        "thresholds": np.concatenate(bins.thresholds),
-        "medians": bins.middle,
-        "level_counts": bins.levels,
+        "bins": parts.bins_written(forest.bins),
         "importances": forest.importances,
+        "blocks": blocks,
     }
-    for k, block in enumerate(forest.blocks):
-        arrays |= {f"nodes_{k}": block.nodes, f"firsts_{k}": block.firsts}
-        arrays |= {f"table_{k}": block.table, f"bases_{k}": block.bases}
-    return text, arrays
 
 
-def _model(text: dict[str, Any], about: dict[str, Any], arrays: Arrays) -> ForestModel:
-    ends = np.cumsum(arrays["sizes"])[:-1]
-    bins = Bins(
-        tuple(np.split(arrays["thresholds"].astype(np.float32), ends)),
-        arrays["medians"].astype(np.int64),
-        arrays["level_counts"].astype(np.int64),
-    )
+def _model(core: Fields, about: Fields, certificate: Certificate | None) -> ForestModel:
+    kind, classes = core.word("kind", KINDS), parts.classes_read(core)
+    bins = parts.bins_read(core.part("bins"))
     features = len(bins.thresholds)
-    if not {bins.middle.size, bins.levels.size, arrays["importances"].size} == {features}:
-        raise ValueError(f"the bins are not of {features} features")
-    if bins.missing > 255 or not all((np.diff(t) >= 0).all() for t in bins.thresholds):
-        raise ValueError("thresholds are not in order")
-    classes = np.array(text["classes"])
-    blocks = tuple(
-        Block(*(arrays[f"{name}_{k}"] for name in ("nodes", "firsts", "table", "bases")))
-        for k in range(text["blocks"])
-    )
+    if bins.missing > 255 or features == 0:
+        core.refuse("bins", "are none, or have codes of more than 8 bits")
+    importances = core.array("importances", np.float64, features, within=(0, LARGEST))
     most = max(2, classes.size) if classes.size else 0
-    for block in blocks:
-        _refuse_impossible(block, features, most)
-    forest = Forest(
-        bins,
-        most,
-        arrays["importances"],
-        blocks,
-        float(text["middle"]),
-        float(text["scale"]),
-        bool(text["hard"]),
-    )
-    given = about["certificate"]
-    return ForestModel(
-        text["kind"],
-        classes,
-        forest,
-        None if about["names"] is None else tuple(about["names"]),
-        Levels.from_dict(text["levels"]),
-        None if given is None else Certificate.from_dict(given),
-    )
+    blocks = tuple(_block(part, features, most) for part in core.parts("blocks"))
+    levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
+    middle, scale, hard = core.number("middle"), core.number("scale"), core.flag("hard")
+    forest = Forest(bins, most, importances, blocks, middle, scale, hard)
+    parts.versions_read(about)
+    core.end()
+    about.end()
+    return ForestModel(kind, classes, forest, names, levels, certificate)
 
 
-def _refuse_impossible(block: Block, features: int, classes: int) -> None:
-    """Check that every row comes to a leaf, and that every leaf has something to say.
+def _block(part: Fields, features: int, classes: int) -> Block:
+    """Read trees that lie side by side."""
+    nodes = part.array("nodes", np.uint64, None, within=(0, np.inf))
+    firsts = part.array("firsts", np.int64, None, within=(0, nodes.size))
+    bases = part.array("bases", np.int64, firsts.size, within=(0, np.inf))
+    table = part.array("table", np.float32, None, classes if classes > 2 else 1)
+    part.end()
+    whole = firsts.size >= 2 and firsts[0] == bases[0] == 0
+    if not (whole and (firsts[1:] > firsts[:-1]).all() and (bases[1:] >= bases[:-1]).all()):
+        part.refuse("firsts", "do not say where tree after tree begins")
+    if firsts[-1] != nodes.size or bases[-1] != len(table):
+        part.refuse("firsts", "are not those of as many nodes and lines")
+    for start in range(0, nodes.size, NODES_AT_ONCE):
+        _refuse_impossible(part, Block(nodes, firsts, table, bases), start, features, classes)
+    return Block(nodes, firsts, table, bases)
+
+
+def _refuse_impossible(part: Fields, block: Block, start: int, features: int, classes: int) -> None:
+    """Check, for some nodes, that rows come to a leaf and that every leaf has something to say.
 
     Children lie further on, within their tree; so the last node of a tree has to be a leaf.
     """
-    nodes, firsts, table, bases = block.nodes, block.firsts, block.table, block.bases
-    ok = nodes.dtype == np.uint64 and firsts.dtype == bases.dtype == np.int64
-    ok = ok and table.dtype == np.float32 and table.ndim == 2
-    ok = ok and firsts.size == bases.size >= 2 and firsts[0] == 0 and bases[0] == 0
-    ok = ok and bool((np.diff(firsts) > 0).all() and (np.diff(bases) >= 0).all())
-    ok = ok and bool(firsts[-1] == nodes.size and bases[-1] == len(table))
-    ok = ok and bool(np.isfinite(table).all()) and table.shape[1] == (classes if classes > 2 else 1)
-    if not ok:
-        raise ValueError("the trees do not lie side by side")
-    sizes = np.diff(firsts)
-    tree = np.repeat(np.arange(sizes.size), sizes)
-    place = np.arange(nodes.size) - firsts[:-1][tree]
+    nodes = block.nodes[start : start + NODES_AT_ONCE]
+    number = np.arange(start, start + nodes.size)
+    tree = np.searchsorted(block.firsts, number, side="right") - 1
+    sizes, place = np.diff(block.firsts)[tree], number - block.firsts[tree]
     feature, payload = nodes >> np.uint64(41), (nodes & LOW).astype(np.int64)
     leaf = feature == LEAF
     inner = ~leaf
-    ok = bool((feature[inner] < features).all() and leaf[firsts[1:] - 1].all())
-    ok = ok and bool((payload > place + 1)[inner].all() and (payload < sizes[tree])[inner].all())
+    if not (feature[inner] < features).all():
+        part.refuse("nodes", f"ask for a feature beyond the {features} there are")
+    children = (payload > place + 1) & (payload < sizes)
+    if not children[inner].all() or not leaf[place == sizes - 1].all():
+        part.refuse("nodes", "name a child that is not further on in its tree")
     if classes > 2:
-        ok = ok and bool((payload < classes + np.diff(bases)[tree])[leaf].all())
+        fits = payload < classes + np.diff(block.bases)[tree]
     else:
-        said = payload[leaf].astype(np.uint32).view(np.float32)
-        ok = ok and bool(np.isfinite(said).all())
-    if not ok:
-        raise ValueError("a tree does not hang together")
+        said = payload.astype(np.uint32).view(np.float32)
+        fits = np.isfinite(said)
+    if not fits[leaf].all():
+        part.refuse("nodes", "hold a leaf that has nothing to say")

@@ -1,150 +1,170 @@
-"""The model file: JSON that anybody can read, nothing in it that could run.
+"""The model file: what a fit left behind as data that nothing in can run (models/container.py).
 
 The part named ``model`` is the same, byte for byte, for the same data and seed: rules, votes, bins,
-ledger. Clock times and column names lie outside it, under ``about``.
+ledger. Clock times, column names and versions lie outside it, under ``about``.
 """
 
 from __future__ import annotations
 
-import json
-import os
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.answering import Answering
 from pacboost.errors import FileError
 from pacboost.hypotheses.vote import Vote
-from pacboost.ledgers.ledger import OUTSIDE, Ledger
+from pacboost.ledgers.hard import HardRow
+from pacboost.ledgers.ledger import OUTSIDE, Ledger, Round
+from pacboost.ledgers.refill import Refill
+from pacboost.models import container, parts, records
 from pacboost.models.calibration import Calibration
+from pacboost.models.fields import Fields
 from pacboost.models.model import Model
 from pacboost.models.rules import from_plain, to_plain
-from pacboost.samples.bins import Bins
-from pacboost.sources.levels import Levels
-from pacboost.sources.text import TextFeatures
+from pacboost.sources.mixed import read_features
 
-FORMAT = "pacboost model"
-VERSION = 2
+KIND = "model"
+MOST_CLASSES = 2**20
+
+OPTIONAL: dict[str, Callable[[Any], Any]] = {"calibration": Calibration.from_dict}
+"""Parts that a model may lack, by the name of the field of ``Model``, and what reads them again;
+``to_dict`` of each gives plain values, with NumPy arrays as leaves where there are many numbers."""
+
+BESIDE: dict[str, Callable[[Any], Any]] = {"answering": Answering.from_dict}
+"""The same for parts that lie beside the model, as its certificate does."""
+
+ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
+"""The records of a ledger, and what of them lies outside the model."""
 
 
 def model_bytes(model: Model) -> bytes:
     """Give the part of the file that equal runs share."""
-    return json.dumps(_core(model), sort_keys=True, allow_nan=False).encode()
+    return b"".join(container.packed({"model": _core(model)}))
 
 
 def save(model: Model, path: str | Path) -> None:
     """Write the file whole or not at all."""
     path = Path(path)
-    outside = [{name: getattr(e, name) for name in OUTSIDE} for e in model.ledger.rounds]
     content = {
-        "format": FORMAT,
-        "version": VERSION,
         "model": _core(model),
-        "about": {"names": model.names, "rounds": outside},
+        "about": _about(model),
         "certificate": None if model.certificate is None else model.certificate.to_dict(),
+        **_optional(model, BESIDE),
     }
-    text = json.dumps(content, sort_keys=True, allow_nan=False, ensure_ascii=False)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        container.write(path, KIND, content)
     except OSError as problem:
         raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
-    finally:
-        with suppress(OSError):
-            part.unlink()
 
 
-def load(path: str | Path) -> Model:
-    """Read a file that ``save`` wrote."""
-    path = Path(path)
+def load(path: str | Path, memory: int = 0) -> Model:
+    """Read a file that ``save`` wrote, and refuse what no fit could have written."""
+    content = container.read(Path(path), KIND, memory)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
-    except ValueError as problem:
-        raise FileError(f"{path}: is not a {FORMAT} file ({problem})") from problem
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise FileError(f"{path}: is not a {FORMAT} file")
-    if content.get("version") != VERSION:
-        raise FileError(
-            f"{path}: has version {content.get('version')}; this pacboost reads version {VERSION}"
-        )
-    try:
-        given = content["certificate"]
-        certificate = None if given is None else Certificate.from_dict(given)
-        return _model(content["model"], content["about"], certificate)
-    except (AttributeError, LookupError, ArithmeticError, TypeError, ValueError) as problem:
-        raise FileError(f"{path}: is damaged ({problem!r})") from problem
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number that a fit writes")
+        whole = Fields(content.document, "content", content.room)
+        core, about = whole.part("model"), whole.part("about")
+        beside = {name: whole.made(name, read) for name, read in BESIDE.items() if name in whole}
+        certificate = parts.certificate_read(whole)
+        whole.end()
+        return _model(core, about, certificate=certificate, **beside)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+        raise FileError(f"{path}: is damaged ({problem})") from problem
 
 
 def _core(model: Model) -> dict[str, Any]:
-    bins = None
-    if model.bins is not None:
-        bins = {
-            "thresholds": [t.astype(np.float64).tolist() for t in model.bins.thresholds],
-            "middle": model.bins.middle.tolist(),
-            "levels": model.bins.levels.tolist(),
-        }
-    text = {} if model.text is None else {"text": model.text.to_dict()}
     return {
-        **text,
+        **_optional(model, ("text", *OPTIONAL)),
         "classes": model.classes.tolist(),
         "features": model.n_features,
-        "bins": bins,
+        "bins": None if model.bins is None else parts.bins_written(model.bins),
         "levels": model.levels.to_dict(),
-        "rules": [to_plain(rule) for rule in model.vote.hypotheses],
-        "votes": model.vote.votes.tolist(),
+        "rules": to_plain(model.vote.hypotheses),
+        "votes": model.vote.votes.astype(np.float64),
         "outputs": model.vote.outputs,
-        "calibration": None if model.calibration is None else model.calibration.to_dict(),
-        "ledger": model.ledger.core(),
+        "ledger": _ledger_written(model.ledger),
     }
 
 
-def _model(core: dict[str, Any], about: dict[str, Any], certificate: Certificate | None) -> Model:
-    features, outputs = core["features"], core["outputs"]
-    bins = None if core["bins"] is None else _bins(core["bins"], features)
-    rules = [from_plain(rule, features, bins, outputs) for rule in core["rules"]]
-    if len(rules) != len(core["votes"]):
-        raise ValueError("rules and votes are not as many")
-    classes = np.array(core["classes"])
-    each = core["ledger"]["several_labels"] or classes.size > 2
+def _optional(model: Model, names: Iterable[str]) -> dict[str, Any]:
+    found = {name: getattr(model, name) for name in names}
+    return {name: part.to_dict() for name, part in found.items() if part is not None}
+
+
+def _about(model: Model) -> dict[str, Any]:
+    return {
+        "names": None if model.names is None else list(model.names),
+        "versions": parts.versions(),
+        "fingerprint": model.fingerprint,
+        **{
+            name: records.columns(getattr(model.ledger, name), outside)
+            for name, (_, outside) in ROUNDS.items()
+        },
+    }
+
+
+def _ledger_written(ledger: Ledger) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        field.name: getattr(ledger, field.name)
+        for field in fields(Ledger)
+        if field.name not in ROUNDS
+    }
+    for name, (kind, outside) in ROUNDS.items():
+        held = getattr(ledger, name)
+        inside = [field.name for field in fields(kind) if field.name not in outside]
+        told[name] = {"count": len(held), **records.columns(held, inside)}
+    return told
+
+
+def _ledger_read(part: Fields, about: Fields) -> Ledger:
+    found = records.checked(part, Ledger, skip=ROUNDS)
+    for name, (kind, _) in ROUNDS.items():
+        own = part.part(name)
+        count = own.whole("count", 0, 2**31)
+        found[name] = records.records((own, about.part(name)), kind, count)
+    part.end()
+    return Ledger(**found)
+
+
+def _model(core: Fields, about: Fields, **beside: Any) -> Model:
+    features = core.whole("features", 1, parts.MOST_FEATURES)
+    outputs = core.whole("outputs", 1, MOST_CLASSES)
+    bins = None
+    if core.peek("bins") is None:
+        core.any("bins")
+    else:
+        bins = parts.bins_read(core.part("bins"), features)
+    names, levels = parts.names_read(about, features), parts.levels_read(core, features, bins)
+    classes, ledger = parts.classes_read(core), _ledger_read(core.part("ledger"), about)
+    each = ledger.several_labels or classes.size > 2
     if outputs != (classes.size if each else 1):
-        raise ValueError(f"{outputs} outputs do not go with {classes.size} classes")
-    calibration = core["calibration"]
-    rounds = [
-        {**entry, **outside}
-        for entry, outside in zip(core["ledger"]["rounds"], about["rounds"], strict=True)
-    ]
-    names = None if about["names"] is None else tuple(about["names"])
-    if "text" in core and (names is None or len(names) != features):
-        raise ValueError(f"the names are not those of {features} words")
+        core.refuse("outputs", f"are {outputs}, which does not go with {classes.size} classes")
+    rules = from_plain(core.parts("rules"), features, bins, outputs)
+    votes = core.array("votes", np.float64, len(rules))
+    optional = {name: core.made(name, read) for name, read in OPTIONAL.items() if name in core}
+    curves = getattr(optional.get("calibration"), "curves", ())
+    if curves and len(curves) != outputs:
+        core.refuse("calibration", f"has {len(curves)} curves for {outputs} outputs")
+    if "text" in core:
+        words = names or ()
+        if names is None:
+            about.refuse("names", f"are not those of {features} words")
+        optional["text"] = core.made("text", lambda own: read_features(own, words))
+    parts.versions_read(about)
+    fingerprint = about.text("fingerprint")
+    core.end()
+    about.end()
     return Model(
         classes=classes,
         n_features=features,
         names=names,
         bins=bins,
-        vote=Vote(rules, np.array(core["votes"], dtype=np.float64), outputs),
-        ledger=Ledger.from_dict({**core["ledger"], "rounds": rounds}),
-        certificate=certificate,
-        levels=Levels.from_dict(core["levels"]),
-        calibration=None if calibration is None else Calibration.from_dict(calibration),
-        text=TextFeatures.from_dict(core["text"], names or ()) if "text" in core else None,
+        vote=Vote(rules, votes, outputs),
+        ledger=ledger,
+        levels=levels,
+        fingerprint=fingerprint,
+        **optional,
+        **beside,
     )
-
-
-def _bins(content: dict[str, Any], features: int) -> Bins:
-    """Read the bins; kernels count on one sorted list of thresholds for every feature."""
-    thresholds = tuple(np.array(t, dtype=np.float32) for t in content["thresholds"])
-    middle, levels = (np.array(content[k], dtype=np.int64) for k in ("middle", "levels"))
-    if not {len(thresholds), middle.size, levels.size} == {features}:
-        raise ValueError(f"the bins are not of {features} features")
-    if not all(np.isfinite(t).all() and (np.diff(t) >= 0).all() for t in thresholds):
-        raise ValueError("thresholds are not in order")
-    return Bins(thresholds, middle, levels)

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, log_softmax, softmax
 
+from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
+from pacboost.hypotheses.majority import Decision, Three, votes_within
 from pacboost.hypotheses.pattern import Pattern
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -20,6 +22,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.calibration import Calibration
 from pacboost.samples.bins import Bins
 from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
@@ -37,8 +40,12 @@ class Model:
     certificate: Certificate | None
     levels: Levels = NO_LEVELS
     calibration: Calibration | None = None
-    text: TextFeatures | None = None
+    text: TextFeatures | MixedFeatures | None = None
     """How texts are read, where the columns are words."""
+    answering: Answering | None = None
+    """How wrong confident answers may be, where held-out rows have told."""
+    fingerprint: str = ""
+    """The SHA-256 of the rows it learned from (samples/fingerprint.py), where they were at hand."""
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -53,7 +60,9 @@ class Model:
         def level(column: int, number: int) -> str:
             return str(self.levels.columns[column][number])
 
-        return Names(lambda j: self.column_names[j], answer_names(self.classes), level)
+        condition = None if self.text is None else self.text.say
+        names = self.column_names
+        return Names(lambda j: names[j], answer_names(self.classes), level, condition)
 
     def words(self) -> list[str]:
         """Every rule in words, with its vote."""
@@ -99,21 +108,35 @@ class Model:
         return shares / total if total > 0 else shares
 
 
-def _shares(hypothesis: Hypothesis, vote: float, features: int) -> NDArray[np.float64]:
+def _within(hypothesis: Hypothesis, vote: float) -> list[tuple[Hypothesis, float]]:
+    """Give the rules that a rule is made of, each with its vote; nothing for a plain rule."""
     if isinstance(hypothesis, Valued):
-        return _shares(hypothesis.rule, float(np.abs(hypothesis.values).max()), features)
+        return [(hypothesis.rule, float(np.abs(hypothesis.values).max()))]
     if isinstance(hypothesis, Pattern):
-        asked = [_shares(rule, vote, features) for rule in hypothesis.rules]
-        return np.asarray(np.sum(asked, axis=0))
+        return [(rule, vote) for rule in hypothesis.rules]
+    if not isinstance(hypothesis, Three | Decision):
+        return []
+    return [
+        (rule, vote * abs(float(own)))
+        for within in votes_within(hypothesis)
+        for rule, own in zip(within.hypotheses, within.votes, strict=True)
+    ]
+
+
+def _shares(hypothesis: Hypothesis, vote: float, features: int) -> NDArray[np.float64]:
+    within = _within(hypothesis, vote)
+    if within or isinstance(hypothesis, Decision | Pattern):
+        own = [_shares(rule, part, features) for rule, part in within]
+        return np.asarray(np.sum([np.zeros(features), *own], axis=0))
     if isinstance(hypothesis, TreeRule):
         return np.bincount(hypothesis.feature, hypothesis.gain, features).astype(np.float64)
     if isinstance(hypothesis, WordList):
         said = np.abs(hypothesis.values[:-1] - hypothesis.values[-1]).max(axis=1)
         return np.bincount(hypothesis.asked, vote * said, features).astype(np.float64)
     if isinstance(hypothesis, StumpRule):
-        own = np.zeros(features)
-        own[hypothesis.feature] = vote
-        return own
+        alone = np.zeros(features)
+        alone[hypothesis.feature] = vote
+        return alone
     inner = getattr(hypothesis, "inner", None)
     return vote * np.asarray(inner.feature_importances_)  # type: ignore[union-attr]
 

@@ -65,9 +65,8 @@ def explain(
     wordless = WordTable(np.zeros(2, dtype=np.int64), table.words[:0], table.n_columns)
     silent = model.vote.scores(wordless).reshape(-1)
     added = spoken(model.vote, set(table.words.tolist()))
-    grounds = [
-        (f"contains {table.name(word)!r}", own, rules) for word, (own, rules) in added.items()
-    ]
+    say = model.say().holds
+    grounds = [(say(word).removeprefix("it "), own, rules) for word, (own, rules) in added.items()]
     always = PRIOR if grounds else NO_KNOWN_WORD
     entries = [
         Entry(words, sign * float(own[output]), tuple((sign * own).tolist()), rules)

@@ -22,6 +22,7 @@ from scipy.special import bdtr
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
+from pacboost.numerics.markup import as_printed
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.certify import mistakes, refuse_training_rows
 from pacboost.reports import comparison
@@ -131,6 +132,9 @@ class Comparison:
         with console.capture() as text:
             console.print(self.table())
         return "\n".join(line.rstrip() for line in text.get().splitlines())
+
+    def _repr_html_(self) -> str:
+        return as_printed(self)
 
     def _caption(self) -> str:
         if not self.test_rows:

@@ -119,6 +119,8 @@ def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0
 
 
 def _table(X: Any) -> Table:
+    if isinstance(X, Table):
+        return X
     if is_frame(X):
         return FrameTable(X)
     values = np.asarray(X, dtype=np.float64)

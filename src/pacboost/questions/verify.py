@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from pacboost.boosters.choose import BOOSTERS
-from pacboost.bounds import filtering, holdout, occam, three_way
+from pacboost.bounds import compression, dependent, filtering, holdout, occam, three_way
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import percent
 from pacboost.bounds.training import product_bound, training_error
+from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
+from pacboost.models import container, forest_format
 from pacboost.models import format as model_file
 from pacboost.models.model import Model
 
@@ -27,14 +30,20 @@ class Check:
     words: str
 
 
+NO_CERTIFICATE = Check("bound", False, "the file holds no certificate: none applies to this model")
+FOREST_BOUNDS = (
+    "holdout.clopper_pearson", "pac_bayes.first_order_bound", "pac_bayes.tandem_bound",
+    "pac_bayes.cantelli_bound",
+)  # fmt: skip
+
+
 def verify(path: str | Path) -> list[Check]:
     """Check a model file: the ledger's fingerprint, its rounds and votes, and the certificate."""
+    if container.kind_of(Path(path)) == forest_format.KIND:
+        return _forest(forest_format.load(path))
     model = model_file.load(path)
     if model.certificate is None:
-        return [
-            _tried("rounds", lambda: _rounds(model)),
-            Check("bound", False, "the file holds no certificate: none applies to this model"),
-        ]
+        return [_tried("rounds", lambda: _rounds(model)), NO_CERTIFICATE]
     digest = model.ledger.digest()
     made_for = model.certificate.ledger_digest
     return [
@@ -48,11 +57,33 @@ def verify(path: str | Path) -> list[Check]:
     ]
 
 
+def _forest(model: forest_format.ForestModel) -> list[Check]:
+    """Check that the certificate is that of these trees, and its number what its inputs give."""
+    given = model.certificate
+    if given is None:
+        return [NO_CERTIFICATE]
+    digest, made_for = vote_digest(model.forest), given.ledger_digest
+    words = f"the certificate was made for trees {made_for[:16]}, these are {digest[:16]}"
+    return [Check("trees", made_for == digest, words), _tried("bound", lambda: _number(given))]
+
+
+def _number(given: Certificate) -> Check:
+    if given.bound not in FOREST_BOUNDS:
+        known = ", ".join(FOREST_BOUNDS)
+        return Check("bound", False, f"bound {given.bound!r} is not among {known}")
+    made = recompute(given, Ledger("", "none", "", 0, 0, False, False))
+    if made != given.value or percent(made) not in given.claim:
+        return Check("bound", False, f"the certificate says {given.value}, but it is {made}")
+    if given.inputs["delta"] != given.delta:
+        return Check("bound", False, f"delta says {given.delta}, but it is not what was used")
+    return Check("bound", True, f"{given.bound} gives {made:.6g} again")
+
+
 def _tried(name: str, look: Callable[[], Check]) -> Check:
     """Numbers that no run could have written make arithmetic fail; that is an answer too."""
     try:
         return look()
-    except (ArithmeticError, TypeError, ValueError) as problem:
+    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         return Check(name, False, f"the numbers make no sense ({problem})")
 
 
@@ -70,7 +101,7 @@ def _rounds(model: Model) -> Check:
             fits &= entry.training_error <= ledger.factor * product * (1 + 1e-6) + 1e-9
         if not fits:
             return Check("rounds", False, f"round {entry.number} contradicts itself")
-    rounded = model.certificate is not None and model.certificate.bound == "occam.occam_bound"
+    rounded = model.certificate is not None and model.certificate.bound in ROUNDED
     whole = ledger.revised or not ledger.cells
     votes = [entry.vote if whole else 1.0 for entry in ledger.rounds]
     if ledger.potential == "none":  # members that have one vote each
@@ -79,6 +110,8 @@ def _rounds(model: Model) -> Check:
     cast = model.vote if known is None else known().parted(model.vote)
     if not rounded and cast.votes.tolist() != votes:
         return Check("rounds", False, "the votes are not those of the rounds")
+    if vote_digest(model.vote) != ledger.vote_digest:
+        return Check("rounds", False, "the rules or their votes are not those that were found")
     told = "themselves and the votes" if ledger.refills else "the theorem"
     return Check("rounds", True, f"{len(ledger)} rounds agree with {told}")
 
@@ -139,7 +172,13 @@ MAKERS: dict[str, Callable[[Model], Certificate]] = {
     "filtering.error_by_weight": _filtered,
     "three_way.recursive_error": _recursive,
     "occam.occam_bound": lambda model: occam.certificate(**_inputs(model)),
+    "compression.vote_bound": lambda model: compression.vote_certificate(**_inputs(model)),
+    "dependent.groups_bound": lambda model: dependent.certificate_of_groups(**_inputs(model)),
+    "dependent.ordered_bound": lambda model: dependent.ordered_certificate(**_inputs(model)),
 }
+
+ROUNDED = ("occam.occam_bound", "compression.vote_bound")
+"""Certificates of votes that are not those of the rounds, but made of them."""
 
 
 def recompute(certificate: Certificate, ledger: Ledger) -> float:

@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.kernels import lookup
 from pacboost.kernels.threads import each_columns, each_rows
+from pacboost.samples.cuts import cut, to_32_bits
+from pacboost.samples.sparse_cuts import cut_entries
 from pacboost.sources.table import Table, Values
 
 MOST_BINS = 65_535
 ROWS_LOOKED_AT = 200_000
 """Quantiles of larger tables come from a fixed random choice of this many rows."""
-
-TIE = 1e-9
-LARGEST = np.finfo(np.float32).max
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
@@ -113,6 +112,8 @@ def fit_bins(
     if table.n_rows > ROWS_LOOKED_AT:
         generator = np.random.default_rng(0)  # fixed: the same table always gets the same bins
         chosen = np.sort(generator.choice(table.n_rows, ROWS_LOOKED_AT, replace=False))
+    if table.entries is not None and not levels.any():
+        return Bins(*cut_entries(table.entries, max_bins, weights, chosen), levels)
     thresholds: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * table.n_columns
     middle = np.zeros(table.n_columns, dtype=np.int64)
     for first, values in table.blocks():
@@ -153,28 +154,14 @@ def _cut(
     values, mass = _distinct(column[looked], None if weights is None else weights[looked])
     if chosen is not None and values.size <= max_bins:
         values, mass = _distinct(column, weights)  # few values: a rare one may have been missed
-    thresholds = np.arange(0.5, levels - 1, dtype=np.float32)  # none unless it is categorical
-    if values.size < (1 if levels else 2):
-        return thresholds, 0
-    below = np.cumsum(mass)
-    slack = below[-1] * TIE  # so that sums made in another order cut at the same place
-    if not levels:
-        ends: NDArray[np.intp] = np.arange(values.size - 1)
-        if values.size > max_bins:
-            targets = below[-1] * np.arange(1, max_bins) / max_bins
-            ends = np.unique(np.searchsorted(below, targets - slack))
-            ends = ends[ends < values.size - 1]
-        thresholds = _between(values[ends], values[ends + 1])
-    median = values[np.searchsorted(below, below[-1] / 2 - slack)]
-    return thresholds, int(np.searchsorted(thresholds, median))
+    return cut(values, mass, max_bins, levels)
 
 
 def _distinct(
     column: NDArray[np.floating], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     """Give the distinct values that are not missing, ascending, and the weight on each."""
-    with np.errstate(over="ignore"):  # a value too large for 32 bits counts as the largest one
-        values = np.clip(np.asarray(column, dtype=np.float32), -LARGEST, LARGEST)
+    values = to_32_bits(column)
     seen = ~np.isnan(values)
     if not seen.all():
         values = values[seen]
@@ -190,9 +177,3 @@ def _distinct(
     if weights is None:
         return values[starts], np.diff(starts, append=values.size).astype(np.float64)
     return values[starts], np.add.reduceat(weights, starts)
-
-
-def _between(low: NDArray[np.float32], high: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Give 32-bit floats t with low <= t < high, halfway where the format has room."""
-    half = ((low.astype(np.float64) + high.astype(np.float64)) / 2).astype(np.float32)
-    return np.where(half < high, half, low)

@@ -40,11 +40,7 @@ class Blocks:
 
 def lay_out(table: Table, bins: Bins) -> Blocks:
     """Encode a table into words."""
-    if bins.missing > MOST_CODES:
-        raise ParameterError(
-            f"trees read codes of one byte, but {bins.missing + 1} are needed; "
-            f"set max_bins to {MOST_CODES} or less"
-        )
+    refuse_long_codes(bins)
     shared = _sharing(table, bins)
     while True:
         features, lanes = _places(bins, shared)
@@ -53,6 +49,15 @@ def lay_out(table: Table, bins: Bins) -> Blocks:
         if not clashing:
             return Blocks(words, lanes, features)
         shared = [{j: d for j, d in group.items() if j not in clashing} for group in shared]
+
+
+def refuse_long_codes(bins: Bins) -> None:
+    """Raise if codes take more than a byte."""
+    if bins.missing > MOST_CODES:
+        raise ParameterError(
+            f"trees read codes of one byte, but {bins.missing + 1} are needed; "
+            f"set max_bins to {MOST_CODES} or less"
+        )
 
 
 def _sharing(table: Table, bins: Bins) -> list[Defaults]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Table, Values
 
 Signs = NDArray[np.int8]
@@ -45,8 +46,24 @@ class Sample:
         """The codes (features, rows), where the sample has bins."""
         if self.bins is None:
             return None
+        if self.sparse is not None:
+            return self.sparse.dense()
         known = getattr(self.table, "codes", None)  # a table that keeps nothing else
         return self.bins.encode(self.table) if known is None else known
+
+    @cached_property
+    def sparse(self) -> SparseCodes | None:
+        """The codes of a sparse table, where the sample has bins."""
+        if self.bins is None or self.table.entries is None:
+            return None
+        return SparseCodes.of(self.table.entries, self.bins)
+
+    def column(self, number: int) -> Codes:
+        """The codes of one feature; the sample must have bins."""
+        if self.sparse is not None:
+            return self.sparse.column(number)
+        codes: Codes = self.codes[number]  # type: ignore[index]
+        return codes
 
     @cached_property
     def rows(self) -> Values:

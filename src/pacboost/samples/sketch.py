@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.sources.table import Table
+from pacboost.sources.entries import Entries
+from pacboost.sources.table import Table, Values
 
 MOST_KEPT = 4096
 COLUMNS_TO_CHOOSE_BY = 8
@@ -103,14 +104,30 @@ def _hash(
     factors = np.random.default_rng(salt).integers(
         2**63, size=table.n_columns, dtype=np.uint64, endpoint=True
     )
+    if table.entries is not None and len(columns) == table.n_columns:
+        total += _mix(factors).sum() + _stored(table.entries, factors, rows)
+        return _mix(total)
     for j in columns:
         values = table.block(j, j + 1)[:, 0]
-        with np.errstate(over="ignore"):
-            chosen = values if rows is None else values[rows]
-            rounded = chosen.astype(np.float32) + np.float32(0)  # -0 becomes 0
-            bits = np.where(np.isnan(rounded), np.uint32(0x7FC00000), rounded.view(np.uint32))
-            total += _mix(bits.astype(np.uint64) + factors[j])
+        total += _mix(_bits(values if rows is None else values[rows]) + factors[j])
     return _mix(total)
+
+
+def _stored(entries: Entries, factors: Hashes, rows: NDArray[np.intp] | None) -> Hashes:
+    """Sum, for each row, what its stored values add beyond what zeros would (whose bits are 0)."""
+    own = factors[entries.columns]
+    more = _mix(_bits(entries.values) + own) - _mix(own)
+    sums = np.zeros(entries.n_rows, dtype=np.uint64)
+    np.add.at(sums, entries.rows, more)
+    return sums if rows is None else sums[rows]
+
+
+def _bits(values: Values) -> Hashes:
+    """Give the bits of values rounded to 32 bits; zeros are all alike, and so are missing ones."""
+    with np.errstate(over="ignore"):
+        rounded = values.astype(np.float32) + np.float32(0)  # -0 becomes 0
+    bits = np.where(np.isnan(rounded), np.uint32(0x7FC00000), rounded.view(np.uint32))
+    return bits.astype(np.uint64)
 
 
 def _mix(x: Hashes) -> Hashes:

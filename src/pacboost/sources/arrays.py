@@ -1,4 +1,4 @@
-"""Tables from NumPy arrays and SciPy sparse matrices."""
+"""Tables from NumPy arrays."""
 
 from __future__ import annotations
 
@@ -82,22 +82,3 @@ def holds_text(cells: NDArray[Any]) -> bool:
     if cells.dtype.kind == "O":
         return any(isinstance(cell, str) for cell in cells)
     return cells.dtype.kind in "UT"
-
-
-class SparseTable(Table):
-    """A SciPy sparse matrix, opened up one column at a time.
-
-    The codes made from it are dense, one byte a cell.
-    """
-
-    width = 1
-
-    def __init__(self, matrix: Any, names: tuple[str, ...] | None = None) -> None:
-        self._columns = matrix.tocsc()
-        self.n_rows, self.n_columns = matrix.shape
-        self.names = names
-
-    def block(self, first: int, last: int) -> Values:
-        """Open up these columns."""
-        dense: NDArray[np.float64] = self._columns[:, first:last].toarray().astype(np.float64)
-        return dense

@@ -36,7 +36,7 @@ def find_levels(
     """
     source = _open(data)
     columns = _chosen(source, choice)
-    return Levels({j: _levels(source.cells(j), source.name(j), most) for j in columns})
+    return Levels({j: levels_of(source.cells(j), source.name(j), most) for j in columns})
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,8 @@ def _number(source: _Source, pick: Any) -> int:
     return int(pick)
 
 
-def _levels(cells: Any, name: str, most: int) -> tuple[Level, ...]:
+def levels_of(cells: Any, name: str, most: int) -> tuple[Level, ...]:
+    """Find the levels in one column, in sorted order."""
     try:
         distinct = _distinct(cells)
     except TypeError as problem:

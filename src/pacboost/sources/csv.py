@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import math
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -26,6 +27,7 @@ from pacboost.sources.table import refuse_text
 
 MISSING = frozenset({"", "na", "nan", "null", "?"})
 ROWS_AT_ONCE = 10_000
+UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)
 
 
 @dataclass(frozen=True)
@@ -47,28 +49,43 @@ def read_csv(path: str | Path, target: str, *, categories: bool = False) -> Labe
         if text and categories:
             del examples  # it may be large, and is read again with these columns as text
             examples, text = _read(path, target, list(text))
-    except (OSError, EOFError, zlib.error) as problem:
-        reason = getattr(problem, "strerror", None) or problem
-        raise FileError(f"{path}: cannot be read ({reason})") from problem
-    except UnicodeDecodeError as problem:
-        raise FileError(f"{path}: is not UTF-8 text ({problem})") from problem
+    except UNREADABLE as problem:
+        raise unreadable(path, problem) from problem
     if text:
         raise FileError(f"{path}: {refuse_text(list(text.values()))}")
     return examples
 
 
-def _open(path: Path) -> IO[str]:
+def open_text(path: Path, errors: str = "strict") -> IO[str]:
+    """Open a file, packed or not."""
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors=errors, newline="")
+    return path.open(encoding="utf-8-sig", errors=errors, newline="")
+
+
+def unreadable(path: Path, problem: Exception) -> FileError:
+    """Say why a file cannot be read, and where if it is not UTF-8."""
+    if not isinstance(problem, UnicodeDecodeError):
+        reason = getattr(problem, "strerror", None) or problem
+        return FileError(f"{path}: cannot be read ({reason})")
+    with open_text(path, "surrogateescape") as file:  # it makes letters of bytes that are none
+        for number, line in enumerate(file, start=1):
+            stray = re.search("[\udc80-\udcff]", line)
+            if stray is not None:
+                byte = ord(stray[0]) - 0xDC00
+                return FileError(
+                    f"{path}, line {number}: is not UTF-8 text (it holds the byte 0x{byte:02x}). "
+                    "Save the file as UTF-8"
+                )
+    return FileError(f"{path}: is not UTF-8 text ({problem.reason})")
 
 
 def _read(
     path: Path, target: str, categorical: Sequence[str]
 ) -> tuple[LabelledTable, dict[str, str]]:
     """Read the file; also tell which columns hold text that is not categorical, and where."""
-    with _open(path) as file:
-        reader = _Lines(path, csv.reader(file, strict=True))
+    with open_text(path) as file:
+        reader = Lines(path, csv.reader(file, strict=True))
         header = reader.header()
         if target not in header:
             raise FileError(
@@ -83,16 +100,16 @@ def _read(
         seen: dict[int, dict[str, int]] = {names.index(name): {} for name in categorical}
         for numbers, chunk in reader.chunks(len(header)):
             columns = list(zip(*chunk, strict=True))
-            labels.extend(_present(path, columns.pop(where), target, numbers))
+            labels.extend(present_labels(path, columns.pop(where), target, numbers))
             part = np.empty((len(chunk), len(names)))
             for j, (name, cells, column) in enumerate(zip(names, columns, part.T, strict=True)):
                 if j in seen:
                     column[:] = _number(cells, seen[j])
                     continue
-                bad = _fill(column, cells)
+                bad = fill_numbers(column, cells)
                 if bad is not None:
                     text.setdefault(name, f"{name} (line {numbers[bad]}: {cells[bad]!r})")
-                _refuse_infinite(path, column, name, numbers)
+                refuse_infinite_cells(path, column, name, numbers)
             parts.append(part)
     if not parts:
         raise FileError(f"{path}: has a header but no rows; at least one is needed")
@@ -113,9 +130,10 @@ def _number(cells: Sequence[str], seen: dict[str, int]) -> list[float]:
     ]
 
 
-def _present(
+def present_labels(
     path: Path, cells: Sequence[str], target: str, numbers: Sequence[int]
 ) -> Iterator[str]:
+    """Give labels, each of which has to be there."""
     for cell, number in zip(cells, numbers, strict=True):
         label = cell.strip()
         if label.lower() in MISSING:
@@ -126,9 +144,10 @@ def _present(
         yield label
 
 
-def _refuse_infinite(
+def refuse_infinite_cells(
     path: Path, column: NDArray[np.float64], name: str, numbers: Sequence[int]
 ) -> None:
+    """Raise if a number is infinite."""
     bad = np.isinf(column)
     if bad.any():
         raise FileError(
@@ -146,7 +165,7 @@ def _labels(texts: list[str]) -> NDArray[Any]:
     return np.array(texts)
 
 
-class _Lines:
+class Lines:
     """The lines of one file, with the name and number of each for complaints."""
 
     def __init__(self, path: Path, lines: Iterator[list[str]]) -> None:
@@ -154,6 +173,7 @@ class _Lines:
         self._lines = lines
 
     def header(self) -> list[str]:
+        """Read the names of the columns."""
         for line in self._checked():
             names = [name.strip() for name in line]
             twice = {name for name in names if names.count(name) > 1}
@@ -163,6 +183,7 @@ class _Lines:
         raise FileError(f"{self._path}: is empty; a header line and at least one row are needed")
 
     def chunks(self, width: int) -> Iterator[tuple[list[int], list[list[str]]]]:
+        """Give rows some thousands at a time, with the line of each."""
         numbers: list[int] = []
         chunk: list[list[str]] = []
         for line in self._checked():
@@ -194,7 +215,7 @@ class _Lines:
         return int(self._lines.line_num)  # type: ignore[attr-defined]
 
 
-def _fill(column: NDArray[np.float64], cells: Sequence[str]) -> int | None:
+def fill_numbers(column: NDArray[np.float64], cells: Sequence[str]) -> int | None:
     """Write cells as numbers; give the place of the first that is text, None if none is."""
     if not any("_" in cell for cell in cells):  # Python reads 1_000 as 1000: not so in a table
         with suppress(ValueError):

@@ -42,7 +42,10 @@ class Levels:
 
     def counts(self, n_columns: int) -> NDArray[np.int64]:
         """How many levels each column has: 0 where it is not categorical."""
-        return np.array([len(self.columns.get(j, ())) for j in range(n_columns)], dtype=np.int64)
+        counts = np.zeros(n_columns, dtype=np.int64)
+        for column, own in self.columns.items():
+            counts[column] = len(own)
+        return counts
 
     def numbers(self, column: int, cells: Any, name: str) -> NDArray[np.float64]:
         """Number the cells of a column; those missing or of no known level become NaN."""

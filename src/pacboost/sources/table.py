@@ -7,13 +7,14 @@ an array gives views, a data frame converts one column at a time.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.sources.entries import Entries
 from pacboost.sources.levels import NO_LEVELS, Levels
 
 Values = NDArray[np.float32] | NDArray[np.float64]
@@ -31,6 +32,8 @@ class Table(ABC):
     width: int
     """How many columns ``blocks`` gives at once."""
     levels: Levels = NO_LEVELS
+    entries: Entries | None = None
+    """What a sparse table stores; any other has none."""
 
     @abstractmethod
     def block(self, first: int, last: int) -> Values:
@@ -39,6 +42,11 @@ class Table(ABC):
     def blocks(self) -> Iterator[tuple[int, Values]]:
         """All columns in order, as (number of the first, block)."""
         for first in range(0, self.n_columns, self.width):
+            yield first, self.block(first, min(first + self.width, self.n_columns))
+
+    def blocks_of(self, columns: Iterable[int]) -> Iterator[tuple[int, Values]]:
+        """Those of the blocks that hold some of these columns."""
+        for first in sorted({j // self.width * self.width for j in columns}):
             yield first, self.block(first, min(first + self.width, self.n_columns))
 
     def rows(self) -> Values:

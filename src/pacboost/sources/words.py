@@ -5,12 +5,14 @@ Memory goes with the number of pairs (row, word) that there are, never with rows
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacboost.sources.entries import Entries
 from pacboost.sources.table import Table, Values
 
 Places = NDArray[np.int64]
@@ -55,6 +57,12 @@ class WordTable(Table):
         owner = np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(self.starts))
         return starts, owner[np.argsort(self.words, kind="stable")]
 
+    @cached_property
+    def entries(self) -> Entries:  # type: ignore[override]
+        """A 1 for every pair."""
+        starts, rows = self.by_word
+        return Entries(self.n_rows, starts, rows, np.ones(rows.size, dtype=np.float32))
+
     def holding(self, word: int) -> Numbers:
         """Give the rows that hold a word."""
         starts, rows = self.by_word
@@ -76,6 +84,44 @@ class WordTable(Table):
         return WordTable(starts, words, self.n_columns, self.names)
 
 
+def renumbered(
+    starts: Places, words: Numbers, places: Numbers, names: tuple[str, ...]
+) -> WordTable:
+    """Give word j the number places[j], drop it if that is -1, and sort each row.
+
+    >>> places = np.array([1, -1, 0], dtype=np.int32)
+    >>> table = renumbered(np.array([0, 3, 4]), np.array([0, 1, 2, 1]), places, ("a", "b"))
+    >>> table.starts.tolist(), table.words.tolist()
+    ([0, 2, 2], [0, 1])
+    """
+    words = places[words]
+    kept = words >= 0
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])
+    starts, words = before[starts], words[kept]
+    ones, shape = np.ones(words.size, dtype=np.int8), (starts.size - 1, len(names))
+    rows = sparse.csr_array((ones, words, starts), shape=shape)
+    rows.sort_indices()
+    return WordTable(starts, rows.indices, len(names), names)
+
+
+def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
+    """Put the words of several tables into the same rows; those of each come after those before.
+
+    >>> table = WordTable(np.array([0, 1, 1]), np.array([0]), 1)
+    >>> beside([table, table], ("a", "b")).rows().tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
+    """
+    starts = np.sum([table.starts for table in tables], axis=0)
+    words = np.empty(int(starts[-1]), dtype=np.int32)
+    free, before = starts[:-1].copy(), 0  # where each row goes on, and how many words came before
+    for table in tables:
+        moved = np.repeat(free - table.starts[:-1], np.diff(table.starts))
+        words[moved + np.arange(table.words.size)] = table.words + before
+        free += np.diff(table.starts)
+        before += table.n_columns
+    return WordTable(starts, words, before, names)
+
+
 def words_of(table: Table) -> WordTable:
     """Read any table as one of words: a column occurs where it is neither 0 nor missing.
 
@@ -85,11 +131,16 @@ def words_of(table: Table) -> WordTable:
     """
     if isinstance(table, WordTable):
         return table
-    parts = [np.zeros((2, 0), dtype=np.intp)]
-    for first, block in table.blocks():
-        row, column = np.nonzero((block != 0) & ~np.isnan(block))
-        parts.append(np.stack([row, column + first]))
-    rows, columns = np.concatenate(parts, axis=1)
+    if table.entries is None:
+        parts = [np.zeros((2, 0), dtype=np.intp)]
+        for first, block in table.blocks():
+            row, column = np.nonzero((block != 0) & ~np.isnan(block))
+            parts.append(np.stack([row, column + first]))
+        rows, columns = np.concatenate(parts, axis=1)
+    else:
+        values = table.entries.values
+        there = (values != 0) & ~np.isnan(values)
+        rows, columns = table.entries.rows[there], table.entries.columns[there]
     ones, shape = np.ones(rows.size, dtype=np.int8), (table.n_rows, table.n_columns)
     matrix = sparse.csr_array((ones, (rows, columns)), shape=shape)
     matrix.sort_indices()

@@ -34,14 +34,14 @@ class EachRow:
     def see(self, margins: NDArray[np.float64], request: Request, moved: Rows | None) -> None:
         """Look at the rows that moved; None for all."""
         chosen = self.everybody if moved is None else moved
-        signs = self._sample.signs
+        signs, pulls = self._sample.signs, _whole(request)
 
         def task(start: int, stop: int) -> None:
             measure.class_rows(
                 chosen[start:stop],
                 margins,
                 signs,
-                request.pulls,
+                pulls,
                 self._costs,
                 self._wrong,
                 self._squares,
@@ -69,16 +69,21 @@ class EachRow:
         Only rows that a rule would move are added: of the others it says nothing.
         """
         chosen = self.everybody if moving is None else moving
-        outputs = request.weights.shape[1]
+        outputs, own_pulls = request.weights.shape[1], _whole(request)
         parts: list[NDArray[np.int64]] = []
 
         def task(start: int, stop: int) -> None:
             own = np.zeros((2, count, outputs), dtype=np.int64)
             parts.append(own)
-            measure.class_sums(chosen[start:stop], cells, request.weights, request.pulls, own)
+            measure.class_sums(chosen[start:stop], cells, request.weights, own_pulls, own)
 
         each_rows(task, chosen.size, width=outputs)
         pulls, weights = sum(parts[1:], parts[0])
         square = float(self._squares.sum())
         worth = request.pull**2 / square if square > 0 else 0.0
         return Sums(pulls, weights, request.weight, request.pull, self._wrong.size), worth
+
+
+def _whole(request: Request) -> NDArray[np.int64]:
+    """Pulls of their own: a softmax never asks for signs alone."""
+    return request.pulls.astype(np.int64, copy=False)

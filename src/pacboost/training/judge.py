@@ -145,7 +145,7 @@ def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> f
     each_rows(task, rows, width=outputs)
     mass = float(sample.base.sum()) if sample.base.size > 1 else float(rows)
     unit = math.log(2) if kind == "logistic" else 1.0
-    mean = float(sums.sum()) / (unit * mass * outputs)
+    mean = float(sums.sum()) / float(unit * mass * outputs)
     return max(mean, LEAST_COST) if sample.targets is None else mean
 
 

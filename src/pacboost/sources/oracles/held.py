@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.arrays import ArrayTable, SparseTable
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable, is_frame, open_frame
 from pacboost.sources.levels import NO_LEVELS, is_missing
 from pacboost.sources.oracles.columns import features
 from pacboost.sources.oracles.labels import NO_LABEL, first_missing
+from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table, Values, refuse_text
 
 Rows = NDArray[np.int64]

@@ -1,7 +1,9 @@
-"""The command as a user runs it."""
+"""``pacboost fit`` by a booster and a learner that were named."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,15 @@ from click.testing import CliRunner
 import pacboost
 from pacboost.boosters.choose import BOOSTERS
 from pacboost.cli.filter_options import FILTERING_ALONE
-from pacboost.cli.main import IN_MEMORY, main
+from pacboost.cli.fit import IN_MEMORY
+from pacboost.cli.main import main
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.csv import read_csv
+from pacboost.training.loop import Done, Run
+from tests.cli.running import answer, run, write_csv
 from tests.worlds import noisy
+
+STUMPS = ["--booster", "adaboost"]
 
 
 @pytest.fixture
@@ -30,16 +37,11 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def test_demo_shows_both_parts() -> None:
-    result = CliRunner().invoke(main, ["demo", "--rounds", "5"])
-    assert result.exit_code == 0, result.output
-    for part in ("0.4236", "0.6496", "0.9229", "0.5162", "malignant", "certificate", "never seen"):
-        assert part in result.output
-
-
 def test_fit_prints_and_writes_nothing(data: Path) -> None:
     before = sorted(data.parent.iterdir())
-    result = CliRunner().invoke(main, ["fit", str(data), "--target", "label", "--rounds", "7"])
+    result = CliRunner().invoke(
+        main, ["fit", str(data), "--target", "label", *STUMPS, "--rounds", "7"]
+    )
     assert result.exit_code == 0, result.output
     assert "certificate" in result.output
     assert "→ yes" in result.output
@@ -48,7 +50,17 @@ def test_fit_prints_and_writes_nothing(data: Path) -> None:
 
 def test_fit_writes_a_model_that_predicts(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.json"
-    arguments = ["fit", str(data), "--target", "label", "--rounds", "9", "--output", str(model)]
+    arguments = [
+        "fit",
+        str(data),
+        "--target",
+        "label",
+        *STUMPS,
+        "--rounds",
+        "9",
+        "--output",
+        str(model),
+    ]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     loaded = pacboost.load(model)
@@ -68,23 +80,18 @@ def test_fit_writes_a_model_that_predicts(data: Path, tmp_path: Path) -> None:
     ],
 )
 def test_errors_are_one_sentence(data: Path, arguments: list[str], message: str) -> None:
-    result = CliRunner().invoke(main, ["fit", str(data), *arguments])
-    assert result.exit_code == 1
+    result = CliRunner().invoke(main, ["fit", str(data), *STUMPS, *arguments])
+    assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
 
 
 def test_early_stopping_shows_validation(data: Path) -> None:
-    arguments = ["fit", str(data), "--target", "label", "--rounds", "80", "--validation", "0.3"]
+    arguments = ["fit", str(data), "--target", "label", *STUMPS, "--rounds", "80"]
+    arguments += ["--validation", "0.3"]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     assert "valid." in result.output
-
-
-def test_missing_file() -> None:
-    result = CliRunner().invoke(main, ["fit", "absent.csv", "--target", "y"])
-    assert result.exit_code == 1
-    assert "absent.csv: cannot be read" in result.output
 
 
 @pytest.fixture
@@ -104,7 +111,7 @@ def test_fit_boosts_trees_on_categories_and_verify_holds(
 ) -> None:
     model = tmp_path / "m.json"
     arguments = ["fit", str(coloured), "--target", "y", "--booster", booster, "--learner", "tree"]
-    arguments += ["--categories", "--rounds", "8", "--leaves", "4", "--output", str(model)]
+    arguments += ["--rounds", "8", "--leaves", "4", "--output", str(model)]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     assert "certificate" in result.output
@@ -138,14 +145,38 @@ def test_every_booster_is_fitted_saved_and_verified(
     assert checked.exit_code == 0, checked.output
 
 
-def test_text_needs_to_be_called_a_category(coloured: Path) -> None:
-    result = CliRunner().invoke(main, ["fit", str(coloured), "--target", "y", "--learner", "tree"])
-    assert result.exit_code == 1
-    assert "hold text, not numbers: colour" in result.output
+def test_text_is_a_category_unless_that_is_refused(coloured: Path) -> None:
+    common = ["fit", str(coloured), "--target", "y", "--learner", "tree"]
+    result = CliRunner().invoke(main, common)
+    assert result.exit_code == 0, result.output
+    assert "2 columns, 1 of numbers and 1 of categories ('colour')" in " ".join(
+        result.output.split()
+    )
+    refused = CliRunner().invoke(main, [*common, "--no-categories"])
+    assert refused.exit_code == 2
+    assert "hold text, not numbers: colour" in refused.output
+    without = CliRunner().invoke(main, [*common, "--no-categories", "--drop", "colour"])
+    assert without.exit_code == 0, without.output
+    assert "1 column, 1 of numbers" in without.output
+
+
+def test_texts_are_no_categories(tmp_path: Path) -> None:
+    columns = {"note": [f"text {k}" for k in range(300)], "y": ["a", "b"] * 150}
+    path = write_csv(tmp_path / "notes.csv", columns)
+    result = CliRunner().invoke(main, ["fit", str(path), "--target", "y", "--learner", "tree"])
+    assert result.exit_code == 2
+    assert "'note' holds 300 different texts" in result.output
+    assert "--drop note" in result.output
+
+
+def test_a_column_to_drop_that_is_not_there(coloured: Path) -> None:
+    result = CliRunner().invoke(main, ["fit", str(coloured), "--target", "y", "--drop", "shape"])
+    assert result.exit_code == 2
+    assert "--drop names 'shape'; the columns are 'colour', 'size'" in result.output
 
 
 @pytest.mark.parametrize(
-    "other", [["--learner", "tree"], ["--booster", "logit"], ["--leaves", "4"]]
+    "other", [["--learner", "tree"], ["--booster", "logit"], [*STUMPS, "--leaves", "4"]]
 )
 def test_resampling_is_for_adaboost_with_stumps(data: Path, other: list[str]) -> None:
     result = CliRunner().invoke(main, ["fit", str(data), "--target", "label", "--resample", *other])
@@ -157,12 +188,57 @@ def test_resampling_is_for_adaboost_with_stumps(data: Path, other: list[str]) ->
     ("arguments", "message"),
     [
         (["--learner", "tree", "--leaves", "1"], "max_leaves is 1; it may be 2"),
-        (["--leaves", "4"], "Stump has no parameter 'max_leaves'"),
-        (["--learner", "tree", "--certify", "train"], "certify='train' counts stumps"),
+        ([*STUMPS, "--leaves", "4"], "Stump has no parameter 'max_leaves'"),
+        (["--learner", "tree", "--delta", "2", "--certify", "holdout"], "delta is 2"),
     ],
 )
 def test_errors_with_trees_are_one_sentence(data: Path, arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(main, ["fit", str(data), "--target", "label", *arguments])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+def test_a_certificate_that_is_refused_is_a_no(data: Path) -> None:
+    asked = ["--learner", "tree", "--certify", "train"]
+    result = run("fit", data, "--target", "label", *asked)
+    assert result.exit_code == 1
+    assert "certify='train' counts stumps" in result.stderr
+
+
+def test_json_is_all_that_is_printed(data: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.pacb"
+    asked = [*STUMPS, "--rounds", "5", "--certify", "holdout", "--output", model]
+    found = answer("fit", data, "--target", "label", *asked)
+    loaded = pacboost.load(model)
+    assert found["certificate"] == loaded.certificate_.to_dict()
+    assert found["sentence"].startswith("With 95 % confidence it errs on at most")
+    assert (found["booster"], found["learner"], found["rounds"]) == ("adaboost", "stump", 5)
+    assert found["classes"] == ["no", "yes"]
+    assert found["model"] == str(model)
+    assert found["training_error"] == loaded.ledger_.rounds[-1].training_error
+
+
+@pytest.mark.parametrize(
+    "other", [["--text", "a"], ["--epsilon", "0.1"], ["--groups", "a"], ["--time-column", "a"]]
+)
+def test_what_goes_with_a_choice_of_ours_alone(data: Path, other: list[str]) -> None:
+    result = run("fit", data, "--target", "label", *STUMPS, *other)
+    assert result.exit_code == 2
+    assert f"{other[0]} does not go with --booster and --learner" in result.stderr
+
+
+def test_ctrl_c_keeps_and_shows_what_is_done(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds = Run.__iter__
+
+    def interrupted(self: Run) -> Iterator[Done]:
+        yield from islice(rounds(self), 3)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "__iter__", interrupted)
+    result = run("fit", data, "--target", "label", *STUMPS, "--output", tmp_path / "m.pacb")
+    assert result.exit_code == 130
+    assert "interrupted" in result.stdout
+    assert len(pacboost.load(tmp_path / "m.pacb").ledger_) == 3

@@ -1,0 +1,198 @@
+"""What held-out rows say about answering only where confident: counts, and bounds made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import percent
+from pacboost.bounds.selective import answered_error, answered_share, certificate
+from pacboost.errors import NotCertified
+from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.markup import as_printed
+
+
+@dataclass(frozen=True)
+class Point:
+    """A threshold, how many held-out rows reach it, and how many of those are wrong.
+
+    ``fewest`` and ``most`` are the counts that bound the share of new examples that are answered:
+    what was answered, or ranks fixed beforehand on both sides of it.
+    """
+
+    threshold: float
+    answered: int
+    mistakes: int
+    fewest: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Answering:
+    """For every threshold, a bound on the error among the answered; and the one that was chosen.
+
+    All bounds on errors hold together except with probability ``delta``; so do the intervals for
+    the share of new examples that are answered. Only counts are kept: bounds are made from them.
+
+    >>> answering = Answering(1000, 0.05, 2, (Point(0.0, 1000, 80, 1000, 1000),
+    ...                                       Point(0.9, 600, 3, 600, 600)))
+    >>> print(answering.within(0.02))
+    Of the new examples it answers (confidence 0.9 or more) the classifier errs on at most 1.46 %.
+    It answers between 56.44 % and 63.48 % of new examples.
+    <BLANKLINE>
+      confidence  answered  mistakes  error at most  answers of new examples
+               0     1,000        80         9.86 %  all
+    *        0.9       600         3         1.46 %  56.44 % to 63.48 %
+    <BLANKLINE>
+      All errors hold together except with probability 0.05, and so do all shares.
+    """
+
+    rows: int
+    delta: float
+    thresholds: int
+    """How many were planned: each has its share of delta."""
+    points: tuple[Point, ...]
+    chosen: int | None = None
+    target_error: float | None = None
+    """The error that was asked for."""
+
+    def within(self, target_error: float) -> Answering:
+        """Choose the smallest threshold whose certified error is at most ``target_error``."""
+        wanted = probability("target_error", target_error)
+        good = (j for j, error in enumerate(self.errors) if error <= wanted)
+        return replace(self, chosen=next(good, None), target_error=wanted)
+
+    def at(self, number: int) -> Answering:
+        """Choose a threshold by its place in ``points``."""
+        return replace(self, chosen=range(len(self.points))[number], target_error=None)
+
+    @property
+    def errors(self) -> tuple[float, ...]:
+        """The bound on the error among the answered, for every threshold."""
+        return tuple(
+            answered_error(p.mistakes, p.answered, self.delta, self.thresholds) for p in self.points
+        )
+
+    @property
+    def shares(self) -> tuple[tuple[float, float], ...]:
+        """Between what the share of new examples lies that are answered, for every threshold."""
+        return tuple(map(self._share, self.points))
+
+    @property
+    def point(self) -> Point:
+        """The threshold that was chosen, with its counts."""
+        return self.points[self._chosen]
+
+    @property
+    def error(self) -> float:
+        """The bound for the threshold that was chosen."""
+        return self.errors[self._chosen]
+
+    @property
+    def share(self) -> tuple[float, float]:
+        """Between what the share of new examples lies that are answered."""
+        return self.shares[self._chosen]
+
+    @property
+    def certificate(self) -> Certificate:
+        """The bound for the threshold that was chosen, with its grounds."""
+        return certificate(
+            self.point.mistakes,
+            self.point.answered,
+            self.delta,
+            self.thresholds,
+            self.point.threshold,
+        )
+
+    @property
+    def _chosen(self) -> int:
+        if self.chosen is None:
+            raise NotCertified(self._no_choice())
+        return self.chosen
+
+    def _share(self, point: Point) -> tuple[float, float]:
+        if point.threshold <= 0:  # no confidence is less
+            return 1.0, 1.0
+        return answered_share(point.fewest, point.most, self.rows, self.delta, self.thresholds)
+
+    def _no_choice(self) -> str:
+        if self.target_error is None:
+            return "no threshold is chosen; all bounds hold at once, so name a target_error"
+        best = min(range(len(self.points)), key=lambda j: self.errors[j])
+        return (
+            "no threshold brings the certified error among the answered to "
+            f"{self.target_error:.4g}; the least is {self.errors[best]:.4g}, with "
+            f"{self.points[best].answered:,} of {self.rows:,} held-out rows answered. Hold out "
+            "more rows, or allow a larger error"
+        )
+
+    def __str__(self) -> str:
+        head = [self._no_choice() + "."]
+        if self.chosen is not None:
+            head = [self.certificate.claim, f"It answers {_between(*self.share)} of new examples."]
+        table = ["  confidence  answered  mistakes  error at most  answers of new examples"]
+        for j, (p, error, share) in enumerate(
+            zip(self.points, self.errors, self.shares, strict=True)
+        ):
+            of_new = _between(*share).removeprefix("between ").replace("and", "to")
+            table.append(
+                f"{'*' if j == self.chosen else ' '} {p.threshold:>10.4g} {p.answered:>9,} "
+                f"{p.mistakes:>9,} {percent(error):>14}  {of_new}"
+            )
+        told = f"  All errors hold together except with probability {self.delta:g}, and so do all"
+        return "\n".join([*head, "", *table, "", f"{told} shares."])
+
+    def _repr_html_(self) -> str:
+        return as_printed(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values."""
+        return {**asdict(self), "points": [list(asdict(point).values()) for point in self.points]}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Answering:
+        """Read what ``to_dict`` gave, and refuse counts that no rows give."""
+        points = tuple(
+            Point(_number(threshold), *map(_whole, rest)) for threshold, *rest in content["points"]
+        )
+        self = cls(**{**content, "points": points})
+        positive_whole("thresholds", self.thresholds)
+        probability("delta", self.delta)
+        for point in points:
+            counts(point.answered, self.rows)
+            if point.answered or point.mistakes:
+                counts(point.mistakes, point.answered)
+            ordered = 0 <= point.fewest <= point.answered <= point.most <= self.rows
+            if not ordered or not 0 <= point.threshold <= 1:
+                raise ValueError(f"{point} contradicts itself")
+        falls = all(
+            a.threshold < b.threshold and a.answered >= b.answered for a, b in pairwise(points)
+        )
+        if not falls or not 0 < len(points) <= self.thresholds:
+            raise ValueError("the thresholds of the answers are not in order, or too many")
+        if self.chosen is not None and not 0 <= _whole(self.chosen) < len(points):
+            raise ValueError(f"threshold {self.chosen} is chosen, and there are {len(points)}")
+        if self.target_error is not None:
+            probability("target_error", self.target_error)
+        return self
+
+
+def _between(low: float, high: float) -> str:
+    if low >= 1:
+        return "all"
+    return f"between {100 * (int(10_000 * low) / 10_000):.2f} % and {percent(high)}"
+
+
+def _number(value: object) -> float:
+    if type(value) is not float:
+        raise ValueError(f"{value!r} is no confidence")
+    return value
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int:
+        raise ValueError(f"{value!r} is no count")
+    return value

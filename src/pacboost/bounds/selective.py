@@ -1,0 +1,74 @@
+"""Answering only where confident: the error among the answered, whatever threshold is chosen.
+
+A row is answered if its confidence c(x) reaches a threshold. Of n held-out rows N are answered and
+k of these wrong; given which rows are answered, k is binomial, and with probability at least
+1 - delta, for all K thresholds at once,
+
+    P[wrong | answered] ≤ BinInv(k, N, delta/K)      Clopper and Pearson 1934, Boole
+
+so any of them may be chosen after looking. Each has to be fixed beforehand, or to be the confidence
+of the row at a rank fixed beforehand: "so high that a tenth of the rows are answered". The share of
+new examples that are answered lies in an interval that holds for all K too
+(docs/proofs/selective.md).
+"""
+
+from __future__ import annotations
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.rounding import percent
+
+
+def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
+    """Bound the error among the answered, after k mistakes on n answered rows; 1 if there are none.
+
+    P[wrong | answered] ≤ BinInv(k, n, delta/thresholds).
+
+    >>> round(answered_error(3, 600, delta=0.05, thresholds=20), 6)
+    0.019666
+    """
+    return clopper_pearson(k, n, delta, thresholds) if n else 1.0
+
+
+def answered_share(
+    fewest: int, most: int, rows: int, delta: float, thresholds: int = 1
+) -> tuple[float, float]:
+    """Enclose the share of new examples that are answered.
+
+    For a threshold fixed beforehand ``fewest`` and ``most`` are how many held-out rows are
+    answered. For one by rank ``most`` is its rank, and ``fewest`` the largest of all planned ranks
+    that is at most that number; they differ where confidences are equal.
+
+    >>> low, high = answered_share(600, 600, 1000, delta=0.05)
+    >>> round(low, 4), round(high, 4)
+    (0.5689, 0.6305)
+    """
+    ends = 2 * thresholds
+    low = clopper_pearson_lower(fewest, rows, delta, ends)
+    return low, clopper_pearson(most, rows, delta, ends)
+
+
+def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float) -> Certificate:
+    """Certify the answers of a fixed classifier that answers where it is confident.
+
+    >>> certificate(3, 600, 0.05, 20, 0.9).claim[-34:]
+    'classifier errs on at most 1.97 %.'
+    """
+    value = answered_error(k, n, delta, thresholds)
+    several = f"; the threshold is one of {thresholds}, all of them paid for"
+    return Certificate(
+        claim=f"Of the new examples it answers (confidence {threshold:.4g} or more) the classifier "
+        f"errs on at most {percent(value)}.",
+        value=value,
+        delta=delta,
+        theorem="P[wrong | answered] ≤ BinInv(k, n, delta/thresholds), for all thresholds at once",
+        reference="Clopper and Pearson 1934; Geifman and El-Yaniv 2017",
+        sample="held-out rows that are answered, ties counted as errors",
+        size=n,
+        independent_of="every choice made in training the classifier and its confidence"
+        + (several if thresholds > 1 else "; the threshold was fixed before them"),
+        assumptions=("rows are drawn independently from the distribution of new examples",),
+        valid_after_looking=False,
+        inputs={"k": k, "n": n, "delta": delta, "thresholds": thresholds},
+        bound="selective.answered_error",
+    )

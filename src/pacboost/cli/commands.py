@@ -1,0 +1,104 @@
+"""The group of all commands: loaded when used, errors in one sentence, and what exit codes mean.
+
+0: done, and the answer is yes. 1: the answer is no: a certificate that does not stand or is
+refused, an error above --epsilon, a learner without an edge. 2: a command, option, file or row
+that cannot be used. 3: a mistake in pacboost itself. 130: ended by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import click
+
+from pacboost import errors
+
+THE_ANSWER_IS_NO = 1
+BAD_INPUT = 2
+OUR_MISTAKE = 3
+INTERRUPTED = 130
+"""What a shell tells of a program that Ctrl-C ended."""
+DEBUG = "PACBOOST_DEBUG"
+"""Set to anything, tracebacks are shown."""
+
+
+class Commands(click.Group):
+    """Commands by the module of each, which has a ``command``; they are listed in this order."""
+
+    def __init__(self, *given: Any, homes: Mapping[str, str], **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._homes = homes
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands."""
+        return list(self._homes)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load the module of a command."""
+        if cmd_name not in self._homes:
+            return None
+        command: click.Command = import_module(self._homes[cmd_name]).command
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; what goes wrong becomes one sentence and an exit code."""
+        try:
+            with _notes():
+                return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except errors.NotCertified as refusal:
+            raise Said(str(refusal), THE_ANSWER_IS_NO) from refusal
+        except errors.PacboostError as problem:
+            raise Said(str(problem), BAD_INPUT) from problem
+        except MemoryError as problem:
+            raise Said("there is not enough memory for this", BAD_INPUT) from problem
+        except OSError as problem:
+            if problem.errno == errno.EPIPE:
+                raise  # whoever read our output has gone: click ends quietly
+            raise Said(str(problem), BAD_INPUT) from problem
+        except Exception as mishap:
+            if os.environ.get(DEBUG):
+                raise
+            raise Said(
+                f"this should not have happened ({type(mishap).__name__}: {mishap}). It is a "
+                f"mistake in pacboost; {DEBUG}=1 in the environment shows where it arose",
+                OUR_MISTAKE,
+            ) from mishap
+
+
+class Said(click.ClickException):
+    """An error in one sentence."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]
+
+
+def the_answer_is_no() -> click.exceptions.Exit:
+    """Make what ends a command that has already said why."""
+    return click.exceptions.Exit(THE_ANSWER_IS_NO)
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Show warnings as notes, without the lines of code that they come from."""
+    with warnings.catch_warnings():
+        for kind in vars(errors).values():
+            if isinstance(kind, type) and issubclass(kind, Warning):
+                warnings.simplefilter("always", kind)
+
+        def tell(message: Warning | str, *_: object) -> None:
+            click.echo(f"Note: {message}.", err=True)
+
+        warnings.showwarning = tell  # type: ignore[assignment]
+        yield

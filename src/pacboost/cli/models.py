@@ -1,0 +1,39 @@
+"""Model files on the command line: which of two files it is, and reading it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pacboost.errors import FileError
+
+SUFFIXES = (".pacb", ".json")
+
+
+def model_first(first: Path, second: Path) -> tuple[Path, Path]:
+    """Give the model and the data, in whichever order they were named.
+
+    >>> [path.name for path in model_first(Path("rows.csv"), Path("m.pacb"))]
+    ['m.pacb', 'rows.csv']
+    """
+    swapped = second.suffix in SUFFIXES and first.suffix not in SUFFIXES
+    return (second, first) if swapped else (first, second)
+
+
+def load(path: Path) -> Any:
+    """Read a model; the compiler is loaded with it."""
+    from pacboost.cli.telling import working
+    from pacboost.estimators.load import load
+
+    with working(f"loading {path.name}"):
+        return load(path)
+
+
+def check_output(output: Path | None) -> None:
+    """Look at where a file shall go before the work, not after."""
+    if output is None:
+        return
+    if not output.absolute().parent.is_dir():
+        raise FileError(f"{output}: its folder does not exist; make it first")
+    if output.is_dir():
+        raise FileError(f"{output}: is a folder; name a file in it")

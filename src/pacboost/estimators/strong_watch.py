@@ -1,0 +1,101 @@
+"""Watching the rounds on rows that are not learned from: loss, error, edge, and when to look.
+
+After every round the watch sees the scores F of its rows. What the round added is h; under the
+weights |r| that the vote before it gave, its edge is Σ r·h / Σ |r|·|h| (r is label minus
+probability), the correlation that boosting by theory lives from, on rows that no rule was fitted
+to. As long as it is above 0, the loss falls; when it has vanished, more rounds do not help.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp, softmax
+
+from pacboost.bounds import holdout
+from pacboost.ledgers.ledger import Round
+
+UNSURE = 0.2
+"""How often the true error may exceed what the watching rows are taken to say."""
+
+
+@dataclass
+class WatchedRounds:
+    """What the watching rows said after every round; also the metric by which a run stops."""
+
+    epsilon: float | None
+    """Suggest a look when the certificate will probably reach it; None: never."""
+    certifying: int = 0
+    delta: float = 0.05
+    looks: int = 2
+    losses: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    edges: list[float] = field(default_factory=list)
+    expected: list[float] = field(default_factory=list)
+    rows: int = 0
+    enough: bool = False
+    """Whether they suggested a look."""
+    _before: NDArray[np.float64] | None = None
+
+    __name__ = "log_loss"
+
+    def start_again(self) -> None:
+        """Forget what was seen, and suggest no look: a run that goes on shows all rounds again."""
+        self.epsilon, self._before = None, None
+        for seen in (self.losses, self.errors, self.edges, self.expected):
+            seen.clear()
+
+    def __call__(self, known: NDArray[Any], scores: NDArray[np.float64]) -> float:
+        """Measure the log loss, as ``eval_metric`` asks; note the rest."""
+        self.rows = len(scores)
+        if self._before is None:
+            self._before = np.zeros_like(scores)
+        if known.shape == scores.shape:
+            loss = self._pairs(known, scores)
+        else:
+            loss = self._classes(known, scores)
+        self._before = scores.copy()
+        self.losses.append(loss)
+        return loss
+
+    def _pairs(self, signs: NDArray[Any], scores: NDArray[np.float64]) -> float:
+        """Two classes, or several labels a row."""
+        assert self._before is not None
+        wrong = signs * scores <= 0
+        self.errors.append(float(np.mean(wrong if wrong.ndim == 1 else wrong.any(axis=1))))
+        self.expected.append(float(np.mean(expit(-2 * np.abs(scores)))))
+        residual = signs * expit(-2 * signs * self._before)
+        self._edge(residual, scores - self._before)
+        return float(np.mean(np.logaddexp(0.0, -2 * signs * scores)))
+
+    def _classes(self, labels: NDArray[Any], scores: NDArray[np.float64]) -> float:
+        assert self._before is not None
+        rows = np.arange(labels.size)
+        own = scores[rows, labels]
+        self.errors.append(float(np.mean((scores >= own[:, None]).sum(axis=1) > 1)))
+        self.expected.append(float(np.mean(1 - softmax(scores, axis=1).max(axis=1))))
+        residual = -softmax(self._before, axis=1)
+        residual[rows, labels] += 1
+        self._edge(residual, scores - self._before)
+        return float(np.mean(logsumexp(scores, axis=1) - own))
+
+    def _edge(self, residual: NDArray[np.float64], added: NDArray[np.float64]) -> None:
+        whole = float(np.abs(residual * added).sum())
+        self.edges.append(float((residual * added).sum()) / whole if whole else 0.0)
+
+    def worth_a_look(self, entry: Round | None = None) -> bool:
+        """Tell whether the certifying rows will probably show an error of at most epsilon.
+
+        Decided on watching rows alone, so it costs nothing to ask after every round.
+        """
+        if self.epsilon is None:
+            return False
+        wrong = round(self.errors[-1] * self.rows)
+        rate = holdout.clopper_pearson(wrong, self.rows, UNSURE)
+        likely = min(self.certifying, round(rate * self.certifying))
+        seen = holdout.clopper_pearson(likely, self.certifying, self.delta, self.looks)
+        self.enough = seen <= self.epsilon
+        return self.enough

@@ -1,0 +1,177 @@
+"""The search for trees on a sparse sample: the trees of learners/growing.py, by sparse columns."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.kernels import best_split, grow, sparse_grow
+from pacboost.learners.growing import TreeSearch
+from pacboost.learners.learner import Rows
+from pacboost.learners.sparse_stump import Wholes, bins_of, each_lists
+from pacboost.samples.blocks import refuse_long_codes
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The listed rows of a leaf and their codes, column by column, for some of the columns."""
+
+    columns: Wholes
+    begins: Wholes
+    ends: Wholes
+    rows: NDArray[np.int32]
+    """Those of column ``columns[k]`` lie from ``begins[k]`` to ``ends[k]``."""
+    codes: NDArray[np.uint8]
+
+    def within(self, begins: Wholes, ends: Wholes, least: int) -> Runs:
+        """Give parts of the runs, without the columns that list fewer rows than the least."""
+        some = ends >= begins + least
+        columns = self.columns[some]
+        return Runs(columns, begins[some], ends[some], self.rows, self.codes)
+
+    @property
+    def starts(self) -> Wholes:
+        """Where each would begin if they lay one after the other, and where the last would end."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.ends - self.begins)])
+
+
+class SparseTreeSearch(TreeSearch):
+    """Runs and row order of one sparse sample.
+
+    One side of a split holds rows that its column lists and no others, and has to weigh enough: a
+    column that lists few rows of a leaf cannot split it. Runs not half as long as they would have
+    to be are dropped. Should a leaf further down be content with less, its rows are listed anew, so
+    which trees are found does not depend on it.
+    """
+
+    def _lay_out(self) -> NDArray[np.int64]:
+        refuse_long_codes(self._bins)
+        features = np.zeros((len(self._bins.thresholds), 6), dtype=np.int64)
+        features[:, best_split.BINS] = bins_of(self._bins)
+        features[:, best_split.DEFAULT] = -1
+        return features
+
+    def _make_room(self) -> None:
+        assert self.sample.sparse is not None
+        self._codes = self.sample.sparse
+        self._defaults = self._codes.defaults.astype(np.uint8)
+        self._goes_left = np.zeros(self._order.size, dtype=np.uint8)
+        self._allowed = np.ones(len(self._features), dtype=np.uint8)
+        self._totals = np.zeros((self._leaves, self._lines), dtype=np.int64)
+        self._heaviest = np.zeros(self._leaves, dtype=np.int64)
+        self._shortest = np.zeros(self._leaves, dtype=np.int64)
+        """The shortest run that each leaf would still have, were it there."""
+        self._slots[:] = np.arange(self._leaves)  # a leaf's totals stay where they are
+        self._runs: dict[int, Runs] = {}
+
+    def _begin(self, rows: NDArray[np.uint32]) -> None:
+        self._goes_left[rows] = 1
+        self._part(rows, 0, 1)
+        self._runs.clear()
+        self._shortest[0] = rows.size + 1  # nothing is listed yet
+
+    def _part(self, rows: NDArray[np.uint32], leaf: int, new: int) -> int:
+        """Sort rows by side and weigh the sides; give how many went left."""
+        totals, heaviest = np.zeros((2, self._lines), np.int64), np.zeros(2, np.int64)
+        left = sparse_grow.part(self._goes_left, rows, self._pairs, totals, heaviest)
+        self._totals[[leaf, new]], self._heaviest[[leaf, new]] = totals, heaviest
+        return int(left)
+
+    def _list(self, leaf: int, shortest: int) -> None:
+        """List the rows of a leaf, in all columns that list enough of them."""
+        starts, rows, codes = self._codes.starts, self._codes.rows, self._codes.codes
+        begin, size = self._starts[leaf], self._sizes[leaf]
+        if size < self.sample.n_rows:
+            self._goes_left[:] = 0
+            self._goes_left[self._order[begin : begin + size]] = 1
+            inside = self._goes_left[rows] != 0
+            starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(inside)])[starts]
+            rows, codes = rows[inside], codes[inside]
+        begins, ends, columns = starts[:-1], starts[1:], np.arange(len(self._features))
+        runs = Runs(columns, begins, ends, rows.copy(), codes.astype(np.uint8))
+        self._runs[leaf] = runs.within(begins, ends, shortest)
+        self._shortest[leaf] = shortest
+
+    def _look(self, leaf: int, key: np.uint64) -> None:
+        self._gains[leaf] = 0.0
+        rules, totals, heaviest = self._rules, self._totals[leaf], int(self._heaviest[leaf])
+        weight = float(totals[0] & best_split.LOW)
+        of_rows = rules[best_split.LEAST_ROWS] * weight / self._sizes[leaf]
+        least = float(max(rules[best_split.LEAST_WEIGHT], of_rows, 1.0))
+        if weight < 2 * least:
+            return
+        enough = math.ceil(least / heaviest * (1 - 1e-9))  # rows; rounding does no harm
+        if enough < self._shortest[leaf]:
+            self._list(leaf, max(1, enough // 2))
+        runs = self._runs[leaf]
+        if self._drawn < len(self._features):
+            grow.draw_features(self._allowed, self._drawn, key)
+        pulls = (totals >> 32).astype(np.float64)
+        kind, penalty = int(rules[best_split.CRITERION]), float(rules[best_split.PENALTY])
+        before = best_split.worth(kind, pulls, weight, penalty)
+        nothing = before + best_split.NOISE * abs(before)
+        span = None if self._plain else self._spans[leaf]
+        shares: list[tuple[int, float, NDArray[np.int64]]] = []
+
+        def task(first: int, last: int) -> None:
+            best = np.zeros(3, dtype=np.int64)
+            after = sparse_grow.look(
+                runs.columns[first:last], runs.begins[first:last], runs.ends[first:last],
+                runs.rows, runs.codes, self._defaults, self._features, self._allowed,
+                self._bins.missing, self._pairs, totals, rules, heaviest, least, nothing, span,
+                best,
+            )  # fmt: skip
+            shares.append((first, after, best))
+
+        each_lists(task, runs.starts)
+        most = nothing
+        for _, after, best in sorted(shares, key=lambda share: share[0]):
+            if after > most:  # of equal ones the first counts
+                most, self._best[leaf] = after, best
+        if most > nothing:
+            self._gains[leaf] = most - before
+
+    def _split(self, leaf: int, new: int, key: np.uint64) -> None:
+        feature = self._record(leaf, new)
+        rows = self._order[self._starts[leaf] : self._starts[leaf] + self._sizes[leaf]]
+        self._choose_sides(leaf, rows)
+        if self._parted(leaf, new, self._part(rows, leaf, new)):
+            self._divide(leaf, new)
+            self._look_on(feature, self._totals[:, :, None, None], leaf, new, key)
+
+    def _choose_sides(self, leaf: int, rows: NDArray[np.uint32]) -> None:
+        """Write which rows of a leaf go left."""
+        feature, cut, missing_left = self._best[leaf]
+        self._goes_left[rows] = self._defaults[feature] <= cut
+        runs = self._runs[leaf]
+        place = np.searchsorted(runs.columns, feature)
+        listed = slice(runs.begins[place], runs.ends[place])
+        codes = runs.codes[listed]
+        sides = np.where(codes == self._bins.missing, missing_left, codes <= cut)
+        self._goes_left[runs.rows[listed]] = sides
+
+    def _divide(self, leaf: int, new: int) -> None:
+        """Divide the runs of a leaf by the sides of their rows."""
+        runs, shortest = self._runs[leaf], int(self._shortest[leaf])
+        middles = np.empty_like(runs.begins)
+
+        def task(first: int, last: int) -> None:
+            sparse_grow.divide(
+                runs.begins[first:last], runs.ends[first:last], runs.rows, runs.codes,
+                self._goes_left, middles[first:last],
+            )  # fmt: skip
+
+        each_lists(task, runs.starts)
+        self._runs[leaf] = runs.within(runs.begins, middles, shortest)
+        self._runs[new] = runs.within(middles, runs.ends, shortest)
+        self._shortest[new] = shortest
+
+    def _settle(self, tree: TreeRule, chosen: Rows) -> None:
+        """Walk the rows that were not chosen to their leaves."""
+        aside = np.ones(self._order.size, dtype=np.bool_)
+        aside[chosen] = False
+        self._cells[aside] = tree.cells(self.sample)[aside]

@@ -1,0 +1,73 @@
+"""Find the decision stump of least weighted error on a sparse sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels import sparse, split
+from pacboost.kernels.threads import each_rows
+from pacboost.samples.bins import Bins
+from pacboost.samples.sparse_codes import SparseCodes
+
+Wholes = NDArray[np.int64]
+
+
+def bins_of(bins: Bins) -> Wholes:
+    """How many codes of values each column has."""
+    return np.array([thresholds.size + 1 for thresholds in bins.thresholds], dtype=np.int64)
+
+
+def each_lists(task: Callable[[int, int], None], starts: Wholes) -> None:
+    """Call ``task(first, last)`` on shares of lists that are about equally long in total.
+
+    List k begins at ``starts[k]``, and the last one ends where one more would begin.
+    """
+    begins, whole = starts[:-1] - starts[0], int(starts[-1] - starts[0])
+
+    def share(start: int, stop: int) -> None:
+        last = begins.size if stop == whole else np.searchsorted(begins, stop)
+        task(int(np.searchsorted(begins, start)) if start else 0, int(last))
+
+    each_rows(share, whole)
+
+
+class SparseStumps:
+    """The histograms of all columns, one after the other, and their best cut."""
+
+    def __init__(self, codes: SparseCodes, bins: Bins) -> None:
+        self._codes, self._bins, self._missing = codes, bins_of(bins), bins.missing
+
+    def best_cut(self, amounts: Wholes, slack: int) -> tuple[int, int, int, int]:
+        """Give the first feature and cut whose edge is within ``slack`` of the largest.
+
+        Also the sum of amounts above the cut less the sum below it, and that of missing values.
+        """
+        edges = self._edges(amounts)
+        wanted = edges.max() - slack
+        feature = int((edges >= wanted).argmax())
+        codes, bins = self._codes, int(self._bins[feature])
+        own = np.empty(self._missing + 1, dtype=np.int64)
+        stored = slice(codes.starts[feature], codes.starts[feature + 1])
+        default = codes.defaults[feature]
+        sparse.count(
+            codes.rows[stored], codes.codes[stored], amounts, amounts.sum(), default, bins,
+            self._missing, own,
+        )  # fmt: skip
+        _, cut, difference = split.scan(own, bins, wanted)
+        return feature, int(cut), int(difference), int(own[bins])
+
+    def _edges(self, amounts: Wholes) -> Wholes:
+        codes, total = self._codes, amounts.sum()
+        edges = np.empty(self._bins.size, dtype=np.int64)
+
+        def task(first: int, last: int) -> None:
+            sparse.edges(
+                codes.starts[first:], codes.rows, codes.codes, codes.defaults[first:],
+                self._bins[first:], self._missing, amounts, total, edges[first:last],
+            )  # fmt: skip
+
+        each_lists(task, codes.starts)
+        return edges

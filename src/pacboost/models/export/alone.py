@@ -1,0 +1,193 @@
+"""The code of exported Python files: it is copied into them, so it needs the standard library only.
+
+Everything below the line is copied; what a model adds is numbers, and what lists of words add is
+in alone_words.py.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+# ------------------------------------------------------------------------------------------------
+
+
+def _floats(text: str) -> array[float]:
+    """Read 32-bit floats."""
+    return array("f", map(float, text.split()))
+
+
+def _wholes(text: str) -> array[int]:
+    """Read whole numbers."""
+    return array("i", map(int, text.split()))
+
+
+def _lines(text: str) -> list[list[float]]:
+    """Read one list of numbers from every line."""
+    return [[float(number) for number in line.split()] for line in text.strip().splitlines()]
+
+
+def _absent(cell: Any) -> bool:
+    """Tell whether a cell is missing: None, or NaN, which differs from itself."""
+    return cell is None or bool(cell != cell)  # noqa: PLR0124
+
+
+def _sigmoid(x: float) -> float:
+    if x >= 0:
+        return 1 / (1 + math.exp(-x))
+    small = math.exp(x)
+    return small / (1 + small)
+
+
+class _Sigmoid:
+    """A calibrated curve of two numbers."""
+
+    def __init__(self, slope: float, offset: float) -> None:
+        self.slope, self.offset = slope, offset
+
+    def at(self, score: float) -> float:
+        return _sigmoid(self.slope * score + self.offset)
+
+
+class _Isotonic:
+    """A calibrated curve through knots."""
+
+    def __init__(self, knots: list[float], heights: list[float]) -> None:
+        self.knots, self.heights = knots, heights
+
+    def at(self, score: float) -> float:
+        k = bisect_right(self.knots, score) - 1
+        if k < 0 or k == len(self.knots) - 1:
+            return self.heights[max(k, 0)]
+        (x, after), (low, high) = self.knots[k : k + 2], self.heights[k : k + 2]
+        return min(1.0, max(0.0, (high - low) / (after - x) * (score - x) + low))
+
+
+class _Answer:
+    """How sums become answers: see the fields of the model below."""
+
+    def __init__(
+        self,
+        kind: str,
+        classes: list[Any],
+        steepness: float = 2.0,
+        curves: Sequence[Any] = (),
+        count: int = 1,
+        middle: float = 0.0,
+        scale: float = 1.0,
+    ) -> None:
+        self.kind, self.classes, self.steepness, self.curves = kind, classes, steepness, curves
+        self.count, self.middle, self.scale = count, middle, scale
+
+    def decide(self, sums: list[float]) -> Any:
+        """Give the class, the labels or the number that sums stand for."""
+        if self.kind == "number":
+            return self.middle + self.scale * (sums[0] / self.count)
+        if self.kind == "several":
+            return [int(score > 0) for score in sums]
+        if self.kind == "two":
+            return self.classes[int(sums[0] > 0)]
+        shares = self.probabilities(sums) if self.kind in ("one", "shares") else sums
+        return self.classes[shares.index(max(shares))]
+
+    def probabilities(self, sums: list[float]) -> list[float]:
+        """Give the probability of every class."""
+        if self.kind == "one":
+            return [1.0]
+        if self.kind == "shares":
+            shares = [own / self.count for own in sums]
+            return shares if len(shares) > 1 else [1 - shares[0], shares[0]]
+        if self.kind == "several":
+            return [_sigmoid(2 * score) for score in sums]
+        if self.kind == "two":
+            if not self.curves:
+                return [_sigmoid(-2 * sums[0]), _sigmoid(2 * sums[0])]
+            second = self.curves[0].at(sums[0])
+            return [1 - second, second]
+        if self.curves:
+            heights = [curve.at(score) for curve, score in zip(self.curves, sums)]  # noqa: B905
+        else:
+            most = max(sums)
+            heights = [math.exp(self.steepness * (score - most)) for score in sums]
+        total = sum(heights)
+        return [own / total if total > 0 else 1 / len(heights) for own in heights]
+
+
+class _Trees:
+    """Trees over columns of numbers and levels."""
+
+    def __init__(
+        self,
+        names: list[str],
+        levels: Mapping[int, Sequence[Any]],
+        feature: Sequence[int],
+        cut: Sequence[float],
+        missing_left: Sequence[int],
+        left: Sequence[int],
+        right: Sequence[int],
+        subset: Sequence[int],
+        subsets: Sequence[int],
+        roots: Sequence[int],
+        lines: list[list[float]],
+        outputs: int,
+    ) -> None:
+        self.names = names
+        self.levels = {j: {own: k for k, own in enumerate(all_)} for j, all_ in levels.items()}
+        self.feature, self.cut, self.missing_left = feature, cut, missing_left
+        self.left, self.right, self.subset, self.subsets = left, right, subset, subsets
+        self.roots, self.lines, self.outputs = roots, lines, outputs
+
+    def read(self, row: Any) -> array[float]:
+        """Give the cells of a row as 32-bit floats: levels by number, NaN where one is missing."""
+        if isinstance(row, Mapping):
+            gone = [name for name in self.names if name not in row]
+            if gone:
+                raise ValueError(f"the row has no column {gone[0]!r}; None says that it is missing")
+            row = [row[name] for name in self.names]
+        cells = list(row)
+        if len(cells) != len(self.names):
+            raise ValueError(f"a row has {len(cells)} cells, and {len(self.names)} are needed")
+        for j, known in self.levels.items():
+            cells[j] = known.get(cells[j])
+        cells = [math.nan if cell is None else cell for cell in cells]
+        try:
+            return array("f", cells)
+        except TypeError as problem:
+            raise ValueError(f"a row holds what is no number: {problem}") from problem
+
+    def sums(self, row: Any) -> list[float]:
+        """Add up what every tree says of a row."""
+        x = self.read(row)
+        sums = [0.0] * self.outputs
+        for at in self.roots:
+            while at >= 0:
+                value = x[self.feature[at]]
+                if math.isnan(value):
+                    goes_left = self.missing_left[at] == 1
+                elif self.subsets and self.subset[at] >= 0:
+                    goes_left = self.subsets[self.subset[at]] >> int(value) & 1 == 1
+                else:
+                    goes_left = value <= self.cut[at]
+                at = self.left[at] if goes_left else self.right[at]  # noqa: PLW2901
+            for k, said in enumerate(self.lines[~at]):
+                sums[k] += said
+        return sums
+
+
+class _Model:
+    """What reads rows, and what answers."""
+
+    def __init__(self, asks: Any, answer: _Answer) -> None:
+        self.asks, self.answer = asks, answer
+
+    def predict(self, rows: Iterable[Any]) -> list[Any]:
+        return [self.answer.decide(self.asks.sums(row)) for row in rows]
+
+    def predict_proba(self, rows: Iterable[Any]) -> list[list[float]]:
+        return [self.answer.probabilities(self.asks.sums(row)) for row in rows]
+
+    def scores(self, rows: Iterable[Any]) -> list[list[float]]:
+        return [self.asks.sums(row) for row in rows]

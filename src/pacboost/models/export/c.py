@@ -1,0 +1,244 @@
+"""Write a model as one C99 file: tables of numbers, and from model.c what they need of code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.models.curves import Isotonic, Sigmoid
+from pacboost.models.export.program import Answer, Program
+from pacboost.models.export.trees import Trees
+
+A_LINE = 12
+CODES = 256
+"""So many codes a category has at most."""
+KEYWORDS = (
+    "auto break case char const continue default do double else enum extern float for goto if "
+    "inline int long register restrict return short signed sizeof static struct switch typedef "
+    "union unsigned void volatile while"
+)
+
+
+def to_c(program: Program, name: str = "model") -> str:
+    """Give the text of the file; the names of all it defines begin with ``name``."""
+    if program.lists is not None:
+        raise ParameterError(
+            "lists of words are exported to Python only: reading texts as pacboost does needs "
+            "Unicode's own letters and cases, which C99 does not know. Give a path that ends in .py"
+        )
+    sections = _sections()
+    wanted = _wanted(program)
+    code = "\n".join(sections[part] for part in wanted)
+    text = "\n".join(
+        [*_head(program, wanted), *_sizes(program, code), *_numbers(program, wanted), code]
+    )
+    return _renamed(text, _identifier(name))
+
+
+def _sections() -> dict[str, str]:
+    text = files("pacboost.models.export").joinpath("model.c").read_text(encoding="utf-8")
+    parts = re.split(r"/\* == (.+) == \*/\n", text)
+    return {
+        name: part.strip("\n") + "\n" for name, part in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+def _wanted(program: Program) -> list[str]:
+    """Name the sections of model.c that a model needs, in their order."""
+    answer = program.answer
+    kind, curves = answer.kind, answer.curves
+    wanted = set() if kind == "one" else {"sums"}
+    if kind in ("two", "many"):
+        wanted.add(f"{kind} {'curves' if curves else 'plain'}")
+    if curves:
+        wanted.add(type(curves[0]).__name__)
+    if kind == "several" or wanted & {"two plain", "Sigmoid"}:
+        wanted.add("sigmoid")
+    if kind in ("many", "shares"):
+        wanted.add("largest")
+    if kind == "many":
+        wanted.add("normalise")
+    if program.levels:
+        wanted.add("level")
+    return [part for part in _sections() if part in wanted | {kind}]
+
+
+def _head(program: Program, wanted: list[str]) -> list[str]:
+    row = "A row is an array of doubles, one for each of model_columns, NAN where it is missing"
+    row += ", and what model_level gives for a category." if "level" in wanted else "."
+    said = [*program.about, row, "Compile as C99, without -ffast-math; link with -lm."]
+    about = fill(" ".join(said).replace("*/", "* /"), 96, subsequent_indent="   ")
+    libraries = ["math.h", "string.h"] if "level" in wanted else ["math.h"]
+    return [
+        f"/* {about} */",
+        "",
+        *(f"#include <{library}>" for library in libraries),
+        "",
+        *_prototypes(program.answer.kind, wanted),
+    ]
+
+
+def _prototypes(kind: str, wanted: list[str]) -> list[str]:
+    lines = []
+    if "level" in wanted:
+        lines += [
+            "/* The number that stands for a category, or NAN for one that was never seen. */",
+            "double model_level(int column, const char *text);",
+        ]
+    if kind == "number":
+        return [*lines, "double model_predict(const double *row);", ""]
+    if kind == "several":
+        lines += [
+            "/* Write 1 for every one of model_classes that a row has, else 0. */",
+            "void model_predict(const double *row, int *labels);",
+        ]
+    else:
+        lines += [
+            "/* The place in model_classes of the class that a row is in. */",
+            "int model_predict(const double *row);",
+        ]
+    return [
+        *lines,
+        "/* Write the probability of every one of model_classes. */",
+        "void model_probabilities(const double *row, double *probabilities);",
+        "",
+    ]
+
+
+def _sizes(program: Program, code: str) -> list[str]:
+    """Define the sizes and factors that the code asks for."""
+    answer, trees = program.answer, program.trees
+    sizes = {
+        "OUTPUTS": trees.outputs,
+        "TREES": trees.roots.size,
+        "SUBSETS": len(trees.subsets),
+        "COUNT": answer.count,
+        "STEEPNESS": answer.steepness,
+        "MIDDLE": f"({answer.middle!r})",
+        "SCALE": f"({answer.scale!r})",
+        "LEVELS": sum(map(len, program.levels.columns.values())),
+    }
+    asked = {name: size for name, size in sizes.items() if f"MODEL_{name}" in code}
+    useful = {"COLUMNS": len(program.names)}
+    useful |= {} if answer.kind == "number" else {"CLASSES": answer.classes.size}
+    return [*(f"#define MODEL_{name} {own}" for name, own in (useful | asked).items()), ""]
+
+
+def _numbers(program: Program, wanted: list[str]) -> list[str]:
+    """Write the tables."""
+    answer, trees = program.answer, program.trees
+    levels = [
+        (j, k, own) for j, all_ in program.levels.columns.items() for k, own in enumerate(all_)
+    ]
+    lines = [_strings("model_columns", program.names, static=False)]
+    if answer.kind != "number":
+        lines += [_strings("model_classes", map(str, answer.classes.tolist()), static=False)]
+    if "sums" in wanted:
+        lines += _trees(trees)
+    if levels:
+        lines += [
+            _array("int", "model_level_columns", [j for j, _, _ in levels]),
+            _array("int", "model_level_numbers", [k for _, k, _ in levels]),
+            _strings("model_level_texts", [str(own) for _, _, own in levels]),
+        ]
+    return [*lines, *_curves(answer)]
+
+
+def _trees(trees: Trees) -> list[str]:
+    bits = np.zeros((max(1, len(trees.subsets)), CODES), dtype=np.uint8)
+    for line, own in zip(bits, trees.subsets, strict=False):
+        line[list(own)] = 1
+    subsets, none = np.packbits(bits, axis=1, bitorder="little"), np.zeros((1, trees.outputs))
+    return [
+        _array("int", "model_roots", trees.roots),
+        _array("int", "model_feature", trees.feature),
+        _array("float", "model_cut", map(_float, trees.cut.tolist())),
+        _array("unsigned char", "model_missing_left", trees.missing_left.astype(int)),
+        _array("int", "model_left", trees.left),
+        _array("int", "model_right", trees.right),
+        _array("int", "model_subset", trees.subset if trees.subsets else ()),
+        _table("unsigned char", "model_subsets", subsets),
+        _table("double", "model_lines", trees.lines if len(trees.lines) else none),
+    ]
+
+
+def _curves(answer: Answer) -> list[str]:
+    sigmoids = [curve for curve in answer.curves if isinstance(curve, Sigmoid)]
+    steps = [curve for curve in answer.curves if isinstance(curve, Isotonic)]
+    if sigmoids:
+        return [
+            _array("double", "model_slopes", [repr(curve.slope) for curve in sigmoids]),
+            _array("double", "model_offsets", [repr(curve.offset) for curve in sigmoids]),
+        ]
+    if steps:
+        firsts = np.cumsum([0, *(len(curve.knots) for curve in steps)])
+        return [
+            _array("int", "model_firsts", firsts),
+            _array("double", "model_knots", [repr(x) for curve in steps for x in curve.knots]),
+            _array("double", "model_heights", [repr(x) for curve in steps for x in curve.heights]),
+        ]
+    return []
+
+
+def _array(kind: str, name: str, values: Iterable[Any]) -> str:
+    words = [str(value) for value in values] or ["0"]
+    lines = [", ".join(words[k : k + A_LINE]) for k in range(0, len(words), A_LINE)]
+    return f"static const {kind} {name}[] = {{\n" + ",\n".join(lines) + "\n};\n"
+
+
+def _table(kind: str, name: str, values: NDArray[Any]) -> str:
+    lines = ",\n".join("{" + ", ".join(map(repr, line)) + "}" for line in values.tolist())
+    return f"static const {kind} {name}[][{values.shape[1]}] = {{\n{lines}\n}};\n"
+
+
+def _strings(name: str, values: Iterable[str], *, static: bool = True) -> str:
+    lines = ",\n".join(f"    {_quoted(value)}" for value in values)
+    return f"{'static ' if static else ''}const char *const {name}[] = {{\n{lines}\n}};\n"
+
+
+def _float(value: float) -> str:
+    if np.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    text = f"{value:.9g}"
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+
+
+def _quoted(text: str) -> str:
+    """Give a string of C: whatever is not plain ASCII as octal bytes of UTF-8.
+
+    >>> print(_quoted('a "b" ü'))
+    "a \\042b\\042 \\303\\274"
+    """
+    plain = [
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
+        for byte in text.encode(errors="surrogatepass")
+    ]
+    return f'"{"".join(plain)}"'
+
+
+def _identifier(name: str) -> str:
+    """Make a name of C of any name.
+
+    >>> _identifier("churn-2.0"), _identifier("int"), _identifier("1st")
+    ('churn_2_0', 'model_int', 'model_1st')
+    """
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+    usable = plain[:1].isalpha() and plain not in KEYWORDS.split()
+    return plain if usable else f"model_{plain}".rstrip("_")
+
+
+def _renamed(text: str, name: str) -> str:
+    """Let all names begin with ``name``; within strings nothing changes."""
+    parts = re.split(r'("[^"\n]*")', text)
+    parts[::2] = [
+        re.sub(r"\bMODEL_", f"{name.upper()}_", re.sub(r"\bmodel_", f"{name}_", part))
+        for part in parts[::2]
+    ]
+    return "".join(parts)

@@ -1,0 +1,56 @@
+"""The door of exports: a fitted model goes in, a file of its own comes out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pacboost.errors import FileError, ParameterError
+from pacboost.models.export.c import to_c
+from pacboost.models.export.onnx import to_onnx
+from pacboost.models.export.program import MOST_SPLITS, Program, program_of
+from pacboost.models.export.python import to_python
+
+KINDS: dict[str, tuple[Callable[[Program, str], str | bytes], int]] = {
+    "python": (lambda program, name: to_python(program), MOST_SPLITS),
+    "c": (to_c, MOST_SPLITS),
+    "onnx": (lambda program, name: to_onnx(program), 10_000_000),
+}
+"""What writes each kind, and how many splits it may hold."""
+ENDINGS = {".py": "python", ".c": "c", ".onnx": "onnx"}
+
+
+def export(model: Any, path: str | Path, kind: str | None = None) -> None:
+    """Write a fitted model as a program that needs no pacboost and predicts the same.
+
+    ``kind`` is "python" (one file, standard library only), "c" (C99, one file) or "onnx" (needs
+    the extra ``onnx``); left out, the ending of the path says it: .py, .c or .onnx. The functions
+    of a C file begin with the name of the file.
+    """
+    path = Path(path)
+    kind = ENDINGS.get(path.suffix.lower()) if kind is None else kind
+    if kind not in KINDS:
+        asked = f"kind is {kind!r}" if kind else f"{path.name!r} ends like no kind of export"
+        raise ParameterError(
+            f"{asked}; it may be {', '.join(map(repr, KINDS))}, or left out where the path ends "
+            f"in {', '.join(ENDINGS)}"
+        )
+    written, most = KINDS[kind]
+    content = written(program_of(model, most), path.stem)
+    _write(path, content.encode() if isinstance(content, str) else content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write the file whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as problem:
+        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+    finally:
+        with suppress(OSError):
+            part.unlink()

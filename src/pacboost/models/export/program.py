@@ -1,0 +1,165 @@
+"""What a program needs to answer as a fitted model does, whatever language it is written in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.word_list import WordIndex, WordList
+from pacboost.models.curves import Isotonic, Sigmoid
+from pacboost.models.export.forest_trees import of_forest
+from pacboost.models.export.trees import Trees, of_vote
+from pacboost.models.forest_format import ForestModel
+from pacboost.models.model import Model
+from pacboost.sources.levels import Levels
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.text import TextFeatures
+from pacboost.training.metrics import steepness
+
+MOST_SPLITS = 2_000_000
+"""Of more, source code takes compilers minutes and gigabytes; other kinds may hold more."""
+
+Kind = Literal["number", "one", "two", "many", "several", "shares"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """How sums become answers.
+
+    A ``number`` is middle + scale · sum / count; ``shares`` of classes are sums / count, where two
+    classes have one sum, that of the second. ``two`` classes have a score whose sign decides,
+    ``many`` a score each, and so have ``several`` labels, which all may be true. ``one`` class
+    needs no score. Probabilities come from scores by ``steepness``, or by calibrated ``curves``.
+    """
+
+    kind: Kind
+    classes: NDArray[Any]
+    steepness: float = 2.0
+    curves: tuple[Sigmoid, ...] | tuple[Isotonic, ...] = ()
+    count: int = 1
+    middle: float = 0.0
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Columns, what is asked about them (trees, or lists of words), and the answer."""
+
+    answer: Answer
+    names: tuple[str, ...]
+    levels: Levels
+    trees: Trees
+    lists: WordIndex | None = None
+    text: TextFeatures | MixedFeatures | None = None
+    certificate: Certificate | None = None
+
+    @property
+    def about(self) -> list[str]:
+        """Say in a few lines what this is."""
+        own = self.answer
+        what = f"{own.classes.size} classes" if own.classes.size else "a number"
+        what = f"{own.classes.size} labels" if own.kind == "several" else what
+        read = f"{len(self.names)} columns" if self.text is None else "texts"
+        read = "rows with texts" if isinstance(self.text, MixedFeatures) else read
+        return [f"A model of pacboost: {read} in, {what} out.", *self._certified]
+
+    @property
+    def _certified(self) -> list[str]:
+        given = self.certificate
+        if given is None:
+            return []
+        chance = f" That may fail with probability {given.delta:g}." if given.delta else ""
+        return [f"Certified: {given.claim}{chance}"]
+
+
+def program_of(model: Any, most: int = MOST_SPLITS) -> Program:
+    """Read a fitted estimator, or the ``model_`` that it holds; refuse what no program can hold."""
+    own = getattr(model, "model_", model)
+    if isinstance(own, ForestModel):
+        return _of_forest(own, most)
+    if not isinstance(own, Model):
+        raise ParameterError(
+            f"{type(model).__name__} cannot be exported: it holds no vote of rules and no forest. "
+            "What can be, after fit: StrongClassifier, AdaBoostClassifier, BoostClassifier, "
+            "BoostRegressor, FilterBoostClassifier, TextBoostClassifier and the forests"
+        )
+    for rule in own.vote.hypotheses:
+        _refuse(rule)
+    if own.ledger.potential == "none":
+        raise ParameterError(
+            f"members by {own.ledger.booster} have one vote each, which an export does not count; "
+            "keep the model file (save, and pacboost.load), or export a single booster"
+        )
+    return _of_votes(own, most)
+
+
+def _of_votes(model: Model, most: int) -> Program:
+    vote, answer = model.vote, _answer(model)
+    lists = [rule for rule in vote.hypotheses if isinstance(rule, WordList)]
+    if lists and len(lists) < len(vote.hypotheses):
+        raise ParameterError(
+            "the vote mixes lists of words with other rules; an export holds one kind of them"
+        )
+    _refuse_large(
+        sum(rule.feature.size for rule in vote.hypotheses if isinstance(rule, TreeRule)), most
+    )
+    trees = Trees.none(vote.outputs)
+    if not lists and answer.kind != "one":
+        trees = of_vote(vote)
+    return Program(
+        answer, model.column_names, model.levels, trees,
+        vote.index if lists else None, model.text, model.certificate,
+    )  # fmt: skip
+
+
+def _answer(model: Model) -> Answer:
+    classes, steep = model.classes, steepness(model.ledger.potential)
+    curves: tuple[Sigmoid, ...] | tuple[Isotonic, ...] = ()
+    if model.calibration is not None:
+        curves = model.calibration.curves  # type: ignore[assignment]
+        if model.calibration.slope is not None:
+            steep = model.calibration.slope
+            curves = (Sigmoid(steep, 0.0),) if classes.size == 2 else ()
+    if classes.size == 0:
+        return Answer("number", classes)
+    if model.ledger.several_labels:
+        return Answer("several", classes)
+    if classes.size <= 2:
+        return Answer("two" if classes.size == 2 else "one", classes, 2.0, curves)
+    return Answer("many", classes, steep, curves)
+
+
+def _of_forest(model: ForestModel, most: int) -> Program:
+    forest, classes = model.forest, model.classes
+    kind: Kind = "number" if classes.size == 0 else "one" if classes.size == 1 else "shares"
+    _refuse_large((forest.n_nodes - len(forest)) // 2, most)
+    answer = Answer(
+        kind, classes, count=max(1, len(forest)), middle=forest.middle, scale=forest.scale
+    )
+    trees = Trees.none(1) if kind == "one" else of_forest(forest)
+    return Program(answer, model.column_names, model.levels, trees, certificate=model.certificate)
+
+
+def _refuse(rule: Hypothesis) -> None:
+    if not isinstance(rule, StumpRule | TreeRule | WordList):
+        raise ParameterError(
+            f"the vote holds {type(rule).__name__} rules; an export holds stumps, trees and lists "
+            "of words. Keep the model file (save, and pacboost.load), pickle the estimator if its "
+            "rules are scikit-learn's, or train it with those"
+        )
+
+
+def _refuse_large(splits: int, most: int) -> None:
+    if splits > most:
+        raise ParameterError(
+            f"the trees have {splits:,} splits, and an export of this kind holds {most:,}. Grow "
+            "fewer or smaller trees (n_estimators, min_samples_leaf, max_depth), export to ONNX, "
+            "which holds more, or keep the model file"
+        )

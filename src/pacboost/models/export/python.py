@@ -1,0 +1,214 @@
+"""Write a model as one Python file that imports nothing but the standard library.
+
+The code is that of alone.py, word for word, so it is checked like all other code here; the numbers
+of the model follow it.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.word_list import GRID, WordIndex
+from pacboost.models.export.program import Answer, Program
+from pacboost.models.export.trees import Trees
+from pacboost.numerics.exact import VOTE_UNIT
+from pacboost.sources.conditions import (
+    Conditions,
+    LevelConditions,
+    NumberConditions,
+    TextConditions,
+)
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.text import TextFeatures
+
+WIDTH = 100
+LINE = f"# {'-' * 96}\n"
+A_LINE = 20
+WIDTHS = (("h", 2), ("i", 4), ("q", 8))
+EFFORT = 1
+
+
+def to_python(program: Program) -> str:
+    """Give the text of the file."""
+    asks = _trees(program) if program.lists is None else _lists(program, program.lists)
+    parts = ["alone"] if program.lists is None else ["alone", "alone_words"]
+    imports, codes = zip(*(_copied(part) for part in parts), strict=True)
+    head = [
+        f'"""{_plain(" ".join(program.about))}\n\n{_usage(program)}\n"""',
+        "\nfrom __future__ import annotations",
+        "\n" + "\n".join(sorted(set("\n".join(imports).splitlines()), key=_import_order)),
+    ]
+    model = f"_MODEL = _Model(\n{asks},\n{_answer(program.answer)},\n)"
+    if program.answer.kind != "number":
+        model += f"\nCLASSES = {program.answer.classes.tolist()!r}"
+    body = [*(code.strip("\n") for code in codes), model, *_functions(program)]
+    return "\n".join(head) + "\n\n\n" + "\n\n\n".join(body) + "\n"
+
+
+def _copied(part: str) -> tuple[str, str]:
+    """Give the imports of a file of ours, and the code below its line."""
+    text = files("pacboost.models.export").joinpath(f"{part}.py").read_text(encoding="utf-8")
+    above, _, below = text.partition(LINE)
+    wanted = [line for line in above.splitlines() if line.startswith(("import ", "from "))]
+    needed = [line for line in wanted if not line.startswith(("from __future__", "from pacboost"))]
+    return "\n".join(needed), re.sub("  # (noqa|type):.*", "", below)
+
+
+def _import_order(line: str) -> tuple[bool, str]:
+    return line.startswith("from"), line
+
+
+def _usage(program: Program) -> str:
+    mixed = isinstance(program.text, MixedFeatures)
+    rows = "a list of rows" if program.text is None or mixed else "a list of texts"
+    said = f"predict(rows) takes {rows}; it needs Python 3.7 or later, and nothing else."
+    if program.lists is None:
+        said += (
+            " A row is a list of cells in the order of the columns, or a dictionary by their "
+            "names; None or NaN stands for a missing cell, and categories are given as they were "
+            "in training. Numbers are compared as 32-bit floats, as pacboost does."
+        )
+    if mixed:
+        said += " A row is a dictionary by the names of columns, None where a cell is missing."
+    return fill(said, WIDTH - 4)
+
+
+def _functions(program: Program) -> list[str]:
+    blocks = [
+        'def predict(rows):\n    """Answer for every row."""\n    return _MODEL.predict(rows)'
+    ]
+    if program.answer.kind != "number":
+        blocks.append(
+            'def predict_proba(rows):\n    """Give the probability of every class, row by row."""\n'
+            "    return _MODEL.predict_proba(rows)"
+        )
+    return blocks
+
+
+def _trees(program: Program) -> str:
+    trees = program.trees
+    fields = [
+        f"names={list(program.names)!r}",
+        f"levels={dict(program.levels.columns)!r}",
+        f"feature=_wholes({_text(trees.feature)})",
+        f"cut=_floats({_text(f'{cut:.9g}' for cut in trees.cut.tolist())})",
+        f"missing_left=_wholes({_text(trees.missing_left.astype(int))})",
+        f"left=_wholes({_text(trees.left)})",
+        f"right=_wholes({_text(trees.right)})",
+        f"subset=_wholes({_text(trees.subset if trees.subsets else ())})",
+        f"subsets={[sum(1 << level for level in own) for own in trees.subsets]!r}",
+        f"roots=_wholes({_text(trees.roots)})",
+        f"lines=_lines({_rows(trees)})",
+        f"outputs={trees.outputs}",
+    ]
+    return _call("_Trees", fields)
+
+
+def _lists(program: Program, index: WordIndex) -> str:
+    counts = np.diff(index.entries)
+    asked = np.flatnonzero(counts)
+    entries = np.concatenate([[0], np.cumsum(counts[asked])])
+    every = np.concatenate([index.values.ravel(), index.silent])
+    unit = GRID if (every == np.rint(every / GRID) * GRID).all() else VOTE_UNIT
+    fields = [
+        f"reads={_reads(program, asked.tolist())}",
+        f"entries={_packed(entries)}",
+        f"lists={_packed(index.lists)}",
+        f"lines={_packed(index.lines)}",
+        f"values={_packed(np.rint(index.values / unit))}",
+        f"silent={np.rint(index.silent / unit).astype(np.int64).tolist()!r}",
+        f"unit={unit!r}",
+    ]
+    return _call("_Lists", fields)
+
+
+def _reads(program: Program, asked: list[int]) -> str:
+    """Write what finds the words of a row, with numbers for those that are asked for."""
+    numbers = {word: number for number, word in enumerate(asked)}
+    if program.text is None:
+        return f"_Columns(columns={numbers!r}, width={len(program.names)})"
+    if isinstance(program.text, TextFeatures):
+        return _texts(program.text, [numbers.get(k, -1) for k in range(len(program.names))])
+    columns, first = [], 0
+    for column in program.text.columns:
+        own = [numbers.get(first + k, -1) for k in range(len(column.words))]
+        first += len(own)
+        if max(own, default=-1) >= 0:
+            columns.append(f"{column.name!r}: {_condition(column, own)}")
+    return f"_Row({{{', '.join(columns)}}})"
+
+
+def _texts(text: TextFeatures, numbers: list[int]) -> str:
+    words = {word: k for word, k in zip(text.vocabulary, numbers, strict=True) if k >= 0}
+    return (
+        f"_Texts(words={words!r}, ngrams={_ends(text.ngrams)}, skips={text.skips}, "
+        f"characters={_ends(text.characters)}, lowercase={text.lowercase})"
+    )
+
+
+def _condition(column: Conditions, numbers: list[int]) -> str:
+    """Write what finds the conditions on one column that a row meets."""
+    if isinstance(column, TextConditions):
+        return _texts(column.features, numbers)
+    assert isinstance(column, LevelConditions | NumberConditions)  # there are no others
+    missing = numbers[-1] if column.missing else -1
+    if isinstance(column, LevelConditions):
+        levels = dict(zip(column.levels, numbers, strict=False))
+        return f"_Levels({levels!r}, missing={missing})"
+    cuts, size = _text(f"{cut:.9g}" for cut in column.thresholds), len(column.thresholds)
+    above, at_most = numbers[:size], numbers[size : 2 * size]
+    return f"_Numbers(_floats({cuts}), above={above}, at_most={at_most}, missing={missing})"
+
+
+def _ends(span: tuple[int, int] | None) -> tuple[int, int]:
+    return (0, 0) if span is None else (span[0], span[1] + 1)
+
+
+def _answer(answer: Answer) -> str:
+    fields = [f"kind={answer.kind!r}", "classes=" + repr(answer.classes.tolist())]
+    fields += [f"steepness={answer.steepness!r}", f"count={answer.count}"]
+    fields += [f"middle={answer.middle!r}", f"scale={answer.scale!r}"]
+    curves = [
+        f"_{type(curve).__name__}({', '.join(f'{k}={v!r}' for k, v in curve.to_dict().items())})"
+        for curve in answer.curves
+    ]
+    return _call("_Answer", [*fields, f"curves=[{', '.join(curves)}]"])
+
+
+def _call(name: str, fields: Sequence[str]) -> str:
+    inside = "".join(f"        {field},\n" for field in fields)
+    return f"    {name}(\n{inside}    )"
+
+
+def _text(numbers: Iterable[Any]) -> str:
+    """Give numbers as a string over several lines."""
+    words = [str(number) for number in numbers]
+    lines = [" ".join(words[k : k + A_LINE]) for k in range(0, len(words), A_LINE)]
+    return '"""\n' + "\n".join([*lines, '"""'])
+
+
+def _rows(trees: Trees) -> str:
+    lines = "\n".join(" ".join(map(repr, line)) for line in trees.lines.tolist())
+    return f'"""\n{lines}\n"""'
+
+
+def _packed(numbers: NDArray[Any]) -> str:
+    """Pack whole numbers; wherever Python runs, array's "h", "i" and "q" have 2, 4 and 8 bytes."""
+    most = np.abs(numbers).max(initial=0)
+    kind, width = next(own for own in WIDTHS if most < 256 ** own[1] / 2)
+    content = zlib.compress(np.ascontiguousarray(numbers, dtype=f"<i{width}").tobytes(), EFFORT)
+    return f'_packed("{kind}", "{base64.b64encode(content).decode()}")'
+
+
+def _plain(text: str) -> str:
+    """Give text that cannot end a docstring."""
+    return fill(text.replace("\\", "\\\\").replace('"', "'"), WIDTH - 4)

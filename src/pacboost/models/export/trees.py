@@ -1,0 +1,196 @@
+"""All that a vote asks, as trees in one list: what every exported program walks.
+
+Rules of one column add up to a step function, and that is a search tree: however many rounds asked
+for the column, a row takes a few comparisons. Sums are exact (numerics/exact.py), so the scores
+stay what they were, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
+
+Whole = NDArray[np.int64]
+Lines = NDArray[np.float64]
+Subset = tuple[int, ...]
+
+NONE = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Splits; a child is the number of a split, or ``~line``, where lines say what leaves add.
+
+    A value of at most ``cut``, compared as 32-bit float, goes left; where ``subset`` is not -1,
+    the levels in that line of ``subsets`` do. So an infinite cut sends all that is known one way.
+    """
+
+    feature: Whole
+    cut: NDArray[np.float32]
+    missing_left: NDArray[np.bool_]
+    left: Whole
+    right: Whole
+    subset: Whole
+    subsets: tuple[Subset, ...]
+    roots: Whole
+    lines: Lines
+    """(lines, outputs)"""
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers a row gets."""
+        return int(self.lines.shape[1])
+
+    @classmethod
+    def join(cls, parts: Iterable[Trees], outputs: int) -> Trees:
+        """Put trees side by side; equal subsets and equal lines are kept once."""
+        kept = [cls.none(outputs), *parts]
+        splits = np.cumsum([0, *(part.feature.size for part in kept)])
+        firsts = np.cumsum([0, *(len(part.lines) for part in kept)])
+        lines, line = np.unique(
+            np.concatenate([part.lines for part in kept]), axis=0, return_inverse=True
+        )
+        subsets: dict[Subset, int] = {}
+        for part in kept:
+            for own in part.subsets:
+                subsets.setdefault(own, len(subsets))
+
+        def moved(children: Whole, part: int) -> Whole:
+            leaf = children < 0
+            out: Whole = children + splits[part]
+            out[leaf] = ~line.ravel()[~children[leaf] + firsts[part]]
+            return out
+
+        def numbered(part: Trees) -> Whole:
+            own = np.array([subsets[s] for s in part.subsets] + [-1], dtype=np.int64)
+            return own[part.subset]
+
+        return cls(
+            np.concatenate([part.feature for part in kept]),
+            np.concatenate([part.cut for part in kept]),
+            np.concatenate([part.missing_left for part in kept]),
+            np.concatenate([moved(part.left, k) for k, part in enumerate(kept)]),
+            np.concatenate([moved(part.right, k) for k, part in enumerate(kept)]),
+            np.concatenate([numbered(part) for part in kept]),
+            tuple(subsets),
+            np.concatenate([moved(part.roots, k) for k, part in enumerate(kept)]),
+            lines,
+        )
+
+    @classmethod
+    def none(cls, outputs: int) -> Trees:
+        """Give no trees."""
+        cuts, flags = np.empty(0, dtype=np.float32), np.empty(0, dtype=np.bool_)
+        return cls(NONE, cuts, flags, NONE, NONE, NONE, (), NONE, np.empty((0, outputs)))
+
+    @classmethod
+    def always(cls, line: Lines) -> Trees:
+        """Give the tree of a single leaf."""
+        return replace(cls.none(line.size), roots=np.array([~0]), lines=line.reshape(1, -1))
+
+
+def of_vote(vote: Vote) -> Trees:
+    """Lay out a vote of stumps and trees."""
+    steps: dict[int, _Steps] = {}
+    always, parts = np.zeros(vote.outputs), []
+    for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
+        if isinstance(rule, StumpRule):
+            above, missing = np.array([cast * rule.above]), np.array([cast * rule.missing])
+            own = steps.setdefault(rule.feature, _Steps(vote.outputs))
+            own.add(rule.threshold, -above, above, missing)
+        elif isinstance(rule, TreeRule) and not rule.feature.size:
+            always = always + cast * rule.values[0]
+        elif isinstance(rule, TreeRule) and rule.feature.size == 1 and rule.member[0] < 0:
+            low, high = cast * rule.values[~rule.left[0]], cast * rule.values[~rule.right[0]]
+            own = steps.setdefault(int(rule.feature[0]), _Steps(vote.outputs))
+            own.add(_cuts(rule)[0], low, high, low if rule.missing_left[0] else high)
+        elif isinstance(rule, TreeRule):
+            parts.append(_of_tree(rule, float(cast)))
+        else:
+            raise TypeError(f"a {type(rule).__name__} is no tree")
+    searches = [steps[feature].tree(feature) for feature in sorted(steps)]
+    constant = [Trees.always(always)] if always.any() else []
+    return Trees.join([*constant, *searches, *parts], vote.outputs)
+
+
+def _of_tree(rule: TreeRule, vote: float) -> Trees:
+    bins, chosen = rule.bins, rule.member >= 0
+    missing_left = rule.missing_left.copy()
+    missing_left[chosen] = rule.members[rule.member[chosen], bins.missing] != 0
+    subset: Whole = np.full(rule.feature.size, -1)
+    subsets: list[Subset] = []
+    cuts = _cuts(rule)
+    for split in np.flatnonzero(chosen):
+        inside = rule.members[rule.member[split], : bins.levels[rule.feature[split]]] != 0
+        if inside.all() or not inside.any():  # all that is known goes one way
+            cuts[split] = np.inf if inside.all() else -np.inf
+        else:
+            subset[split] = len(subsets)
+            subsets.append(tuple(np.flatnonzero(inside).tolist()))
+    return Trees(
+        rule.feature.astype(np.int64),
+        cuts,
+        missing_left,
+        rule.left.astype(np.int64),
+        rule.right.astype(np.int64),
+        subset,
+        tuple(subsets),
+        np.zeros(1, dtype=np.int64),
+        vote * rule.values,
+    )
+
+
+def _cuts(rule: TreeRule) -> NDArray[np.float32]:
+    """Give the threshold of each split; above all thresholds lies infinity."""
+    own = [rule.bins.thresholds[feature] for feature in rule.feature]
+    cuts = [t[c] if c < t.size else np.inf for t, c in zip(own, rule.cut, strict=True)]
+    return np.array(cuts, dtype=np.float32)
+
+
+class _Steps:
+    """The sum of rules of one column: a step function, and what is said where it is missing."""
+
+    def __init__(self, outputs: int) -> None:
+        self._jumps: dict[float, Lines] = {}
+        self._lowest, self._missing = np.zeros(outputs), np.zeros(outputs)
+
+    def add(self, cut: float, low: Lines, high: Lines, missing: Lines) -> None:
+        """Add ``low`` up to the cut, ``high`` above it."""
+        self._lowest = self._lowest + low
+        self._missing = self._missing + missing
+        if np.isfinite(cut):
+            at = float(np.float32(cut))
+            self._jumps[at] = self._jumps.get(at, 0.0) + (high - low)
+
+    def tree(self, feature: int) -> Trees:
+        """Give the tree that finds the step of a value by halving."""
+        cuts = sorted(self._jumps)
+        heights = np.cumsum([self._lowest, *(self._jumps[cut] for cut in cuts)], axis=0)
+        splits = list(_halving(0, len(cuts), 1))  # split 0 asks whether the value is known
+        first = 1 if cuts else ~0
+        children = np.array([(first, ~len(heights)), *(split[1:] for split in splits)])
+        count = len(children)
+        return Trees(
+            np.full(count, feature), np.array([np.inf, *(cuts[s[0]] for s in splits)], np.float32),
+            np.zeros(count, dtype=np.bool_), children[:, 0], children[:, 1], np.full(count, -1), (),
+            np.zeros(1, dtype=np.int64), np.vstack([heights, self._missing]),
+        )  # fmt: skip
+
+
+def _halving(low: int, high: int, number: int) -> Iterator[tuple[int, int, int]]:
+    """Give (cut, left, right) of the splits over cuts low to high, numbered from ``number`` on."""
+    if low == high:
+        return
+    middle = (low + high) // 2
+    left = number + 1 if middle > low else ~low
+    right = number + 1 + middle - low if high > middle + 1 else ~high
+    yield middle, left, right
+    yield from _halving(low, middle, number + 1)
+    yield from _halving(middle + 1, high, number + 1 + middle - low)

@@ -1,0 +1,46 @@
+"""Small pieces of HTML for notebooks, with everything escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Give a table; its first column is aligned left.
+
+    >>> table(["a"], [["<b>"]]).endswith('<td style="text-align:left">&lt;b&gt;</td></tr></table>')
+    True
+    """
+    lines = [_line("th", heads), *(_line("td", row) for row in rows)]
+    return f"<table>{''.join(lines)}</table>"
+
+
+def said(text: str) -> str:
+    """Give a paragraph in bold.
+
+    >>> said("errs on < 5 %")
+    '<p><b>errs on &lt; 5 %</b></p>'
+    """
+    return f"<p><b>{html.escape(text)}</b></p>"
+
+
+def as_printed(text: object) -> str:
+    """Give text with its lines and columns as they are.
+
+    >>> as_printed("a  <b>")
+    '<pre>a  &lt;b&gt;</pre>'
+    """
+    return f"<pre>{html.escape(str(text))}</pre>"
+
+
+def _line(tag: str, cells: Sequence[object]) -> str:
+    left = ' style="text-align:left"'
+    return (
+        "<tr>"
+        + "".join(
+            f"<{tag}{left if k == 0 else ''}>{html.escape(str(cell))}</{tag}>"
+            for k, cell in enumerate(cells)
+        )
+        + "</tr>"
+    )

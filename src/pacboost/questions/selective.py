@@ -1,0 +1,83 @@
+"""How wrong can it be where it is confident? For any classifier, from rows it has never seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pacboost.bounds.answering import Answering
+from pacboost.bounds.thresholds import at_thresholds, by_ranks
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.models.answers import confidence
+from pacboost.questions.certify import mistakes, refuse_training_rows
+
+
+def certify_answers(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    target_error: float | None = None,
+    abstain_below: float | None = None,
+    delta: float = 0.05,
+) -> Answering:
+    """Bound the error among the rows that are answered, for every threshold of the confidence.
+
+    Parameters
+    ----------
+    model : any fitted classifier with ``predict`` and ``predict_proba``
+        Its confidence is the probability it gives to the class it predicts.
+    X, y : rows and labels that had no part in fitting or choosing the model
+    target_error : float, default=None
+        Choose the smallest threshold whose certified error is at most this.
+    abstain_below : float, default=None
+        A threshold fixed beforehand: the only one, so its bound is the best there is for it.
+        Without it there are 20, at which a twentieth, two twentieths, … of the rows are answered.
+    delta : float, default=0.05
+        The probability with which the errors may fail, all of them together; so may the shares.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.random.default_rng(0).normal(size=(2000, 1))
+    >>> y = X[:, 0] + np.random.default_rng(1).normal(size=2000) > 0
+    >>> model = LogisticRegression().fit(X[:500], y[:500])
+    >>> answering = certify_answers(model, X[500:], y[500:], target_error=0.1)
+    >>> round(answering.error, 4), answering.point.answered, answering.point.mistakes
+    (0.0873, 300, 13)
+    """
+    check_wish(target_error, abstain_below)
+    if not hasattr(model, "predict_proba"):
+        raise NotCertified(
+            f"{type(model).__name__} has no predict_proba, so nothing says how confident it is"
+        )
+    wrong = mistakes(model, X, y)
+    refuse_training_rows(model, X)
+    decided, chances = np.asarray(model.predict(X)), np.asarray(model.predict_proba(X))
+    sure = confidence(decided, chances, np.asarray(model.classes_))
+    return answering(sure, wrong, delta, target_error, abstain_below)
+
+
+def answering(
+    sure: ArrayLike,
+    wrong: ArrayLike,
+    delta: float,
+    target_error: float | None,
+    abstain_below: float | None,
+) -> Answering:
+    """Bound the error among the answered, by confidences and mistakes on held-out rows."""
+    if abstain_below is not None:
+        return at_thresholds(sure, wrong, delta, [abstain_below]).at(0)
+    found = by_ranks(sure, wrong, delta)
+    return found if target_error is None else found.within(target_error)
+
+
+def check_wish(target_error: object, abstain_below: object) -> None:
+    """Refuse two wishes at once."""
+    if target_error is not None and abstain_below is not None:
+        raise ParameterError(
+            "target_error and abstain_below were both given; the first finds the threshold that "
+            "the second names, so give one of them"
+        )

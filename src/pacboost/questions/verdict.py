@@ -1,0 +1,212 @@
+"""Was the error that was asked for reached? In one sentence, and if not, what is missing.
+
+A certificate is a number with its grounds. Whoever asked for an error of at most epsilon wants to
+know more: was it reached, and if not, would more rounds help, more certified examples, more rows to
+learn from, or nothing of the kind? What follows a missed target is a diagnosis from what was
+measured, not a theorem; the number in the sentence is the certificate's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pacboost.bounds import dependent, holdout
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.search import expected_mistakes, smallest
+from pacboost.errors import NotCertified
+
+FAR_FEWER = 0.5
+"""If the mistakes it expects, and those on rows it learned from, are below such a share of those on
+certifying rows, the vote knows its own rows better than others: it needs more of them."""
+TWO_SIGMA = 2.0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured on the way: on rows learned from, and on rows that watched."""
+
+    rounds: int
+    training_error: float
+    watching: int = 0
+    """Rows that watched the rounds and were not learned from; the rest says nothing without."""
+    edge: float = 0.0
+    """Mean edge of the last rules on these rows, under the weights the vote then gave them."""
+    expected_error: float = 0.0
+    """The error that the vote's own probabilities expect on them."""
+    improving: bool = False
+    """Whether all rounds that were allowed are done, and the last ones still helped."""
+
+    @property
+    def edge_vanished(self) -> bool:
+        """Whether the edge cannot be told from none: it is a mean over ``watching`` rows."""
+        return self.watching > 0 and self.edge <= TWO_SIGMA / math.sqrt(self.watching)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An answer to "does it err on at most epsilon?", with the reason and what is missing."""
+
+    sentence: str
+    reached: bool | None
+    """None where no epsilon was asked for."""
+    epsilon: float | None
+    delta: float
+    value: float
+    """What is certified; 1 where nothing is."""
+    reason: str = ""
+    more_certified: int | None = None
+    """How many more certified examples would do, if mistakes stay as rare as they are."""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain objects that JSON knows."""
+        return asdict(self)
+
+
+def judge(
+    certificate: Certificate, delta: float, epsilon: float | None, evidence: Evidence
+) -> Verdict:
+    """Say what a certificate means, and what is missing if it is above epsilon.
+
+    >>> made = holdout.certificate(30, 1000, 0.05)
+    >>> print(judge(made, 0.05, None, Evidence(100, 0.01)))
+    With 95 % confidence it errs on at most 4.1 % of future examples like these.
+    >>> missed = judge(made, 0.05, 0.04, Evidence(100, 0.01))
+    >>> print(missed)  # doctest: +NORMALIZE_WHITESPACE
+    4 % was not reached: with 95 % confidence it errs on at most 4.1 % of future examples like
+    these; about 190 more certified examples would do.
+    """
+    value = certificate.value
+    claim = sentence(certificate, delta)
+    if epsilon is None:
+        return Verdict(claim, None, None, delta, value)
+    if value <= epsilon:
+        said = f"{claim} {_share(epsilon)} was asked for, and reached after {_rounds(evidence)}."
+        return Verdict(said, True, epsilon, delta, value)
+    rate = _rate(certificate)
+    more = _more(certificate, delta, epsilon, rate)
+    reason = _why(rate, evidence) if more is None else _would_do(more, certificate)
+    said = f"{_share(epsilon)} was not reached: {claim[0].lower()}{claim[1:-1]}; {reason}."
+    return Verdict(said, False, epsilon, delta, value, reason, more)
+
+
+def sentence(certificate: Certificate, delta: float | None = None) -> str:
+    """Say a certificate about new examples in the words of people.
+
+    >>> sentence(holdout.certificate(0, 298, 0.01))
+    'With 99 % confidence it errs on at most 1.6 % of future examples like these.'
+    """
+    chance = certificate.delta if delta is None else delta
+    sure = f"With {100 * (1 - chance):.6g} % confidence"
+    most = percent_above(certificate.value)
+    if certificate.bound == "dependent.groups_bound":
+        return f"{sure} it errs on at most {most} of future examples of new groups like these."
+    if certificate.bound == "dependent.ordered_bound":
+        return (
+            f"{sure} its mean chance of an error was at most {most} over the latest "
+            f"{certificate.size:,} examples."
+        )
+    return f"{sure} it errs on at most {most} of future examples like these."
+
+
+def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
+    """Say that no example could be set apart, and how many would be needed.
+
+    >>> told = nothing_certified("12 rows are too few to set any apart", 0.05, None)
+    >>> print(told)  # doctest: +NORMALIZE_WHITESPACE
+    Nothing is certified about future examples: 12 rows are too few to set any apart. 59 certified
+    examples without a mistake would show an error of at most 5 %.
+    """
+    wanted = 0.05 if epsilon is None else epsilon
+    needed = holdout.examples_for_clopper_pearson(wanted, delta)
+    said = (
+        f"Nothing is certified about future examples: {why}. {needed:,} certified examples without "
+        f"a mistake would show an error of at most {_share(wanted)}."
+    )
+    return Verdict(said, None if epsilon is None else False, epsilon, delta, 1.0, why, needed)
+
+
+def percent_above(value: float) -> str:
+    """Print a bound in few digits, rounded up.
+
+    >>> percent_above(0.0406), percent_above(0.00121), percent_above(1.0)
+    ('4.1 %', '0.13 %', '100 %')
+    """
+    digits = 2 if value < 0.01 else 1
+    scale = 10**digits
+    shown = math.ceil(100 * scale * value * (1 - 1e-12)) / scale
+    return f"{shown:g} %"
+
+
+def _rounds(evidence: Evidence) -> str:
+    return f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.6g} %"
+
+
+def _rate(certificate: Certificate) -> float:
+    """The share of mistakes that the certificate was made from."""
+    inputs = certificate.inputs
+    if "mean" in inputs:
+        return float(inputs["mean"])
+    return float(inputs["k"]) / float(inputs["n"]) if "k" in inputs else certificate.value
+
+
+def _more(certificate: Certificate, delta: float, epsilon: float, rate: float) -> int | None:
+    """How many more examples (or groups) would do; None where no number would."""
+    if rate >= epsilon:
+        return None
+    models = int(certificate.inputs.get("models", 1))
+
+    def bound(n: int) -> float:
+        if certificate.bound == "dependent.groups_bound":
+            return dependent.groups_bound(rate, n, delta)
+        mistakes = expected_mistakes(rate, n)
+        if certificate.bound == "dependent.ordered_bound":
+            return dependent.ordered_bound(mistakes, n, delta)
+        return holdout.clopper_pearson(mistakes, n, delta, models)
+
+    try:
+        needed = smallest(lambda n: bound(n) <= epsilon, 1, f"a bound of {epsilon:g}")
+    except NotCertified:
+        return None
+    return max(1, needed - certificate.size)
+
+
+def _would_do(more: int, certificate: Certificate) -> str:
+    what = "groups" if certificate.bound == "dependent.groups_bound" else "examples"
+    return f"about {_round_up(more):,} more certified {what} would do"
+
+
+def _round_up(number: int) -> int:
+    """Two digits are enough for a forecast."""
+    step = int(10 ** max(0, len(str(number)) - 2))
+    return math.ceil(number / step) * step
+
+
+def _why(rate: float, evidence: Evidence) -> str:
+    """Say why the error itself is too large."""
+    if evidence.improving:
+        return f"its {evidence.rounds:,} rounds were still improving it, so allow more"
+    own, expected = evidence.training_error, evidence.expected_error
+    if not evidence.watching or max(own, expected) < FAR_FEWER * rate:
+        return (
+            f"it errs on {_near(own)} of the rows it learned from and on {_near(rate)} of others, "
+            "so more rows to learn from would help"
+        )
+    end = "has vanished" if evidence.edge_vanished else "has become too small to help"
+    return (
+        f"the weak learner's edge {end} ({max(0.0, evidence.edge):.3f} on rows not learned from), "
+        f"and its own probabilities expect {_near(expected)}: what is left looks like noise, or "
+        "needs other features"
+    )
+
+
+def _near(value: float) -> str:
+    return f"{100 * value:.2g} %"

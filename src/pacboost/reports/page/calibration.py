@@ -1,0 +1,96 @@
+"""Calibration: whether what it is 80 % sure of is right 80 times in a hundred."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.models.calibration import calibration_error
+from pacboost.reports.page.drawing import Frame, figure, key
+from pacboost.reports.page.evidence import Evidence
+from pacboost.reports.page.markup import Markup, numbers, percent, table, tag
+from pacboost.reports.page.section import Section, paragraphs
+
+PARTS = 10
+DELTA = 0.05
+
+Part = tuple[float, int, int]
+"""Mean confidence, how many were right, of how many."""
+
+
+def calibration(rows: Evidence) -> Section | None:
+    """Draw how often answers are right against how sure they were said to be."""
+    if rows.probabilities.shape[1] < 2:
+        return None
+    sure, right = _pairs(rows)
+    parts = equal_parts(sure, right)
+    if len(parts) < 2:
+        return None
+    what = "Labels" if rows.several else "Answers"
+    sentences = [f"{what} are put in {len(parts)} groups by how sure the model is of them. On the "
+                 "diagonal it is right as often as it says."]  # fmt: skip
+    if not rows.several:
+        off = calibration_error(rows.probabilities, rows.own)
+        sentences.append(f"On average it is off by {percent(off)}.")
+    gap = sum(own * mean - hits for mean, hits, own in parts) / sum(p[2] for p in parts)
+    if abs(gap) > 0.01 and not rows.several:
+        way = "surer than it should be" if gap > 0 else "less sure than it could be"
+        sentences.append(f"Overall it is {way}.")
+    return Section("calibration", "Can its confidence be trusted?", paragraphs(*sentences),
+                   _figure(parts, rows.several))  # fmt: skip
+
+
+def _pairs(rows: Evidence) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    if rows.several:
+        return rows.probabilities.ravel(), rows.own.ravel() > 0
+    named = rows.probabilities.argmax(axis=1)
+    return rows.probabilities.max(axis=1), named == rows.own
+
+
+def equal_parts(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Part]:
+    """Cut rows, sorted by confidence, into parts of about equal size; equal ones stay together.
+
+    >>> equal_parts(np.array([0.9, 0.6, 0.9, 0.6]), np.array([True, False, True, True]))
+    [(0.6, 1, 2), (0.9, 2, 2)]
+    """
+    order = np.lexsort((right, sure))
+    sure, right = sure[order], right[order]
+    wanted = np.unique(np.linspace(0, sure.size, PARTS + 1).astype(np.intp))
+    ends = np.unique(np.searchsorted(sure, sure[np.maximum(wanted[1:] - 1, 0)], side="right"))
+    starts = np.concatenate([[0], ends[:-1]])
+    return [
+        (float(sure[a:b].mean()), int(right[a:b].sum()), int(b - a))
+        for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
+
+
+def _figure(parts: list[Part], several: bool) -> Markup:
+    low = 0.0 if several or parts[0][0] < 0.4 else 0.5
+    low = min(low, np.floor(10 * min(hits / own for _, hits, own in parts)) / 10)
+    first, last = parts[0], parts[-1]
+    text = (
+        f"where it is {percent(first[0])} sure, {percent(first[1] / first[2])} are right; where "
+        f"it is {percent(last[0])} sure, {percent(last[1] / last[2])} are"
+    )
+
+    def draw(width: int) -> Markup:
+        frame = Frame.of(width, 320 if width > 500 else 280, (low, 1), (low, 1), left=54, right=14)
+        marks = [frame.line([low, 1], [low, 1], "diagonal")]
+        for mean, hits, own in parts:
+            x = float(frame.x.at(mean))
+            top, bottom = frame.y.at([clopper_pearson(hits, own, DELTA / 2),
+                                      clopper_pearson_lower(hits, own, DELTA / 2)])  # fmt: skip
+            marks.append(tag("line", x1=x, x2=x, y1=float(top), y2=float(bottom), class_="spread"))
+            marks.append(tag("circle", cx=x, cy=float(frame.y.at(hits / own)), r=5, class_="one"))
+        line = frame.line([p[0] for p in parts], [p[1] / p[2] for p in parts], "curve one")
+        return frame.svg("How sure and how often right", text,
+                         frame.axes("how sure it is", x_shares=True), line, marks)  # fmt: skip
+
+    said = [(percent(mean), percent(hits / own), f"{own:,}") for mean, hits, own in parts]
+    names = ["said on average", "right", "labels" if several else "rows"]
+    return figure(
+        draw,
+        numbers("The numbers", table(names, said, caption="Groups by confidence", words=())),
+        key=key([("one", "measured, with 95 % intervals"), ("bound", "right as often as it says")]),
+    )

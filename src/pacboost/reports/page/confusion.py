@@ -1,0 +1,152 @@
+"""What is mistaken for what."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.reports.page.drawing import Frame, figure
+from pacboost.reports.page.evidence import Evidence
+from pacboost.reports.page.markup import Markup, numbers, percent, table, tag, together
+from pacboost.reports.page.section import Section, paragraphs
+from pacboost.reports.page.subject import Subject
+
+MOST_NAMED = 10
+"""Of more classes, a picture takes the place of the table."""
+MOST_LISTED = 12
+MOST_SQUARES = 2500
+"""Of more pairs of classes that occur, the commonest are drawn."""
+SHADES = 9
+
+Counts = NDArray[np.int64]
+
+
+def confusion(subject: Subject, rows: Evidence) -> Section | None:
+    """Count the given rows by what they are and what the model says."""
+    names = subject.classes
+    if rows.several:
+        lead = paragraphs(
+            "Each label on its own. Recall: of the rows that have it, how many are found. "
+            "Precision: of those said to have it, how many do.",
+        )
+        return Section("confusion", "Label by label", lead, _labels(names, rows))
+    if len(names) < 2:
+        return None
+    counts = np.zeros((len(names), len(names)), dtype=np.int64)
+    np.add.at(counts, (rows.own, rows.said), 1)
+    right = int(np.trace(counts))
+    sentences = [f"{right:,} of {rows.rows:,} rows are told right. Each line is what rows are, "
+                 "each column what the model says."]  # fmt: skip
+    worst = _worst(counts)
+    if worst:
+        of, to, count = worst[0]
+        sentences.append(
+            f"The commonest mistake: {count:,} of “{names[of]}” taken for “{names[to]}”."
+        )
+    body = _matrix(names, counts) if len(names) <= MOST_NAMED else _picture(names, counts, worst)
+    return Section("confusion", "What it mistakes", paragraphs(*sentences),
+                   together(body, numbers("Class by class", _classes(names, counts))))  # fmt: skip
+
+
+def _worst(counts: Counts) -> list[tuple[int, int, int]]:
+    """Give (is, taken for, how often), the commonest mistake first."""
+    wrong = counts.copy()
+    np.fill_diagonal(wrong, 0)
+    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_LISTED]
+    pairs = [(int(k) // len(counts), int(k) % len(counts)) for k in order]
+    return [(a, b, int(wrong[a, b])) for a, b in pairs if wrong[a, b]]
+
+
+def _matrix(names: tuple[str, ...], counts: Counts) -> Markup:
+    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    shares = counts / totals
+    head = tag("tr", tag("td"), (tag("th", name, scope="col") for name in names))
+    lines = []
+    for i, name in enumerate(names):
+        cells = [
+            tag("td", tag("b", f"{counts[i, j]:,}"), tag("span", percent(float(shares[i, j]))),
+                class_=f"{'right' if i == j else 'wrong'} shade{_shade(float(shares[i, j]))}")
+            for j in range(len(names))
+        ]  # fmt: skip
+        lines.append(tag("tr", tag("th", name, scope="row"), cells))
+    few = "confusion few" if len(names) <= 3 else "confusion"
+    inner = tag("table", tag("thead", head), tag("tbody", lines), class_=few)
+    return tag("div", inner, class_="scroll", tabindex="0", role="region",
+               aria_label="Confusion matrix")  # fmt: skip
+
+
+def _shade(share: float) -> int:
+    """Give one of some shades, 0 for nothing.
+
+    >>> [_shade(share) for share in (0.0, 0.001, 0.5, 1.0)]
+    [0, 1, 5, 9]
+    """
+    return 0 if share == 0 else max(1, min(SHADES, int(np.ceil(share * SHADES))))
+
+
+def _picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, int]]) -> Markup:
+    """A square for every pair of classes that occurs, and the commonest mistakes in words."""
+    totals = np.maximum(counts.sum(axis=1), 1)
+    size = len(names)
+    order = np.argsort(-counts, axis=None, kind="stable")[:MOST_SQUARES].tolist()
+    pairs = [(k // size, k % size) for k in order if counts[k // size, k % size]]
+
+    def draw(width: int) -> Markup:
+        side = min(width, 520)
+        frame = Frame.of(side, side, (0, size), (0, size), left=22, bottom=22, right=2, top=2)
+        cell = (frame.x.end - frame.x.start) / size
+        squares = []
+        for i, j in pairs:
+            kind = "right" if i == j else "wrong"
+            said = f"{names[i]} → {names[j]}: {counts[i, j]:,}"
+            squares.append(
+                tag("rect", tag("title", said), x=float(frame.x.start + j * cell),
+                    y=float(frame.y.end + i * cell), width=float(cell * 0.94),
+                    height=float(cell * 0.94),
+                    class_=f"{kind} shade{_shade(float(counts[i, j] / totals[i]))}")
+            )  # fmt: skip
+        edge = tag("rect", x=frame.x.start, y=frame.y.end, width=frame.x.end - frame.x.start,
+                   height=frame.y.start - frame.y.end, class_="edge")  # fmt: skip
+        says = tag(
+            "text", "the model says →", x=frame.x.start, y=frame.y.start + 16, class_="label"
+        )
+        turned = f"translate(13 {frame.y.start:g}) rotate(-90)"
+        is_ = tag("text", "the row is →", transform=turned, class_="label")
+        return frame.svg("Confusion matrix", f"{size} classes; squares on the diagonal are right",
+                         edge, squares, says, is_, class_="confusion")  # fmt: skip
+
+    listed = [(names[a], names[b], f"{n:,}", percent(n / int(totals[a]))) for a, b, n in worst]
+    made = table(["row is", "taken for", "rows", "of its class"], listed,
+                 caption="The commonest mistakes", words=(0, 1))  # fmt: skip
+    return together(figure(draw), made)
+
+
+def _classes(names: tuple[str, ...], counts: Counts) -> Markup:
+    rows = [
+        (
+            names[k],
+            f"{int(counts[k].sum()):,}",
+            _rate(int(counts[k, k]), int(counts[k].sum())),
+            _rate(int(counts[k, k]), int(counts[:, k].sum())),
+        )
+        for k in range(len(names))
+    ]
+    head = ["class", "rows", "recall", "precision"]
+    return table(head, rows, caption="Class by class")
+
+
+def _labels(names: tuple[str, ...], rows: Evidence) -> Markup:
+    said = []
+    for k, name in enumerate(names):
+        has, given = rows.own[:, k] > 0, rows.said[:, k] > 0
+        both = int((has & given).sum())
+        said.append(
+            (name, f"{int(has.sum()):,}", f"{int(given.sum()):,}", _rate(both, int(has.sum())),
+             _rate(both, int(given.sum())))
+        )  # fmt: skip
+    head = ["label", "rows that have it", "said to", "recall", "precision"]
+    return table(head, said, caption="Label by label")
+
+
+def _rate(part: int, whole: int) -> str:
+    return percent(part / whole) if whole else "–"

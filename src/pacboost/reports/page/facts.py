@@ -1,0 +1,100 @@
+"""Data and run: the facts that identify a model."""
+
+from __future__ import annotations
+
+import math
+from importlib.metadata import version
+
+import numpy as np
+
+from pacboost.ledgers.ledger import Ledger
+from pacboost.reports.page.evidence import Evidence, Numbers
+from pacboost.reports.page.markup import Markup, tag, together
+from pacboost.reports.page.section import Section, paragraphs
+from pacboost.reports.page.subject import Subject, mixed
+
+MOST_NAMED = 24
+
+Fact = tuple[str, str]
+
+
+def tiles(subject: Subject) -> Markup:
+    """The few numbers that people ask for first."""
+    ledger, found = subject.ledger, list[Fact]()
+    if ledger is not None and ledger.rows:
+        found.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "rows learned from"))
+    found.append((f"{len(subject.names):,}", _columns(subject)))
+    if subject.classes:
+        labels = "labels" if ledger is not None and ledger.several_labels else "classes"
+        found.append((f"{len(subject.classes):,}", labels))
+    unit = "trees" if ledger is None else subject.unit
+    found.append((f"{subject.members:,}", unit))
+    return tag("ul", (tag("li", tag("b", number), tag("span", what)) for number, what in found),
+               class_="tiles")  # fmt: skip
+
+
+def facts(subject: Subject, rows: Evidence | Numbers | None) -> Section:
+    """All that is known of data and run, in a list."""
+    known = [("Method", subject.kind), *_run(subject.ledger), *_data(subject)]
+    if rows is not None:
+        seen = "; more of them than chance explains are rows of the fit" if rows.seen else ""
+        known.append(("Rows given for this report", f"{rows.rows:,}{seen}"))
+    known.append(("Written by", f"pacboost {version('pacboost')}"))
+    body = tag("dl", (tag("div", tag("dt", n), tag("dd", v)) for n, v in known), class_="facts")
+    lead = paragraphs("What it was made from, and how. The fingerprint is that of the record of "
+                      "its rounds: equal runs have equal ones.")  # fmt: skip
+    return Section("facts", "Data and run", lead, together(body))
+
+
+def _columns(subject: Subject) -> str:
+    if subject.model is None or not subject.text:
+        return "columns"
+    return "words and conditions" if mixed(subject.model) else "words and runs"
+
+
+def _run(ledger: Ledger | None) -> list[Fact]:
+    if ledger is None:
+        return []
+    found = []
+    if ledger.rounds:
+        edges = np.array([entry.edge for entry in ledger.rounds])
+        found.append(("Rounds", f"{len(ledger):,}"))
+        if np.isfinite(edges).all() and ledger.potential not in ("square", "absolute"):
+            said = f"{edges.mean():.3f} on average, {edges[-1]:.3f} in the last round"
+            found.append(("Edge of its rules", said))
+        last = ledger.rounds[-1].effective_size
+        if math.isfinite(last) and ledger.classes == 1 and not ledger.refills:
+            found.append(("Effective size at the end", f"{last:,.0f} of {ledger.rows:,} rows"))
+        seconds = math.fsum(entry.seconds for entry in ledger.rounds)
+        found.append(
+            ("Time of its rounds", f"{seconds:.2f} s" if seconds >= 0.01 else "below 10 ms")
+        )
+    if ledger.stopped:
+        found.append(("Why it ended", ledger.stopped))
+    if ledger.multiclass:
+        found.append(("With many classes", ledger.multiclass))
+    if ledger.weighted:
+        found.append(("Weights", "rows came with weights of their own"))
+    return [*found, ("Fingerprint", ledger.digest()[:32])]
+
+
+def _data(subject: Subject) -> list[Fact]:
+    found = []
+    if subject.classes:
+        names = ", ".join(subject.classes[:MOST_NAMED])
+        more = len(subject.classes) - MOST_NAMED
+        found.append(("Classes", names + (f" and {more} more" if more > 0 else "")))
+    if not subject.text:
+        names = ", ".join(subject.names[:MOST_NAMED])
+        more = len(subject.names) - MOST_NAMED
+        found.append(("Columns", names + (f" and {more} more" if more > 0 else "")))
+    model = subject.model
+    if model is None:
+        return found
+    if model.text is not None:
+        options = ", ".join(f"{key} {value}" for key, value in model.text.parameters().items()
+                            if isinstance(value, str | int | bool | list | tuple))  # fmt: skip
+        found.append(("How texts are read", options))
+    if model.calibration is not None:
+        found.append(("Probabilities", f"calibrated ({model.calibration.method})"))
+    return found

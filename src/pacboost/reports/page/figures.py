@@ -1,0 +1,50 @@
+"""Numbers that were predicted beside those that were to be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pacboost.reports.page.drawing import Frame, figure
+from pacboost.reports.page.evidence import Numbers
+from pacboost.reports.page.markup import Markup, numbers, percent, table, tag
+from pacboost.reports.page.section import Section, paragraphs
+
+MOST_POINTS = 500
+"""Of more rows, so many are drawn, evenly chosen by what they are."""
+
+
+def predicted(rows: Numbers) -> Section:
+    """Draw predicted against true numbers."""
+    order = np.argsort(rows.own, kind="stable")
+    kept = order[np.unique(np.linspace(0, order.size - 1, MOST_POINTS).round().astype(np.intp))]
+    both = np.concatenate([rows.own, rows.said])
+    low, high = float(both.min()), float(both.max())
+    room = 0.03 * (high - low) or 1.0
+    off = rows.said - rows.own
+    spread = float(((rows.own - rows.own.mean()) ** 2).sum())
+    explained = 1 - float((off**2).sum()) / spread if spread else 0.0
+
+    def draw(width: int) -> Markup:
+        ends = (low - room, high + room)
+        frame = Frame.of(width, 340 if width > 500 else 290, ends, ends, left=54, right=14)
+        xs, ys = frame.x.at(rows.own[kept]), frame.y.at(rows.said[kept])
+        points = (
+            tag("circle", cx=float(a), cy=float(b), r=3, class_="point")
+            for a, b in zip(xs, ys, strict=True)
+        )
+        text = f"{kept.size} rows; on the diagonal a prediction is exact"
+        return frame.svg("Predicted against true", text, frame.axes("true", shares=False),
+                         frame.line(ends, ends, "diagonal"), points)  # fmt: skip
+
+    said = [
+        ("mean absolute error", f"{np.abs(off).mean():.4g}"),
+        ("median absolute error", f"{np.median(np.abs(off)):.4g}"),
+        ("root mean squared error", f"{np.sqrt((off**2).mean()):.4g}"),
+        ("explained (R²)", percent(explained) if explained > 0 else f"{explained:.3g}"),
+    ]
+    made = figure(
+        draw, numbers("The numbers", table(["measure", "value"], said, caption="How far off"))
+    )
+    lead = paragraphs(f"{rows.rows:,} rows; the nearer to the diagonal, the better.",
+                      f"{said[3][1]} of the spread is explained.")  # fmt: skip
+    return Section("predicted", "Predicted and true", lead, made)

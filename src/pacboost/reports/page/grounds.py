@@ -1,0 +1,117 @@
+"""The certificates with everything that they rest on."""
+
+from __future__ import annotations
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import percent
+from pacboost.bounds.training import margin_distribution
+from pacboost.errors import NotCertified
+from pacboost.reports.page.markup import Markup, limit, numbers, table, tag, together
+from pacboost.reports.page.section import Section, paragraphs
+from pacboost.reports.page.sentence import confidence
+from pacboost.reports.page.subject import Subject
+
+DOES_NOT_SAY = (
+    "that any single answer is right: it counts how many of many are wrong",
+    "anything about examples from elsewhere: if customers, machines or habits change, count anew",
+    "that errors are spread evenly: some groups may see more of them than others",
+)
+
+
+def certificates(subject: Subject) -> Section:
+    """One card for each certificate, with its assumptions and all numbers that went into it."""
+    cards = [_card(certificate) for certificate in subject.certificates]
+    about_new = any(certificate.delta > 0 for certificate in subject.certificates)
+    if not about_new:
+        cards.append(_without(subject))
+    else:
+        does_not = tag("ul", (tag("li", text) for text in DOES_NOT_SAY))
+        cards.append(tag("div", tag("h3", "What it does not say"), does_not, class_="aside"))
+    lead = paragraphs(
+        "An upper limit, and what it rests on. All numbers are here, so anybody can compute it "
+        "again without the data.",
+        together(tag("code", "pacboost verify"), " does so from the model file."),
+    )
+    return Section("certificates", "What is proved", lead, together(cards, _margins(subject)))
+
+
+def _card(certificate: Certificate) -> Markup:
+    value = "vacuous" if certificate.vacuous else percent(certificate.value)
+    kind = "new examples" if certificate.delta else "training rows"
+    sure = (
+        f"with {confidence(certificate.delta)} confidence" if certificate.delta else "for certain"
+    )
+    assumed = [tag("li", text) for text in certificate.assumptions] or [tag("li", "Nothing.")]
+    facts = [
+        ("Theorem", certificate.theorem),
+        ("Reference", certificate.reference),
+        ("Counted on", f"{certificate.size:,} rows: {certificate.sample}"),
+        ("Independent of", certificate.independent_of),
+        ("After looking at it", _after(certificate)),
+    ]
+    inputs = [
+        (name, f"{value:.6g}" if isinstance(value, float) else f"{value}")
+        for name, value in sorted(certificate.inputs.items())
+    ]
+    terms = tag("dl", (tag("div", tag("dt", name), tag("dd", text)) for name, text in facts))
+    all_numbers = table(["quantity", "value"], [*inputs, ("bound", f"{certificate.value:.10g}")],
+                        caption="Everything that went in")  # fmt: skip
+    grounds = together(tag("h4", "It assumes"), tag("ul", assumed), terms)
+    if certificate.delta == 0:  # it speaks of the past only, so its grounds may wait
+        grounds = numbers("What it rests on", together(grounds, all_numbers))
+    else:
+        grounds = together(grounds, numbers("The numbers behind it", all_numbers))
+    return tag(
+        "article",
+        tag(
+            "div",
+            tag("p", kind, class_="tag"),
+            tag("p", value, class_="figure"),
+            tag("p", f"at most, {sure}" if not certificate.vacuous else sure, class_="sure"),
+            class_="stamp",
+        ),
+        tag("div", tag("h3", certificate.claim), grounds),
+        class_="card certificate" if certificate.delta else "card certificate plain",
+    )
+
+
+def _after(certificate: Certificate) -> str:
+    if certificate.valid_after_looking:
+        return "It stays valid."
+    return (
+        "Models must not be chosen by it any more: a certificate that was looked at to change the "
+        "model would need rows of its own."
+    )
+
+
+def _without(subject: Subject) -> Markup:
+    reason = (
+        subject.refusal
+        if not subject.certificates and subject.refusal
+        else ("no rows were held out to count on")
+    )
+    way = together(
+        "Fit with ", tag("code", 'certify="holdout"'), ", or give rows that the model has never "
+        "seen to ", tag("code", "pacboost.certify(model, X, y)"), "."
+    )  # fmt: skip
+    return tag(
+        "div",
+        tag("h3", "Nothing is proved about new examples"),
+        tag("p", f"{reason[:1].upper()}{reason[1:].rstrip('.')}."),
+        tag("p", way) if subject.classes else None,
+        class_="aside",
+    )
+
+
+def _margins(subject: Subject) -> Markup | None:
+    """What the theorem says about margins, where it does."""
+    if subject.ledger is None or not len(subject.ledger):
+        return None
+    try:
+        known = margin_distribution(subject.ledger)
+    except NotCertified:
+        return None
+    said = [(f"{theta:g}", "vacuous" if share >= 1 else limit(share)) for theta, share in known]
+    made = table(["margin at most", "on at most this share of training rows"], said,
+                 caption="Margins of training rows, by the theorem")  # fmt: skip
+    return numbers("What follows for margins", made)

@@ -1,0 +1,166 @@
+"""How the error and its bound went, round by round."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.ledgers.ledger import Ledger
+from pacboost.reports.page.drawing import Frame, figure, key
+from pacboost.reports.page.markup import Markup, numbers, percent, table, tag, together
+from pacboost.reports.page.section import Section, paragraphs
+from pacboost.reports.page.subject import Subject
+
+Doubles = NDArray[np.float64]
+
+MOST_POINTS = 240
+"""Of more rounds, as many are drawn: the first ones, and then ever fewer."""
+MOST_LINES = 24
+LOG_FROM = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One curve; shares lie on the common scale."""
+
+    name: str
+    kind: str
+    values: Doubles
+
+
+def rounds(subject: Subject) -> Section | None:
+    """Draw what the ledger has, or nothing if it has none."""
+    ledger = subject.ledger
+    if ledger is None or not (len(ledger) > 1 or ledger.refills):
+        return None
+    if ledger.refills:
+        return _refills(ledger)
+    columns = ledger.columns()
+    numbers_ = np.array(columns["number"], dtype=np.float64)
+    if not subject.classes:
+        return _losses(ledger, numbers_)
+    lines = [Line("error on training rows", "one", np.array(columns["training_error"]))]
+    if ledger.multiclass != "samme":
+        lines.append(Line("what the theorem allows", "bound", np.array(columns["bound"])))
+    watched = np.array(columns["validation"], dtype=np.float64)
+    if (ledger.metric or "error") == "error" and not np.isnan(watched).all():
+        lines.append(Line("error on validation rows", "two", watched))
+    body = curves(lines, numbers_, "round", "Error by round")
+    if ledger.metric not in ("", "error") and not np.isnan(watched).all():
+        name = ledger.metric.replace("_", " ")
+        own = [Line(f"{name} on validation rows", "two", watched)]
+        body = together(body, curves(own, numbers_, "round", f"{name} by round", shares=False))
+    last = ledger.rounds[-1]
+    lead = paragraphs(
+        f"After {len(ledger):,} rounds the vote is wrong on {percent(last.training_error)} of the "
+        "rows it learned from.",
+        "The bound is the product of what each round won; no run can end above it."
+        if len(lines) > 1
+        else None,
+        f"Why it ended: {ledger.stopped}." if ledger.stopped else None,
+    )
+    return Section("rounds", "Round by round", lead, body)
+
+
+def _losses(ledger: Ledger, numbers_: Doubles) -> Section:
+    """The mean loss of a regression, which its record has in the place of an error."""
+    columns = ledger.columns()
+    lines = [Line("mean loss on training rows", "one", np.array(columns["training_error"]))]
+    watched = np.array(columns["validation"], dtype=np.float64)
+    if not np.isnan(watched).all():
+        lines.append(Line("on validation rows", "two", watched))
+    body = curves(lines, numbers_, "round", "Mean loss by round", shares=False)
+    return Section(
+        "rounds", "Round by round", paragraphs("What every round took off the loss."), body
+    )
+
+
+def _refills(ledger: Ledger) -> Section:
+    """Errors on rows before they were learned from, against how many were drawn."""
+    draws = np.cumsum([refill.draws for refill in ledger.refills]).astype(np.float64)
+    error = np.array([refill.error for refill in ledger.refills])
+    upper = np.array([refill.error_upper for refill in ledger.refills])
+    kept = np.array([refill.acceptance for refill in ledger.refills])
+    lines = [
+        Line("error on rows not learned from", "one", error),
+        Line("what it is at most", "bound", upper),
+        Line("share of rows kept", "two", kept),
+    ]
+    lead = paragraphs(
+        f"{int(draws[-1]):,} rows were drawn and scored by the vote so far; the hard ones were "
+        "kept and learned from.",
+        f"Why it ended: {ledger.stopped}." if ledger.stopped else None,
+    )
+    body = curves(lines, draws, "rows drawn", "Error while rows are drawn")
+    return Section("rounds", "Draw by draw", lead, body)
+
+
+def curves(
+    lines: list[Line], at: Doubles, x_label: str, title: str, *, shares: bool = True
+) -> Markup:
+    """Draw curves over rounds, with a reading line for the pointer and a table of numbers."""
+    kept = chosen(at.size, MOST_POINTS)
+    at = at[kept]
+    drawn = [Line(own.name, own.kind, own.values[kept]) for own in lines]
+    top = 1.0 if shares else np.inf
+    values = np.concatenate([np.minimum(own.values, top) for own in drawn])
+    positive = values[values > 0]
+    log = bool(positive.size and np.nanmax(positive) >= LOG_FROM * np.nanmin(positive))
+    low = float(np.nanmin(positive)) * 0.8 if log else 0.0
+    high = float(np.nanmax(values)) * (1.25 if log else 1.06) or 1.0
+    ends = (float(at[0]), float(at[-1])) if at.size > 1 else (0.0, float(at[-1]) + 1)
+    zeros = " Points at the lower edge are 0 errors." if log and (values == 0).any() else ""
+    text = "; ".join(f"{own.name} ends at {_said(own.values[-1], shares)}" for own in drawn)
+
+    def draw(width: int) -> Markup:
+        frame = Frame.of(width, 300 if width > 500 else 250, ends, (low, high), log=log, left=54)
+        paths = [frame.line(at, np.maximum(own.values, low), f"curve {own.kind}") for own in drawn]
+        reader = tag("line", x1=0, x2=0, y1=frame.y.start, y2=frame.y.end, class_="reader")
+        places = [round(float(x), 1) for x in frame.x.at(at)]
+        return frame.svg(title, text + zeros, frame.axes(x_label, shares=shares, whole=True),
+                         paths, reader, data_places=json.dumps(places))  # fmt: skip
+
+    lines_shown = chosen(at.size, MOST_LINES)
+    rows = [
+        [f"{int(at[k]):,}", *(_said(own.values[k], shares) for own in drawn)] for k in lines_shown
+    ]
+    names = [own.name for own in drawn]
+    data = {
+        "x": [int(v) for v in at],
+        "unit": x_label,
+        "names": names,
+        "values": [[_said(v, shares) for v in own.values] for own in drawn],
+    }
+    return figure(
+        draw,
+        tag("script", _json(data), type="application/json"),
+        tag("p", zeros.strip(), class_="remark") if zeros else None,
+        numbers("The numbers", table([x_label, *names], rows, caption=title)),
+        key=together(key([(own.kind, own.name) for own in drawn]), tag("output", class_="reading")),
+        class_="curves",
+    )
+
+
+def chosen(count: int, most: int) -> NDArray[np.intp]:
+    """Choose places among so many: all, or some that lie closest at the beginning.
+
+    >>> chosen(5, 10).tolist(), chosen(1000, 6).tolist()
+    ([0, 1, 2, 3, 4], [0, 3, 15, 62, 250, 999])
+    """
+    if count <= most:
+        return np.arange(count)
+    return np.unique(np.geomspace(1, count, most).round().astype(np.intp)) - 1
+
+
+def _said(value: float, shares: bool) -> str:
+    if np.isnan(value):
+        return "–"
+    return percent(float(value)) if shares else f"{value:.4g}"
+
+
+def _json(data: object) -> Markup:
+    """Write data for the script; no text in it can end the element that holds it."""
+    return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))

@@ -1,0 +1,153 @@
+"""The rules in words, and which columns they ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Names, value_words
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.models import word_grounds
+from pacboost.models.model import Model
+from pacboost.reports.page.drawing import meter
+from pacboost.reports.page.markup import Markup, numbers, percent, tag, together
+from pacboost.reports.page.section import Section, paragraphs
+from pacboost.reports.page.subject import Subject, mixed
+
+MOST_RULES = 12
+MOST_ROUNDS = 200
+MOST_COLUMNS = 14
+MOST_CLASSES = 12
+CLASSES_KEPT = 160
+"""Of more classes, the others are left to ``rules(label=...)``."""
+WORDS_PER_CLASS = 7
+MOST_NODES = 63
+
+
+def rules(subject: Subject) -> Section | None:
+    """Say what the model goes by."""
+    model = subject.model
+    if model is not None and subject.text:
+        return _words(model, subject.classes)
+    parts = [_importances(subject)]
+    if model is not None and model.vote.hypotheses:
+        parts += [_strongest(model), _first_tree(model), _all(model)]
+    if not any(parts):
+        return None
+    asked = int((subject.importances > 0).sum())
+    lead = paragraphs(
+        f"It asks about {asked:,} of {len(subject.names):,} columns." if asked else None,
+        "Bars are shares of all that its rules have to say." if asked else None,
+    )
+    return Section("rules", "What it goes by", lead, together(*parts))
+
+
+def _importances(subject: Subject) -> Markup | None:
+    shares = subject.importances
+    order = np.argsort(-shares, kind="stable")[:MOST_COLUMNS]
+    order = order[shares[order] > 0]
+    if not order.size:
+        return None
+    most = float(shares[order[0]])
+    lines = (
+        tag("tr", tag("th", subject.names[j], scope="row", class_="words"),
+            tag("td", meter(float(shares[j]) / most), class_="bar"),
+            tag("td", percent(float(shares[j])), class_="number"))
+        for j in order.tolist()
+    )  # fmt: skip
+    rest = int((shares > 0).sum()) - order.size
+    more = (
+        tag("p", f"{rest:,} more columns have smaller shares.", class_="remark") if rest else None
+    )
+    caption = tag("caption", "Columns by their share of the rules")
+    return together(tag("table", caption, tag("tbody", lines), class_="bars"), more)
+
+
+def _strongest(model: Model) -> Markup | None:
+    """Rules that have one vote each, equal ones put together."""
+    if model.ledger.cells or model.ledger.potential == "none":
+        return None
+    names, votes, often = model.say(), dict[Hashable, float](), dict[Hashable, int]()
+    for rule, vote in zip(model.vote.hypotheses, model.vote.votes.tolist(), strict=True):
+        if not isinstance(rule, StumpRule):
+            return None
+        votes[rule] = votes.get(rule, 0.0) + vote
+        often[rule] = often.get(rule, 0) + 1
+    best = sorted(votes, key=lambda rule: -abs(votes[rule]))[:MOST_RULES]
+    most = max((abs(votes[rule]) for rule in best), default=1.0) or 1.0
+    lines = (
+        tag("tr", tag("th", rule.words(names), scope="row", class_="words"),  # type: ignore[attr-defined]
+            tag("td", meter(abs(votes[rule]) / most), class_="bar"),
+            tag("td", f"{votes[rule]:.3f}", class_="number"),
+            tag("td", f"×{often[rule]}" if often[rule] > 1 else "", class_="number quiet"))
+        for rule in best
+    )  # fmt: skip
+    caption = tag("caption", f"The strongest of {len(votes):,} rules, with their votes")
+    return tag("table", caption, tag("tbody", lines), class_="bars rules")
+
+
+def _first_tree(model: Model) -> Markup | None:
+    """The first tree that splits, as nested questions; later ones mend what it leaves."""
+    trees = (rule for rule in model.vote.hypotheses if isinstance(rule, TreeRule))
+    tree = next((rule for rule in trees if rule.feature.size), None)
+    if tree is None or tree.feature.size == 1 or tree.feature.size > MOST_NODES:
+        return None
+    drawn = tag("ul", _branch(tree, 0, model.say()), class_="tree")
+    return numbers("The first tree, question by question", drawn)
+
+
+def _branch(tree: TreeRule, node: int, names: Names) -> Markup:
+    """Write both sides of a split: what sends a row there, and what follows."""
+    sides = []
+    for left, child in ((True, int(tree.left[node])), (False, int(tree.right[node]))):
+        said = tree.condition(node, names, left=left)
+        if child < 0:
+            sides.append(tag("li", said, " → ", tag("b", value_words(tree.values[~child], names))))
+        else:
+            sides.append(tag("li", said, tag("ul", _branch(tree, child, names))))
+    return together(sides)
+
+
+def _all(model: Model) -> Markup:
+    words = model.words()
+    shown = tag("ol", (tag("li", text) for text in words[:MOST_ROUNDS]), class_="all")
+    more = len(words) - MOST_ROUNDS
+    rest = tag("p", f"{more:,} more: rules() of the model has all.", class_="remark")
+    return numbers("All rules, in the order of rounds", together(shown, rest if more > 0 else None))
+
+
+def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
+    """For each class the words that speak for it most."""
+    asked, added = word_grounds.totals(model.vote)
+    if not asked.size:
+        return None
+    if added.shape[1] == 1:  # one score, which speaks for the second class
+        added = np.concatenate([-added, added], axis=1)
+    order = np.argsort(-added.max(axis=0), kind="stable")
+    cards = [_card(model, classes[k], asked, added[:, k]) for k in order[:CLASSES_KEPT].tolist()]
+    grid = tag("div", cards[:MOST_CLASSES], class_="words-grid")
+    rest = cards[MOST_CLASSES:]
+    more = numbers(f"{len(rest):,} more classes", tag("div", rest, class_="words-grid"))
+    what = "words and conditions" if mixed(model) else "words and runs of words"
+    lead = paragraphs(
+        f"Its rules ask for {asked.size:,} {what}; here are those that speak most for each class.",
+        "What a word adds is summed over all rules that ask for it. Beside other words of the "
+        "same rules it adds less.",
+    )
+    return Section("rules", "What it goes by", lead, together(grid, more if rest else None))
+
+
+def _card(model: Model, name: str, asked: NDArray[np.int32], added: NDArray[np.float64]) -> Markup:
+    best = np.argsort(-added, kind="stable")[:WORDS_PER_CLASS]
+    best = best[added[best] > 0]
+    most = float(added[best[0]]) if best.size else 1.0
+    lines = (
+        tag("tr", tag("th", model.column_names[asked[k]], scope="row", class_="words"),
+            tag("td", meter(float(added[k]) / most, width=60), class_="bar"),
+            tag("td", f"+{added[k]:.2f}", class_="number"))
+        for k in best.tolist()
+    )  # fmt: skip
+    return tag("article", tag("h3", name), tag("table", tag("tbody", lines), class_="bars"))

@@ -1,0 +1,194 @@
+"""The sentence that a page begins with, and a line of what was seen and what is proved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.reports.page.drawing import Frame, figure
+from pacboost.reports.page.evidence import Evidence, Numbers
+from pacboost.reports.page.markup import Markup, limit, percent, tag, together
+from pacboost.reports.page.scales import round_numbers
+from pacboost.reports.page.subject import Subject
+
+UNSEEN = (
+    'For that, rows are counted that it has never seen: fit with certify="holdout", or give such '
+    "rows to pacboost.certify."
+)
+NEW = re.compile(r"errs on at most [\d.]+ % of new examples\.$")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The claim in one breath; ``strong`` is the part that counts."""
+
+    before: str
+    strong: str
+    after: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.before}{self.strong}{self.after}"
+
+    @classmethod
+    def of(cls, text: str) -> Sentence:
+        """Take a sentence as it was said elsewhere; what follows it goes into the note.
+
+        >>> Sentence.of("It errs on at most 4.1 % of these. 5 % was asked for.").strong
+        '4.1 %'
+        """
+        head, end, rest = text.partition(". ")
+        head, _, reason = head.partition("; ")
+        found = re.search(r"(?<=at most )[\d.]+ %", head)
+        said = head if head.endswith(".") else f"{head}."
+        note = f"{reason[:1].upper()}{reason[1:]}{end}{rest}" if reason else rest
+        if found is None:
+            return cls(said, "", "", note)
+        return cls(said[: found.start()], found.group(), said[found.end() :], note)
+
+
+def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Sentence:
+    """Say the most that is proved, or that nothing is and why."""
+    if not subject.classes:
+        return _of_numbers(rows)
+    best = next((c for c in subject.certificates if c.delta > 0), None)
+    if best is None:
+        trained = next(iter(subject.certificates), None)
+        if trained is not None and not trained.vacuous:
+            pairs = " of the labels" if "labels" in trained.claim else ""
+            said = f"{pairs} of the rows it learned from."
+            note = f"Nothing is proved about new examples yet. {UNSEEN}"
+            return Sentence("It errs on at most ", limit(trained.value), said, note)
+        return Sentence("Nothing is certified about this model yet.", "", "", UNSEEN)
+    sure = f"With {confidence(best.delta)} confidence"
+    if best.vacuous:
+        return Sentence(
+            "No limit below 100 % on its errors could be proved.", "", "",
+            f"{best.size:,} rows were counted; more of them, or a better model, would help.",
+        )  # fmt: skip
+    if NEW.search(best.claim):
+        return Sentence(
+            f"{sure} it errs on at most ", limit(best.value), " of future examples like these."
+        )
+    claim = best.claim[:1].lower() + best.claim[1:]
+    before, number, after = _parted(claim)
+    return Sentence(f"{sure}, {before}", number, after)
+
+
+def confidence(delta: float) -> str:
+    """Say 1 - delta in per cent.
+
+    >>> confidence(0.05), confidence(0.001)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * (1 - delta):.10g} %"
+
+
+def _parted(claim: str) -> tuple[str, str, str]:
+    found = re.search(r"[\d.]+ %", claim)
+    if found is None:
+        return claim, "", ""
+    return claim[: found.start()], found.group(), claim[found.end() :]
+
+
+def _of_numbers(rows: Evidence | Numbers | None) -> Sentence:
+    why = (
+        "There is no certificate for numbers: theorems here bound how often an answer is wrong, "
+        "and a number is never simply right or wrong."
+    )
+    if not isinstance(rows, Numbers):
+        return Sentence("It predicts ", "a number", ".", why)
+    off = float(abs(rows.own - rows.said).mean())
+    return Sentence("On the rows shown to it, it is off by ", f"{off:.4g}", " on average.", why)
+
+
+def line(subject: Subject, rows: Evidence | Numbers | None) -> Markup | None:
+    """Draw the errors that are seen and proved on one line from 0."""
+    best = next((c for c in subject.certificates if not c.vacuous), None)
+    marks: list[tuple[str, float, str, str]] = []
+    if best is not None:
+        seen = _seen(best)
+        if seen is not None:
+            marks.append(("seen", *seen))
+        marks.append(("proved", best.value, limit(best.value), _proved(best)))
+    if isinstance(rows, Evidence):
+        labels = rows.several and best is not None and best.delta == 0  # it counts labels too
+        error = float((rows.own != rows.said).mean()) if labels else rows.error
+        what = "labels of the" if labels else "" if not rows.several else "sets of labels of the"
+        said = f"measured on the {what} {rows.rows:,} rows given for this report"
+        marks.append(("given", error, percent(error), said.replace("  ", " ")))
+        if not rows.several and subject.classes:
+            number, error = rows.commonest
+            name = subject.classes[number]
+            marks.append(("naive", error, percent(error), f"if it always said “{name}”"))
+    if not marks:
+        return None
+    high = round_numbers(0, 1.15 * max(m[1] for m in marks) or 0.01, 6)
+    top = high[-1] + (high[1] - high[0] if len(high) > 1 else high[-1])
+
+    def draw(width: int) -> Markup:
+        frame = Frame.of(width, 66, (0, min(1.0, top)), (0, 1), left=8, right=14, bottom=24, top=8)
+        return frame.svg("Errors on one line", "; ".join(f"{m[3]}: {m[2]}" for m in marks),
+                         _track(frame, marks), class_="gauge")  # fmt: skip
+
+    words = (
+        tag("li", tag("i", class_=f"mark {kind}"), tag("b", said), " ", text)
+        for kind, _, said, text in marks
+    )
+    return figure(draw, tag("ul", words, class_="marks"), class_="line")
+
+
+def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
+    """The line with a tick at round numbers, the stretch that is allowed, and all marks."""
+    middle, x = 22.0, frame.x
+    parts = [tag("line", x1=x.start, x2=x.end, y1=middle, y2=middle, class_="track")]
+    for kind, value, _, _ in marks:
+        if kind == "proved":
+            parts.append(
+                tag(
+                    "line",
+                    x1=x.start,
+                    x2=float(x.at(value)),
+                    y1=middle,
+                    y2=middle,
+                    class_="allowed",
+                )
+            )
+    ticks = x.ticks(6 if frame.width < 500 else 9)
+    for value, place in zip(ticks, x.at(ticks).tolist(), strict=True):
+        anchor = "start" if value == 0 else "middle"
+        said = f"{100 * value:.6g} %"
+        parts.append(tag("text", said, x=place, y=56, text_anchor=anchor, class_="tick"))
+    for kind, value, _, _ in marks:
+        at = float(x.at(value))
+        if kind == "proved":
+            parts.append(
+                tag("rect", x=at - 2.5, y=middle - 15, width=5, height=30, rx=2.5, class_=kind)
+            )
+        else:
+            parts.append(tag("circle", cx=at, cy=middle, r=7, class_=kind))
+    return together(parts)
+
+
+def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
+    """What the rows of a certificate showed, where it tells."""
+    inputs = certificate.inputs
+    mistakes, rows = inputs.get("k", inputs.get("mistakes")), inputs.get("n")
+    if isinstance(mistakes, int) and isinstance(rows, int) and rows > 0:
+        kind = "held out" if "k" in inputs else "of training"
+        return (
+            mistakes / rows,
+            percent(mistakes / rows),
+            (f"seen: {mistakes:,} of {rows:,} rows {kind} were wrong"),
+        )
+    measured = inputs.get("measured")
+    if isinstance(measured, float):
+        return measured, percent(measured), f"seen on the {certificate.size:,} rows of training"
+    return None
+
+
+def _proved(certificate: Certificate) -> str:
+    if certificate.delta == 0:
+        return "proved for the rows of training, without any chance to fail"
+    return f"proved for new examples, with {confidence(certificate.delta)} confidence"

@@ -1,0 +1,204 @@
+"""Shape functions: what each column adds to the score, drawn small and side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError
+from pacboost.hypotheses.shapes import Shape, Shapes
+from pacboost.hypotheses.shapes import shapes as shapes_of
+from pacboost.reports.page.drawing import Frame, key, meter
+from pacboost.reports.page.markup import Markup, numbers, table, tag, together
+from pacboost.reports.page.scales import Scale, number_words
+from pacboost.reports.page.section import Section, paragraphs
+from pacboost.reports.page.subject import Subject
+
+PANELS = 12
+MOST_CLASSES = 5
+"""Of more classes, those that a column says most about are drawn."""
+MOST_LEVELS = 8
+LEVELS_NAMED = 3
+"""Of more levels that are treated alike, some are named."""
+WIDTH, HEIGHT = 300, 176
+SKEWED = 8.0
+"""Thresholds that reach so many times further than half of them are drawn on a bent scale."""
+
+Doubles = NDArray[np.float64]
+
+
+def shapes(subject: Subject) -> Section | None:
+    """Draw the step function of each column, for votes of stumps."""
+    model = subject.model
+    if model is None or subject.text or not model.vote.hypotheses:
+        return None
+    try:
+        found = shapes_of(model.vote, model.say())
+    except DataError:  # rules that ask for several columns at once
+        return None
+    if not found.features:
+        return None
+    order = sorted(found.features, key=lambda j: (-found.features[j].span, j))
+    chosen = _chosen(found)
+    low, high = _span([found.features[j] for j in order[:PANELS]], chosen)
+    panels = [_panel(found.features[j], chosen, (low, high)) for j in order[:PANELS]]
+    more = len(order) - PANELS
+    lead = paragraphs(
+        "Its rules ask for one column each, so the score is a sum: one step function for every "
+        "column, and nothing is hidden.",
+        f"Above 0 a value speaks for “{found.answers[0]}”, below 0 against it."
+        if len(found.answers) == 1
+        else "Above 0 a value speaks for a class, below 0 against it.",
+        f"The {PANELS} columns of the widest range are shown, of {len(order)}."
+        if more > 0
+        else None,
+    )
+    legend = None
+    if len(found.answers) > 1:
+        legend = key([(f"c{place}", found.answers[k]) for place, k in enumerate(chosen)])
+    body = together(legend, tag("div", panels, class_="panels"), _table(found, order))
+    return Section("shapes", "Column by column", lead, body)
+
+
+def _chosen(found: Shapes) -> list[int]:
+    """The outputs that are drawn, in their order."""
+    if len(found.answers) <= MOST_CLASSES:
+        return list(range(len(found.answers)))
+    spans = sum(np.ptp(own.values, axis=0) for own in found.features.values())
+    return sorted(np.argsort(-np.asarray(spans), kind="stable")[:MOST_CLASSES].tolist())
+
+
+def _span(panels: list[Shape], chosen: list[int]) -> tuple[float, float]:
+    """One scale for all panels: their heights compare."""
+    lows = [min(own.values[:, chosen].min(), own.missing[chosen].min()) for own in panels]
+    highs = [max(own.values[:, chosen].max(), own.missing[chosen].max()) for own in panels]
+    low, high = min(0.0, *lows), max(0.0, *highs)
+    room = 0.06 * (high - low) or 1.0
+    return float(low - room), float(high + room)
+
+
+def _panel(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Markup:
+    heading = tag("h3", shape.name)
+    if shape.levels:
+        return tag("article", heading, _levels(shape, chosen, ends))
+    x, bent = _across(shape)
+    frame = Frame(WIDTH, HEIGHT, x, Scale(*ends, HEIGHT - 24, 8))
+    edges = np.concatenate([[x.low], shape.thresholds.astype(np.float64), [x.high]])
+    parts = []
+    for place, k in enumerate(chosen):
+        values = shape.values[:, k]
+        x_steps, y_steps = np.repeat(edges, 2)[1:-1], np.repeat(values, 2)
+        if len(chosen) == 1:  # what lies between the steps and 0
+            around = [x.low, *x_steps, x.high], [0.0, *y_steps, 0.0]
+            parts.append(frame.line(*around, "area"))
+        parts.append(frame.line(x_steps, y_steps, f"curve c{place}"))
+    zero = float(frame.y.at(0.0))
+    line = tag("line", x1=x.start, x2=x.end, y1=zero, y2=zero, class_="axis")
+    ticks = [
+        tag("text", number_words(value), x=float(x.at(value)), y=HEIGHT - 6, class_="tick",
+            text_anchor="middle")
+        for value in _apart(x, 3 if bent else 4)
+    ]  # fmt: skip
+    ticks += [
+        tag("text", number_words(value), x=x.start - 5, y=float(frame.y.at(value)) + 4,
+            class_="tick", text_anchor="end")
+        for value in frame.y.ticks(4)
+    ]  # fmt: skip
+    span = f"from {shape.values.min():+.3g} to {shape.values.max():+.3g}"
+    drawn = frame.svg(f"What {shape.name} adds to the score", span, line, ticks, parts)
+    notes = [_missing(shape, chosen)] if len(chosen) == 1 else []
+    notes += ["far values drawn together"] if bent else []
+    return tag(
+        "article", heading, drawn, tag("p", "; ".join(n for n in notes if n), class_="remark")
+    )
+
+
+def _across(shape: Shape) -> tuple[Scale, bool]:
+    """A scale that shows all steps; bent where a few of them lie far out."""
+    cuts = shape.thresholds.astype(np.float64)
+    if not cuts.size:
+        return Scale(0.0, 1.0, 40, WIDTH - 6), False
+    middle = float(np.median(cuts))
+    unit = float(np.quantile(np.abs(cuts - middle), 0.5))
+    bent = bool(unit > 0 and np.abs(cuts - middle).max() > SKEWED * unit)
+    gap = (cuts[-1] - cuts[0]) / max(4, cuts.size - 1) or abs(float(cuts[0])) or 1.0
+    low, high = float(cuts[0] - gap), float(cuts[-1] + gap)
+    if cuts[0] >= 0:  # most columns of such cuts have no value below 0
+        low = max(0.0, low)
+    return Scale(low, high, 40, WIDTH - 6, "bent" if bent else "even", middle, unit or 1.0), bent
+
+
+def _apart(x: Scale, most: int) -> list[float]:
+    """Ticks that leave room for the words of their neighbours."""
+    kept: list[float] = []
+    for value in x.ticks(most + 2 if x.kind == "bent" else most):
+        at = float(x.at(value))
+        if (not kept or at - float(x.at(kept[-1])) > 44) and x.start + 8 < at < x.end - 8:
+            kept.append(value)
+    return kept
+
+
+def _levels(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Markup:
+    """A bar for each level of a category; those that say most, of many."""
+    values = shape.values[:, chosen]
+    alike: dict[tuple[float, ...], list[str]] = {}
+    for name, line in zip(shape.levels, values.tolist(), strict=True):
+        alike.setdefault(tuple(line), []).append(name)
+    loudest = sorted(alike, key=lambda line: -max(map(abs, line)))[:MOST_LEVELS]
+    most = max(abs(ends[0]), abs(ends[1]))
+    lines = []
+    for said in sorted(loudest, key=lambda line: -line[0]):
+        place = int(np.abs(said).argmax())
+        own = said[place]
+        kind = f"c{place}" if len(chosen) > 1 else "right" if own >= 0 else "wrong"
+        lines.append(
+            tag("tr", tag("th", _listed(alike[said]), scope="row", class_="words"),
+                tag("td", meter(own / most, kind, signed=True), class_="bar"),
+                tag("td", f"{own:+.2f}".replace("-", "−"), class_="number"))
+        )  # fmt: skip
+    rest = sum(len(alike[line]) for line in alike if line not in loudest)
+    notes = [_missing(shape, chosen)] if len(chosen) == 1 else []
+    notes += [f"{rest} more level{'s say' if rest > 1 else ' says'} less"] if rest else []
+    return together(
+        tag("table", tag("tbody", lines), class_="bars"),
+        tag("p", "; ".join(n for n in notes if n), class_="remark"),
+    )
+
+
+def _listed(names: list[str]) -> str:
+    """Name some levels that are treated alike.
+
+    >>> _listed(["a", "b"]), _listed(["a", "b", "c", "d", "e"])
+    ('a, b', 'a, b, c and 2 more')
+    """
+    if len(names) <= LEVELS_NAMED + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:LEVELS_NAMED])} and {len(names) - LEVELS_NAMED} more"
+
+
+def _missing(shape: Shape, chosen: list[int]) -> str:
+    value = float(shape.missing[chosen[0]])
+    return f"if missing: {value:+.2f}".replace("-", "−") if value else ""
+
+
+def _table(found: Shapes, order: list[int]) -> Markup:
+    """The steps of the columns that are drawn, as numbers."""
+    rows = []
+    for j in order[:PANELS]:
+        shape = found.features[j]
+        for k, values in enumerate(shape.values[:24]):
+            where = shape.levels[k] if shape.levels else _interval(shape.thresholds, k)
+            rows.append((shape.name, where, *(f"{v:+.4g}" for v in values[:MOST_CLASSES])))
+    head = ["column", "value", *found.answers[:MOST_CLASSES]]
+    made = table(head, rows, caption="What values add to the score", words=(0, 1))
+    return numbers("The numbers", made)
+
+
+def _interval(cuts: NDArray[np.float32], k: int) -> str:
+    if not cuts.size:
+        return "any"
+    if k == 0:
+        return f"up to {cuts[0]:.6g}"
+    if k == cuts.size:
+        return f"above {cuts[-1]:.6g}"
+    return f"{cuts[k - 1]:.6g} to {cuts[k]:.6g}"

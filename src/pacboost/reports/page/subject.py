@@ -1,0 +1,131 @@
+"""The subject of a page: what any model of ours tells about itself, in one shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.training import training_error
+from pacboost.errors import NotCertified
+from pacboost.hypotheses.majority import votes_within
+from pacboost.ledgers.ledger import Ledger
+from pacboost.models.forest_format import ForestModel
+from pacboost.models.model import Model
+from pacboost.sources.mixed import MixedFeatures
+
+KINDS = {
+    "adaboost": "AdaBoost",
+    "adaboost_v": "AdaBoostV",
+    "arc_gv": "Arc-gv",
+    "logit": "LogitBoost",
+    "gentle": "GentleBoost",
+    "mada": "MadaBoost",
+    "filter_boost": "FilterBoost",
+    "lp": "LPBoost",
+    "mlp": "MLPBoost",
+    "erlp": "ERLPBoost",
+    "corrective_erlp": "Corrective ERLPBoost",
+    "total": "TotalBoost",
+    "brown": "BrownBoost",
+    "majority": "Boost by majority",
+    "square": "Boosted regression",
+    "absolute": "Boosted regression of medians",
+    "three_way": "Boosting by three oracles",
+    "three_learners": "Majority of three learners",
+    "majority_of": "Majority of boosters",
+    "subsampled": "Subsampled boosting",
+    "bagged": "Bagged boosting",
+    "random_forest": "Random forest",
+    "extra_trees": "Extremely randomised trees",
+}
+LEARNERS = {"Stump": "stumps", "Tree": "trees", "Words": "word lists"}
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What is told without any rows."""
+
+    kind: str
+    classes: tuple[str, ...]
+    """Empty for numbers."""
+    names: tuple[str, ...]
+    certificates: tuple[Certificate, ...]
+    refusal: str
+    """Why there is no certificate about new examples, if there is none."""
+    importances: NDArray[np.float64]
+    members: int
+    """Rounds, or trees of a forest."""
+    model: Model | None = None
+    """The vote, if it is one."""
+    ledger: Ledger | None = None
+
+    @property
+    def text(self) -> bool:
+        """Whether it reads texts."""
+        return self.model is not None and self.model.text is not None
+
+    @property
+    def unit(self) -> str:
+        """What its members are called."""
+        return "rounds" if self.ledger is not None and len(self.ledger) else "members"
+
+
+def of_model(model: Model) -> Subject:
+    """Tell about a vote."""
+    ledger = model.ledger
+    certificates = [] if model.certificate is None else [model.certificate]
+    refusal = ""
+    try:
+        trained = training_error(ledger)
+        if model.certificate is None or model.certificate.bound != trained.bound:
+            certificates.append(trained)
+    except NotCertified as problem:
+        refusal = str(problem)
+    learner = LEARNERS.get(ledger.learner, ledger.learner)
+    kind = KINDS.get(ledger.booster, ledger.booster.replace("_", " ").capitalize())
+    return Subject(
+        kind=f"{kind} over {learner}" if learner else kind,
+        classes=tuple(str(name) for name in model.classes.tolist()),
+        names=model.column_names,
+        certificates=tuple(certificates),
+        refusal=refusal,
+        importances=_importances(model),
+        members=len(ledger) or len(model.vote.hypotheses),
+        model=model,
+        ledger=ledger,
+    )
+
+
+def mixed(model: Model) -> bool:
+    """Whether texts stand beside numbers and categories, which are asked for as words are."""
+    return isinstance(model.text, MixedFeatures)
+
+
+def of_forest(model: ForestModel, refusal: str = "") -> Subject:
+    """Tell about a forest."""
+    won = model.forest.importances
+    total = won.sum()
+    return Subject(
+        kind=KINDS[model.kind],
+        classes=tuple(str(name) for name in model.classes.tolist()),
+        names=model.column_names,
+        certificates=() if model.certificate is None else (model.certificate,),
+        refusal=refusal or "no rows were held out, or counted outside the bags",
+        importances=won / total if total > 0 else won,
+        members=len(model.forest),
+    )
+
+
+def _importances(model: Model) -> NDArray[np.float64]:
+    """Give each feature's share; of members that are votes themselves, on average."""
+    votes = [model.vote]
+    if model.ledger.potential == "none":
+        votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
+    try:
+        shares = [replace(model, vote=vote).importances() for vote in votes]
+    except (AttributeError, TypeError, ValueError):  # black boxes may know of no importances
+        shares = []
+    return np.asarray(np.mean(shares, axis=0)) if shares else np.zeros(model.n_features)

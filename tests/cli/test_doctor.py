@@ -1,0 +1,45 @@
+"""``pacboost doctor`` as a user runs it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pacboost
+from pacboost.cli import examining
+from tests.cli.running import answer, run, well
+
+
+def test_all_is_well_here() -> None:
+    shown = well("doctor")
+    assert "All is well." in shown
+    found = answer("doctor")
+    assert found["well"] is True
+    named = {one["name"]: one for one in found["findings"]}
+    assert pacboost.__version__ in named["pacboost"]["words"]
+    assert "a first fit took" in named["compiled code"]["words"]
+    assert {"cache", "numpy", "pandas", "onnx"} <= set(named)
+
+
+def test_what_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examining, "EXTRAS", {"no_such_library": ("frames", "reads")})
+    monkeypatch.setattr(examining, "REQUIRED", ())
+    assert "not installed (reads): pip install 'pacboost[frames]'" in well("doctor")
+
+
+def test_what_is_missing_and_needed_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examining, "REQUIRED", ("no-such-library",))
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "FAILS" in result.stdout
+    assert answer("doctor", code=1)["well"] is False
+
+
+def test_compiled_code_that_does_not_work_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: ([], []))
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert "FAILS compiled code" in " ".join(result.stdout.split())
+    X, y = np.arange(4.0)[:, None], np.array([-1, 1, -1, 1])
+    monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: (X, y))
+    assert "a known fit gave" in run("doctor").stdout

@@ -1,0 +1,190 @@
+"""Answers of fitted votes: where they are given, how wrong they may be, and what files keep."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from pacboost import AdaBoostClassifier, BoostClassifier, TextBoostClassifier, load
+from pacboost.bounds.thresholds import by_ranks
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.models.answers import Answer
+from tests.bounds.coverage import check_coverage, check_rejected
+from tests.worlds import noisy
+
+WORDS = [f"w{number}" for number in range(12)]
+CHANCES = np.linspace(0.05, 0.95, 12)
+"""Of the label "yes", given the word."""
+
+
+def said(rows: int, seed: int) -> tuple[list[str], NDArray[np.str_]]:
+    """A word each, of twelve, and a label that depends on it."""
+    generator = np.random.default_rng(seed)
+    kinds = generator.integers(12, size=rows)
+    labels = np.where(generator.random(rows) < CHANCES[kinds], "yes", "no")
+    return [WORDS[kind] for kind in kinds], labels
+
+
+def quick(**options: Any) -> TextBoostClassifier:
+    few = {"n_rounds": 6, "shrinkage": 0.5, "random_state": 0}
+    return TextBoostClassifier(**{**few, **options})
+
+
+@cache
+def fitted() -> TextBoostClassifier:
+    return quick(certify="holdout", holdout=0.5).fit(*said(1200, 0))
+
+
+def own_risks(model: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The confidence and the true risk of the model at each of the words."""
+    scores = model.decision_function(WORDS)
+    risk = np.where(scores == 0, 1.0, np.where(scores > 0, 1 - CHANCES, CHANCES))
+    return model.predict_proba(WORDS).max(axis=1), risk
+
+
+def missed(model: Any, found: Any) -> bool:
+    sure, risk = own_risks(model)
+    for point, error in zip(found.points, found.errors, strict=True):
+        answered = sure >= point.threshold
+        if answered.any() and error < risk[answered].mean():
+            return True
+    return False
+
+
+def test_hold_out_rows_of_fit_certify_its_answers() -> None:
+    runs, delta, violations = 100, 0.1, 0
+    for seed in range(runs):
+        model = quick(certify="holdout", holdout=0.5, n_rounds=3, random_state=seed, delta=delta)
+        model.fit(*said(80, seed))
+        assert model.answering_.rows == 40
+        violations += missed(model, model.answering_)
+    check_coverage("answering_ of fits with certify='holdout'", violations, runs, delta)
+
+
+def test_twin_training_rows_certify_nothing() -> None:
+    """Labels are coin flips, so half of all answers are wrong; training rows know better."""
+    generator, runs, violations = np.random.default_rng(0), 40, 0
+    for seed in range(runs):
+        words = [f"u{number}" for number in range(100)]
+        labels = generator.choice(["yes", "no"], size=100)
+        model = quick(random_state=seed).fit(words, labels)
+        with pytest.raises(NotCertified, match="trained on"):
+            model.certify_answers(words, labels)
+        sure = model.predict_proba(words).max(axis=1)
+        violations += min(by_ranks(sure, model.mistakes(words, labels), 0.1).errors) < 0.5
+    check_rejected("twin: answers certified by training rows", violations, runs, 0.1)
+
+
+def test_answers_are_predictions_or_none() -> None:
+    model = fitted()
+    given = model.answer(WORDS, abstain_below=0.7)
+    sure = model.predict_proba(WORDS).max(axis=1)
+    assert [a.guess for a in given] == model.predict(WORDS).tolist()
+    assert [a.confidence for a in given] == sure.tolist()
+    assert [a.label for a in given] == [
+        guess if own >= 0.7 else None
+        for guess, own in zip(model.predict(WORDS).tolist(), sure, strict=True)
+    ]
+    assert {a.label for a in given} == {"yes", "no", None}
+    asked = model.answer(WORDS, abstain_below=0.7, otherwise="ask")
+    assert {a.label for a in asked} == {"yes", "no", "ask"}
+    assert isinstance(given[0], Answer)
+
+
+def test_the_threshold_may_be_chosen_at_any_time() -> None:
+    model, target = fitted(), 0.25
+    found = model.answering_
+    assert found.chosen is None
+    chosen = found.within(target)
+    threshold = chosen.point.threshold
+    labels = [a.label is not None for a in model.answer(WORDS, target_error=target)]
+    assert labels == (model.predict_proba(WORDS).max(axis=1) >= threshold).tolist()
+    own = quick(certify="holdout", holdout=0.5, target_error=target).fit(*said(1200, 0))
+    assert own.answering_ == chosen
+    assert own.answer(WORDS) == model.answer(WORDS, target_error=target)
+    with pytest.raises(ParameterError, match="when to answer"):
+        model.answer(WORDS)
+    with pytest.raises(NotCertified, match="the least is"):
+        model.answer(WORDS, target_error=1e-6)
+
+
+def test_a_confidence_of_ones_own() -> None:
+    model = quick(certify="holdout", abstain_below=0.8).fit(*said(1200, 0))
+    assert model.answering_.thresholds == 1
+    assert model.answering_.point.threshold == 0.8
+    assert model.answering_.certificate.delta == 0.05
+    assert model.answer(WORDS) == model.answer(WORDS, abstain_below=0.8)
+    without = quick(abstain_below=0.8).fit(*said(1200, 0))
+    assert [a.label for a in without.answer(WORDS)].count(None) > 0
+    with pytest.raises(NotCertified, match="certify='holdout', or call certify_answers"):
+        _ = without.answering_
+
+
+def test_fresh_rows_certify_any_vote() -> None:
+    X, y = noisy(900, 4, seed=1)
+    for model in (AdaBoostClassifier(n_estimators=20), BoostClassifier(n_rounds=10)):
+        model.fit(X[:300], y[:300])
+        found = model.certify_answers(X[300:], y[300:], target_error=0.45)
+        assert model.answering_ == found
+        answered = [a.label is not None for a in model.answer(X[300:])]
+        assert sum(answered) == found.point.answered
+
+
+def test_several_labels_are_answered_together() -> None:
+    texts, labels = said(600, 0)
+    both = np.column_stack([labels == "yes", [len(text) > 2 for text in texts]]).astype(int)
+    model = quick(certify="holdout", booster="adaboost", n_rounds=20).fit(texts, both)
+    given = model.answer(texts[:5], abstain_below=0.0)
+    assert [a.label for a in given] == model.predict(texts[:5]).tolist()
+    assert model.answering_.points[0].mistakes == model.certificate_.inputs["k"]
+
+
+@pytest.mark.parametrize("calibrate", [None, "temperature", "isotonic"])
+def test_calibrated_confidence(calibrate: str | None) -> None:
+    model = quick(calibrate=calibrate, certify="holdout").fit(*said(1200, 0))
+    given = model.answer(WORDS, abstain_below=0.6)
+    chances = model.predict_proba(WORDS)
+    places = [model.classes_.tolist().index(a.guess) for a in given]
+    assert [a.confidence for a in given] == chances[np.arange(12), places].tolist()
+
+
+def test_files_keep_the_answers(tmp_path: Path) -> None:
+    model = quick(certify="holdout", target_error=0.25, calibrate="temperature")
+    model.fit(*said(1200, 0))
+    model.save(tmp_path / "model.pacb")
+    back = load(tmp_path / "model.pacb")
+    assert back.answering_ == model.answering_
+    assert back.answer(WORDS) == model.answer(WORDS)
+
+
+def test_a_new_fit_forgets_the_old_answers() -> None:
+    model = clone(fitted()).fit(*said(1200, 0))
+    _ = model.answering_
+    model.set_params(certify=None).fit(*said(1200, 0))
+    with pytest.raises(NotCertified):
+        _ = model.answering_
+
+
+@pytest.mark.parametrize(
+    ("options", "said_"),
+    [
+        ({"target_error": 0.1}, "certify='holdout'"),
+        ({"target_error": 0.1, "abstain_below": 0.5, "certify": "holdout"}, "both given"),
+        ({"abstain_below": 1.5}, "abstain_below is 1.5"),
+        ({"target_error": 3, "certify": "holdout"}, "target_error is 3"),
+    ],
+)
+def test_bad_wishes_are_refused(options: dict[str, Any], said_: str) -> None:
+    with pytest.raises(ParameterError, match=said_):
+        quick(**options).fit(*said(100, 0))
+
+
+def test_unfitted() -> None:
+    with pytest.raises((ValueError, AttributeError), match="not fitted"):
+        quick(abstain_below=0.5).answer(WORDS)

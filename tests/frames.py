@@ -1,0 +1,24 @@
+"""The same rows as the frames of several libraries, and as a list of mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+LIBRARIES = ["pandas", "polars", "arrow", "mappings"]
+
+
+def as_rows(columns: Mapping[Any, Iterable[Any]], library: str) -> Any:
+    """Give columns as what a library calls a table."""
+    held = {name: list(cells) for name, cells in columns.items()}
+    if library == "pandas":
+        return pd.DataFrame(held)
+    if library == "polars":
+        return pl.DataFrame(held)
+    if library == "arrow":
+        return pa.table(held)
+    return [dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)]

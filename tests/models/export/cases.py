@@ -1,0 +1,154 @@
+"""Fitted models of every kind that can be exported, and 10,000 rows that are hard to route."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+import pacboost as pb
+from pacboost.errors import NoEdgeWarning, OneClassWarning
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.samples.bins import upper_cuts
+
+ROWS = 10_000
+COLOURS = [f"colour {k}" for k in range(60)]
+NAMES = ["a", "b", 'c "quoted" ?? */', "colour"]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A fitted estimator, and rows to ask it about: as a frame, and with levels by number."""
+
+    estimator: Any
+    frame: pd.DataFrame
+    numbers: Floats
+
+    @cached_property
+    def cells(self) -> list[list[Any]]:
+        """The rows as lists of Python's own objects, None where a category is missing."""
+        return [
+            [None if isinstance(cell, float) and np.isnan(cell) else cell for cell in row]
+            for row in self.frame.to_numpy(dtype=object).tolist()
+        ]
+
+
+def _frame(rows: int, seed: int) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    a, b = generator.normal(size=(2, rows))
+    whole = generator.integers(12, size=rows).astype(np.float64)
+    a[generator.random(rows) < 0.1] = np.nan
+    whole[generator.random(rows) < 0.1] = np.nan
+    colours: NDArray[Any] = generator.choice(np.array([*COLOURS, None], dtype=object), size=rows)
+    return pd.DataFrame(dict(zip(NAMES, [a, b, whole, colours], strict=True)))
+
+
+def _score(frame: pd.DataFrame) -> Floats:
+    a, b, whole, colour = (frame[name] for name in NAMES)
+    odd = colour.map(lambda name: int(name[7:]) % 3 - 1 if isinstance(name, str) else 0)
+    score = np.nan_to_num(a) * b + odd + (whole.fillna(3) > 5) - 0.5
+    return np.asarray(score, dtype=np.float64)
+
+
+def _labels(score: Floats) -> dict[str, Any]:
+    return {
+        "two": np.where(score > 0, "yes", "no"),
+        "truth": score > 0,
+        "many": np.array(["low", "mid\\dle", "högh"])[np.digitize(score, [-0.7, 0.7])],
+        "whole": np.digitize(score, [-1, 0, 1]) * 10,
+        "several": np.stack([score > 0, score > 1, score < -0.5], axis=1).astype(np.int64),
+        "one": np.full(score.size, "only"),
+        "number": score,
+    }
+
+
+FITS: dict[str, tuple[Callable[[], Any], str, bool]] = {
+    # name: (estimator, labels, whether the category is left out)
+    "stumps": (lambda: pb.AdaBoostClassifier(n_estimators=60, random_state=0), "two", True),
+    "stumps, many": (lambda: _boost("adaboost", "stump", 40), "many", False),
+    "trees": (lambda: _boost("logit", "tree", 10), "truth", False),
+    "trees, many": (lambda: _boost("logit", "tree", 6), "whole", False),
+    "several": (lambda: _boost("adaboost", "tree", 6), "several", False),
+    "constant": (lambda: _boost("logit", "tree", 3, min_leaf_rows=10**6), "two", False),
+    "constant, many": (lambda: _boost("logit", "tree", 3, min_leaf_rows=10**6), "many", False),
+    "one": (lambda: _boost("adaboost", "tree", 10), "one", False),
+    "sigmoid": (lambda: _boost("gentle", "tree", 4, calibrate="sigmoid"), "two", False),
+    "sigmoid, many": (lambda: _boost("gentle", "tree", 4, calibrate="sigmoid"), "many", False),
+    "isotonic": (lambda: _boost("logit", "tree", 4, calibrate="isotonic"), "two", False),
+    "isotonic, many": (lambda: _boost("logit", "tree", 4, calibrate="isotonic"), "many", False),
+    "temperature": (lambda: _boost("logit", "tree", 4, calibrate="temperature"), "two", False),
+    "temperature, many": (
+        lambda: _boost("logit", "tree", 4, calibrate="temperature"), "many", False
+    ),
+    "number": (lambda: pb.BoostRegressor(n_rounds=10, random_state=0), "number", False),
+    "forest": (lambda: pb.RandomForestClassifier(8, random_state=0), "two", False),
+    "forest, many": (lambda: pb.ExtraTreesClassifier(8, random_state=0), "many", False),
+    "forest, hard": (
+        lambda: pb.RandomForestClassifier(8, certify="oob", random_state=0), "many", True
+    ),
+    "forest, number": (lambda: pb.RandomForestRegressor(8, random_state=0), "number", False),
+}  # fmt: skip
+
+
+def _boost(booster: str, learner: str, rounds: int, **options: Any) -> Any:
+    return pb.BoostClassifier(booster, learner, n_rounds=rounds, random_state=0, **options)
+
+
+@cache
+def case(name: str) -> Case:
+    """Fit a model, and make rows that lie on and around its thresholds."""
+    make, labels, plain = FITS[name]
+    train = _frame(600, seed=1)
+    wanted = _labels(_score(train))[labels]
+    columns = NAMES[:3] if plain else NAMES
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OneClassWarning)
+        warnings.simplefilter("ignore", NoEdgeWarning)
+        estimator = make().fit(train[columns], wanted)
+    frame = _hard(estimator, _frame(ROWS, seed=2)[columns])
+    numbers = frame.copy()
+    if not plain:
+        known = {name: float(k) for k, name in enumerate(estimator.levels_.columns[3])}
+        numbers["colour"] = [known.get(cell, np.nan) for cell in frame["colour"]]
+    return Case(estimator, frame, np.ascontiguousarray(numbers.to_numpy(dtype=np.float64)))
+
+
+def _hard(estimator: Any, frame: pd.DataFrame) -> pd.DataFrame:
+    """Put half of all numbers on thresholds, or as near as numbers can be."""
+    generator = np.random.default_rng(3)
+    frame = frame.copy()
+    for column, name in enumerate(NAMES[:3]):
+        special = _around(_thresholds(estimator.model_, column))
+        hit = generator.random(ROWS) < 0.5
+        values = frame[name].to_numpy(dtype=np.float64, copy=True)
+        values[hit] = generator.choice(special, size=int(hit.sum()))
+        frame[name] = values
+    if "colour" in frame:
+        frame.loc[generator.random(ROWS) < 0.05, "colour"] = "never seen"
+    return frame
+
+
+def _thresholds(model: Any, column: int) -> NDArray[np.float32]:
+    bins = model.forest.bins if hasattr(model, "forest") else model.bins
+    own = [] if bins is None else bins.thresholds[column].tolist()
+    for rule in model.vote.hypotheses if hasattr(model, "vote") else ():
+        if isinstance(rule, StumpRule) and rule.feature == column and np.isfinite(rule.threshold):
+            own.append(rule.threshold)
+    return np.array([0.0, *own], dtype=np.float32)
+
+
+def _around(thresholds: NDArray[np.float32]) -> Floats:
+    """Give numbers that round to a threshold as 32-bit floats, and those that just do not."""
+    up, down = (np.nextafter(thresholds, np.float32(end)) for end in (np.inf, -np.inf))
+    plain, last = thresholds.astype(np.float64), upper_cuts(thresholds)
+    first = -upper_cuts(-thresholds)
+    near = [np.nextafter(own, end) for own in (plain, last, first) for end in (-np.inf, np.inf)]
+    beyond = np.array([1e39, -1e39, -0.0, 5e-324, np.nan])
+    return np.concatenate([plain, up.astype(np.float64), down, last, first, *near, beyond])

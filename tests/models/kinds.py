@@ -1,0 +1,184 @@
+"""A small model of every kind that a file can hold, and rows that it has to answer.
+
+``python -m tests.models.kinds`` writes them to tests/models/files. Files of a version that has been
+released are never written again: every later version must load them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import pacboost
+
+FOLDER = Path(__file__).parent / "files"
+ASKED = ["lost card", "top up failed", "my card is gone", "exchange rate today", "", "unknown"]
+SAID = ["i lost my card", "how do i top up", "my card is gone", "what is the exchange rate"] * 10
+
+
+def numbers(count: int = 120) -> tuple[Any, Any]:
+    generator = np.random.default_rng(5)
+    X = generator.normal(size=(count, 3)).astype(np.float32).astype(np.float64)
+    return X, X[:, 0] + X[:, 1] * X[:, 2]
+
+
+def frame() -> pd.DataFrame:
+    generator = np.random.default_rng(6)
+    colour = generator.choice(["red", "green", "blue", "grey"], size=120)
+    table = pd.DataFrame({"a": numbers()[0][:, 0], "colour": colour, "b": numbers()[0][:, 1]})
+    table.loc[::5, "a"] = np.nan
+    table.loc[::7, "colour"] = None
+    return table
+
+
+def told() -> pd.DataFrame:
+    """What people said, with a category and a number."""
+    return frame().assign(said=SAID * 3)[["said", "colour", "a"]]
+
+
+def stumps() -> Any:
+    X, score = numbers()
+    return pacboost.AdaBoostClassifier(n_estimators=8, certify="holdout", random_state=0).fit(
+        X, score > 0
+    )
+
+
+def trees() -> Any:
+    score = numbers()[1]
+    model = pacboost.BoostClassifier(n_rounds=5, calibrate="sigmoid", random_state=0)
+    return model.fit(frame(), np.where(score > 0, "yes", "no"))
+
+
+def many_classes() -> Any:
+    y = np.digitize(numbers()[1], [-1, 0, 1])
+    return pacboost.BoostClassifier(
+        "adaboost", n_rounds=4, calibrate="isotonic", validation_fraction=0.4, random_state=0
+    ).fit(frame(), y)
+
+
+def several_labels() -> Any:
+    score = numbers()[1]
+    y = np.stack([score > 0, score > 1, score < -1], axis=1).astype(int)
+    return pacboost.BoostClassifier("gentle", n_rounds=4, random_state=0).fit(frame(), y)
+
+
+def regressor() -> Any:
+    return pacboost.BoostRegressor(n_rounds=4, random_state=0).fit(*numbers())
+
+
+def patterns() -> Any:
+    X, score = numbers()
+    model = pacboost.BoostClassifier("graph_separation", "stump", n_rounds=5, random_state=0)
+    return model.fit(X, score > 0)
+
+
+def three() -> Any:
+    X, score = numbers(500)
+    return pacboost.ThreeLearnerBoost("stump", random_state=0).fit(X, score > 0)
+
+
+def majority() -> Any:
+    X, score = numbers(500)
+    return pacboost.MajorityOfBoosters(n_rounds=3, random_state=0).fit(X, score > 0)
+
+
+def filtered() -> Any:
+    X, score = numbers()
+    model = pacboost.FilterBoostClassifier(n_rounds=4, sample_rows=60, random_state=0)
+    return model.fit(np.tile(X, (9, 1)), np.tile(score > 0, 9))
+
+
+def words() -> Any:
+    y = ["lost", "top-up", "lost", "rate"] * 10
+    return pacboost.TextBoostClassifier(n_rounds=4, random_state=0).fit(SAID, y)
+
+
+def letters() -> Any:
+    y = ["lost", "top-up", "lost", "rate"] * 50
+    model = pacboost.TextBoostClassifier(
+        skips=1, characters=(3, 3), n_rounds=3, calibrate="temperature", random_state=0
+    )
+    return model.fit(SAID * 5, y)
+
+
+def labelled_words() -> Any:
+    y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]] * 10)
+    return pacboost.TextBoostClassifier(n_rounds=3, random_state=0).fit(SAID, y)
+
+
+def mixed() -> Any:
+    y = ["lost", "top-up", "lost", "rate"] * 30
+    model = pacboost.TextBoostClassifier(
+        text_columns=["said"], n_rounds=3, certify="holdout", target_error=0.5, random_state=0
+    )
+    return model.fit(told(), y)
+
+
+def forest() -> Any:
+    X, score = numbers()
+    model = pacboost.RandomForestClassifier(4, certify="holdout", random_state=0)
+    return model.fit(X, score > 0)
+
+
+def forest_of_classes() -> Any:
+    y = np.digitize(numbers()[1], [-1, 0, 1])
+    return pacboost.ExtraTreesClassifier(3, random_state=0).fit(frame(), y)
+
+
+def forest_of_numbers() -> Any:
+    return pacboost.RandomForestRegressor(3, random_state=0).fit(*numbers())
+
+
+KINDS: dict[str, Callable[[], Any]] = {
+    made.__name__: made
+    for made in (
+        stumps, trees, many_classes, several_labels, regressor, patterns, three, majority,
+        filtered, words, letters, labelled_words, mixed, forest, forest_of_classes,
+        forest_of_numbers,
+    )
+}  # fmt: skip
+
+
+def rows(kind: str) -> Any:
+    """Rows to ask a model of a kind: missing and extreme values and unseen levels among them."""
+    if kind in ("words", "letters", "labelled_words"):
+        return ASKED
+    if kind == "mixed":
+        return told().iloc[:12]
+    if kind in ("trees", "many_classes", "several_labels", "forest_of_classes"):
+        own = frame().iloc[:12].copy()
+        own.loc[3, "a"], own.loc[4, "colour"] = 1e30, "violet"
+        return own
+    X = numbers()[0][:12].copy()
+    X[3], X[4, 0] = 1e30, -1e300
+    if kind in ("stumps", "patterns", "regressor", "forest_of_numbers"):
+        X[5] = np.nan
+    return X
+
+
+def answers(model: Any, kind: str) -> dict[str, Any]:
+    """What a model says of the rows, to the last bit."""
+    said: dict[str, Any] = {"predict": model.predict(rows(kind)).tolist()}
+    if hasattr(model, "predict_proba"):
+        chances = np.asarray(model.predict_proba(rows(kind)), dtype=np.float64)
+        said["chances"] = [float(p).hex() for p in chances.ravel()]
+    return said
+
+
+def write(folder: Path = FOLDER) -> None:
+    """Write a file of every kind, and what its model says."""
+    folder.mkdir(exist_ok=True)
+    for kind, make in KINDS.items():
+        model = make()
+        model.save(folder / f"{kind}.pacb")
+        text = json.dumps(answers(model, kind), indent=1) + "\n"
+        (folder / f"{kind}.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,87 @@
+"""Whatever is done to a model file: it is refused in words, or it is a model that answers."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from pacboost.errors import DataError, FileError
+from pacboost.estimators.load import load
+from pacboost.models.inspect import inspect
+from pacboost.models.room import SPARE
+from pacboost.questions.verify import verify
+from tests.models.kinds import FOLDER, KINDS, answers, rows
+from tests.models.mutants import GREEDY, WAYS, sealed
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # votes of 1e150 may overflow
+
+
+OTHER_ROWS = ("feature names should match", "Expected 2D array")
+"""How scikit-learn refuses rows with other names, and texts where there is a table to read."""
+
+
+def judged(path: Path, kind: str) -> bool:
+    """Load a file; tell whether it was refused. One that is read must give answers."""
+    refusal, model = "", None
+    try:
+        model = load(path)
+    except FileError as problem:
+        refusal = str(problem)
+    if model is None:
+        assert refusal.startswith(f"{path}: ")
+        return True
+    try:
+        assert len(answers(model, kind)["predict"]) == len(rows(kind))
+    except ValueError as problem:  # rows of the old kind are not those of the new model
+        if not isinstance(problem, DataError) and not any(t in str(problem) for t in OTHER_ROWS):
+            raise
+    assert model.feature_importances_.shape == (model.n_features_in_,)
+    if hasattr(model, "ledger_"):
+        assert all(isinstance(rule, str) for rule in model.rules())
+        assert verify(path)
+    assert str(inspect(path))
+    return False
+
+
+def within_bounds(path: Path, kind: str) -> bool:
+    """Judge a file, and measure what it takes in memory."""
+    tracemalloc.start()
+    try:
+        refused = judged(path, kind)
+        assert tracemalloc.get_traced_memory()[1] <= 2 * path.stat().st_size + SPARE
+    finally:
+        tracemalloc.stop()
+    return refused
+
+
+def put_to_the_test(path: Path, kind: str, count: int, seed: int) -> int:
+    """Try files that were changed, two in three with the right SHA-256; count those refused."""
+    random, refused = Random(f"{seed} {kind}"), 0
+    original = (FOLDER / f"{kind}.pacb").read_bytes()
+    path.write_bytes(original)
+    assert not judged(path, kind)
+    for number in range(count):
+        change = WAYS[number % len(WAYS)]
+        content = change(original, random)
+        seal = number % 3 != 0
+        path.write_bytes(sealed(content) if seal else content)
+        given_up = (within_bounds if change in GREEDY else judged)(path, kind)
+        assert seal or given_up or content == original, "read against its own SHA-256"
+        refused += given_up
+    return refused
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mutants_are_refused_or_answer(kind: str, tmp_path: Path) -> None:
+    count = 2_000 // len(KINDS)
+    assert put_to_the_test(tmp_path / "mutant", kind, count, seed=1) > count / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hundred_thousand_mutants(kind: str, tmp_path: Path) -> None:
+    count = 100_000 // len(KINDS) + 1
+    assert put_to_the_test(tmp_path / "mutant", kind, count, seed=2) > count / 2

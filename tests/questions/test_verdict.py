@@ -1,0 +1,136 @@
+"""Verdicts: the sentence says what the certificate says, and what is missing is enough."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pacboost.bounds import dependent, holdout
+from pacboost.bounds.search import expected_mistakes
+from pacboost.questions.verdict import (
+    Evidence,
+    judge,
+    nothing_certified,
+    percent_above,
+    sentence,
+)
+
+PLAIN = Evidence(rounds=100, training_error=0.01)
+WATCHED = Evidence(100, 0.05, watching=400, edge=0.001, expected_error=0.1)
+
+
+def test_a_certificate_is_said_in_one_sentence() -> None:
+    certificate = holdout.certificate(33, 1000, 0.05)
+    assert sentence(certificate) == (
+        "With 95 % confidence it errs on at most 4.4 % of future examples like these."
+    )
+
+
+@given(st.floats(1e-6, 1.0))
+def test_a_bound_is_never_said_to_be_smaller_than_it_is(value: float) -> None:
+    said = float(percent_above(value).removesuffix(" %")) / 100
+    assert value * (1 - 1e-9) <= said <= value + 0.001 + 1e-9
+
+
+def test_confidence_is_that_of_delta() -> None:
+    assert sentence(holdout.certificate(0, 100, 0.001)).startswith("With 99.9 % confidence")
+
+
+def test_groups_and_time_are_named() -> None:
+    of_groups = dependent.groups_certificate([0.0, 0.1, 0.0] * 20, 0.05)
+    assert "future examples of new groups" in sentence(of_groups)
+    in_time = dependent.ordered_certificate(3, 200, 0.05)
+    assert "over the latest 200 examples" in sentence(in_time)
+
+
+def test_what_was_reached_says_so() -> None:
+    verdict = judge(holdout.certificate(10, 1000, 0.05), 0.05, 0.05, PLAIN)
+    assert verdict.reached
+    assert "5 % was asked for, and reached after 100 rounds" in verdict.sentence
+    assert verdict.reason == ""
+
+
+def test_without_epsilon_nothing_is_reached_or_missed() -> None:
+    assert judge(holdout.certificate(10, 1000, 0.05), 0.05, None, PLAIN).reached is None
+
+
+@given(
+    k=st.integers(0, 60),
+    n=st.integers(100, 2000),
+    epsilon=st.sampled_from([0.01, 0.05, 0.1, 0.2]),
+    looks=st.sampled_from([1, 2]),
+)
+def test_as_many_more_certified_examples_do_and_fewer_do_not(
+    k: int, n: int, epsilon: float, looks: int
+) -> None:
+    certificate = holdout.certificate(k, n, 0.05, looks)
+    verdict = judge(certificate, 0.05, epsilon, PLAIN)
+    if verdict.reached:
+        assert certificate.value <= epsilon
+    elif k / n >= epsilon:
+        assert verdict.more_certified is None
+    else:
+        assert verdict.more_certified is not None
+        needed = n + verdict.more_certified
+        mistakes = expected_mistakes(k / n, needed)
+        assert holdout.clopper_pearson(mistakes, needed, 0.05, looks) <= epsilon
+        assert "more certified examples would do" in verdict.sentence
+
+
+def test_groups_are_counted_in_groups() -> None:
+    certificate = dependent.groups_certificate([0.0] * 57 + [1.0] * 3, 0.05)
+    verdict = judge(certificate, 0.05, 0.1, PLAIN)
+    assert verdict.more_certified is not None
+    assert "more certified groups would do" in verdict.sentence
+    groups = 60 + verdict.more_certified
+    assert dependent.groups_bound(0.05, groups, 0.05) <= 0.1
+    assert dependent.groups_bound(0.05, groups - 1, 0.05) > 0.1
+
+
+def test_rows_in_time_are_counted_by_their_own_bound() -> None:
+    verdict = judge(dependent.ordered_certificate(10, 200, 0.05), 0.05, 0.1, PLAIN)
+    assert verdict.more_certified is not None
+    rows = 200 + verdict.more_certified
+    assert dependent.ordered_bound(expected_mistakes(0.05, rows), rows, 0.05) <= 0.1
+
+
+TOO_MANY = holdout.certificate(120, 1000, 0.05)
+
+
+def test_an_edge_that_has_vanished_is_named_with_the_noise() -> None:
+    verdict = judge(TOO_MANY, 0.05, 0.05, WATCHED)
+    assert "the weak learner's edge has vanished (0.001" in verdict.reason
+    assert "expect 10 %" in verdict.reason
+    assert "noise" in verdict.reason
+
+
+def test_an_edge_that_is_left_is_not_called_vanished() -> None:
+    verdict = judge(TOO_MANY, 0.05, 0.05, replace(WATCHED, edge=0.2))
+    assert "vanished" not in verdict.reason
+
+
+def test_rounds_that_still_helped_are_named() -> None:
+    verdict = judge(TOO_MANY, 0.05, 0.05, replace(WATCHED, improving=True))
+    assert verdict.reason == "its 100 rounds were still improving it, so allow more"
+
+
+def test_knowing_only_its_own_rows_asks_for_more_of_them() -> None:
+    surprised = replace(WATCHED, training_error=0.0, expected_error=0.01)
+    assert "more rows to learn from would help" in judge(TOO_MANY, 0.05, 0.05, surprised).reason
+
+
+def test_nothing_certified_says_how_many_would_do() -> None:
+    verdict = nothing_certified("12 rows are too few to set any apart", 0.05, 0.1)
+    assert not verdict.reached
+    assert verdict.value == 1
+    assert verdict.more_certified == 29
+    assert holdout.clopper_pearson(0, 29, 0.05) <= 0.1 < holdout.clopper_pearson(0, 28, 0.05)
+
+
+def test_a_verdict_is_plain_data() -> None:
+    verdict = judge(TOO_MANY, 0.05, 0.05, WATCHED)
+    assert json.loads(json.dumps(verdict.to_dict()))["reached"] is False
+    assert str(verdict) == verdict.sentence

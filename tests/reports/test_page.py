@@ -1,0 +1,188 @@
+"""The parts of a page: what they say is what the numbers are, rounded to the safe side."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pacboost.bounds import holdout
+from pacboost.bounds.certificate import Certificate
+from pacboost.reports.page import calibration, confusion, margins, rounds
+from pacboost.reports.page.document import page
+from pacboost.reports.page.evidence import Evidence, Numbers, Shown
+from pacboost.reports.page.markup import limit, percent, short, tag
+from pacboost.reports.page.scales import Scale, round_numbers
+from pacboost.reports.page.sentence import Sentence, confidence, line, sentence
+from pacboost.reports.page.subject import Subject
+
+CERTIFICATE = holdout.certificate(30, 1000, 0.05)
+
+
+def subject(*certificates: Certificate, classes: tuple[str, ...] = ("no", "yes")) -> Subject:
+    return Subject("A method", classes, ("a", "b"), certificates, "", np.array([0.75, 0.25]), 7)
+
+
+def judged(rows: int = 200, classes: int = 2, seed: int = 0) -> Evidence:
+    rng = np.random.default_rng(seed)
+    own, chances = rng.integers(classes, size=rows), rng.dirichlet(np.ones(classes), size=rows)
+    said = chances.argmax(axis=1)
+    stages = {k: np.clip(rng.normal(0.01 * k, 0.3, rows), -1, 1) for k in (1, 5, 20)}
+    shown = (Shown(3, "yes", "no", -0.5, (("a", "1"),)),)
+    return Evidence(own, said, own != said, chances, stages, shown)
+
+
+@settings(max_examples=50)
+@given(st.floats(1e-6, 2.0))
+def test_a_limit_is_never_said_to_be_smaller_than_it_is(value: float) -> None:
+    said = float(limit(value).removesuffix(" %")) / 100
+    assert said >= min(value, 1) * (1 - 1e-9)
+    assert said <= min(1, 1.12 * value + 1e-8)
+
+
+@settings(max_examples=50)
+@given(st.floats(0, 1))
+def test_a_share_is_said_with_small_error(value: float) -> None:
+    assert float(percent(value).removesuffix(" %")) / 100 == pytest.approx(
+        value, rel=0.06, abs=1e-7
+    )
+
+
+@settings(max_examples=50)
+@given(st.text(), st.text())
+def test_text_and_attributes_cannot_break_out(text: str, attribute: str) -> None:
+    made = tag("p", text, title=attribute)
+    inside = made[len('<p title="') : -len("</p>")]
+    title, _, body = inside.partition('">')
+    assert "<" not in title + body
+    assert '"' not in title
+
+
+@settings(max_examples=50)
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 9))
+def test_ticks_lie_between_the_ends_and_are_few(low: float, width: float, most: int) -> None:
+    ticks = round_numbers(low, low + width, most)
+    assert len(ticks) <= most + 1
+    assert all(low - 1e-6 * width <= t <= low + width * (1 + 1e-6) for t in ticks)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.floats(-5, 900), min_size=2), st.sampled_from(["even", "bent"]))
+def test_scales_keep_the_order_and_stay_inside(values: list[float], kind: str) -> None:
+    places = Scale(-2, 700, 10, 90, kind, 3, 2).at(sorted(values))
+    assert (np.diff(places) >= -1e-9).all()
+    assert places.min() >= 10 - 1e-9
+    assert places.max() <= 90 + 1e-9
+
+
+def test_places_are_written_short() -> None:
+    assert [short(v) for v in (-0.001, 1.005, 100.0)] == ["0", "1", "100"]
+
+
+def test_the_sentence_says_what_is_certified() -> None:
+    said = sentence(subject(CERTIFICATE))
+    assert str(said) == (
+        "With 95 % confidence it errs on at most 4.1 % of future examples like these."
+    )
+    assert said.strong == "4.1 %"
+    assert confidence(0.001) == "99.9 %"
+
+
+def test_the_sentence_claims_nothing_without_a_certificate() -> None:
+    assert "Nothing is certified" in str(sentence(subject()))
+    vacuous = holdout.certificate(5, 5, 0.05)
+    assert "No limit below 100 %" in str(sentence(subject(vacuous)))
+    numbers = Numbers(np.array([1.0, 2.0]), np.array([1.5, 2.5]))
+    assert "off by 0.5 on average" in str(sentence(subject(classes=()), numbers))
+
+
+def test_a_sentence_from_elsewhere_is_divided() -> None:
+    said = Sentence.of(
+        "4 % was not reached: with 95 % confidence it errs on at most 4.1 % of future examples "
+        "like these; about 89 more certified examples would do."
+    )
+    assert said.strong == "4.1 %"
+    assert str(said).endswith("like these.")
+    assert said.note == "About 89 more certified examples would do."
+    assert Sentence.of("Nothing is known.") == Sentence("Nothing is known.", "", "")
+
+
+def test_the_line_has_a_mark_for_all_that_is_known() -> None:
+    rows = judged()
+    drawn = str(line(subject(CERTIFICATE), rows))
+    assert "30 of 1,000 rows held out were wrong" in drawn
+    assert percent(rows.error) in drawn
+    assert f"if it always said “{('no', 'yes')[rows.commonest[0]]}”" in drawn
+    assert line(subject(), None) is None
+
+
+def test_bars_of_margins_count_every_row_once() -> None:
+    values = np.random.default_rng(1).uniform(-1, 1, 500)
+    bars = margins.histogram(values)
+    assert bars.sum() == pytest.approx(1)
+    assert bars[: margins.BARS // 2].sum() == pytest.approx((values <= 0).mean())
+    near = margins.histogram(values, 0.1)
+    assert near[0] == pytest.approx((values <= -0.095).mean())
+    assert near[: margins.BARS // 2].sum() == pytest.approx((values <= 0).mean())
+
+
+def test_groups_of_confidence_hold_every_row_once() -> None:
+    rng = np.random.default_rng(2)
+    sure, right = rng.choice([0.5, 0.6, 0.9], 300), rng.random(300) < 0.7
+    parts = calibration.equal_parts(sure, right)
+    assert sum(own for _, _, own in parts) == 300
+    assert sum(hits for _, hits, _ in parts) == right.sum()
+    assert [mean for mean, _, _ in parts] == pytest.approx([0.5, 0.6, 0.9])
+
+
+@pytest.mark.parametrize("classes", [2, 5, 30])
+def test_the_confusion_matrix_counts_every_row_once(classes: int) -> None:
+    rows = judged(classes=classes)
+    names = tuple(f"class {k}" for k in range(classes))
+    section = confusion.confusion(subject(classes=names), rows)
+    assert section is not None
+    if classes <= confusion.MOST_NAMED:
+        cells = re.findall(r"shade\d\"><b>(\d+)</b>", section.body)
+        assert sum(map(int, cells)) == rows.rows
+    else:
+        wide = section.body.partition("narrow")[0]
+        cells = re.findall(r"<title>class \d+ → class \d+: (\d+)</title>", wide)
+        assert sum(map(int, cells)) == rows.rows
+        assert "The commonest mistakes" in section.body
+
+
+def test_of_many_rounds_some_are_drawn_the_first_and_the_last_among_them() -> None:
+    places = rounds.chosen(5000, 100)
+    assert places[0] == 0
+    assert places[-1] == 4999
+    assert len(places) <= 100
+    assert (np.diff(places) > 0).all()
+
+
+def test_the_same_page_twice_has_the_same_bytes() -> None:
+    first, second = (page(subject(CERTIFICATE), judged()) for _ in range(2))
+    assert first == second
+    assert page(subject(CERTIFICATE), judged(seed=1)) != first
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+@pytest.mark.parametrize("below", ["paper", "card", "faint"])
+@pytest.mark.parametrize("above", ["ink", "soft", "blue", "red"])
+def test_letters_stand_out_in_both_themes(above: str, below: str, theme: int) -> None:
+    style = files("pacboost.reports.page").joinpath("style.css").read_text()
+    colours = {
+        name: pair
+        for name, *pair in re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\)", style)
+    }
+    light, dark = sorted((luminance(colours[name][theme]) for name in (above, below)), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5  # what WCAG asks of text

@@ -1,0 +1,108 @@
+"""What is written holds: links lead somewhere, files that are named exist, examples run."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.data import HOME
+from tests.markdown import DOCS, HOUSE, dead_links, links, pages, python_blocks, tables
+
+MAPS = (DOCS / "lectures.md", DOCS / "proofs" / "index.md")
+DATA = {"text.md": ("banking77", "ml_bibtex")}
+"""Sets that the examples of a page read, as folders where they run."""
+PACKAGES = {"export.md": "onnx"}
+"""What an example needs beyond what tests need anyway."""
+SLOW = {"text.md", "larger_than_memory.md"}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(HOUSE)))
+def test_links_lead_somewhere(page: Path) -> None:
+    assert list(dead_links(page)) == []
+
+
+def test_dead_links_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "made_up.md"
+    page.write_text(
+        "# A page\n\n[fine](#a-page), [fine too](made_up.md#a-page), [elsewhere](https://a.b/c.md)\n"
+        "`[code](is/no.link)`\n\n[gone](gone.md), [no\nheading](#gone), ![no picture](gone.png)\n"
+    )
+    assert [dead.split(": ")[1] for dead in dead_links(page)] == ["gone.md", "#gone", "gone.png"]
+
+
+@pytest.mark.parametrize("page", MAPS, ids=lambda page: page.stem)
+def test_named_files_exist(page: Path) -> None:
+    """Every line of a map says which file holds it or which page shows it, and what guards it."""
+    lines = 0
+    for head, *rows in tables(page.read_text(encoding="utf-8")):
+        if head[-1] != "guarded by":
+            continue
+        for row in rows:
+            code, tests = paths(" ".join(row[:-1])), paths(row[-1])
+            assert tests, f"{row[0]}: what guards it?"
+            assert [f for f in code if not (HOUSE / "src" / "pacboost" / f).exists()] == []
+            assert [f for f in tests if not (HOUSE / "tests" / f).exists()] == []
+            lines += 1
+    assert lines
+
+
+def test_pictures_are_shown() -> None:
+    shown = {there for page in pages() for _, there, _ in links(page)}
+    pictures = {picture for picture in DOCS.rglob("*.png") if "_build" not in picture.parts}
+    assert pictures <= shown, pictures - shown
+    drawn = {script.with_suffix(".png") for script in (DOCS / "gallery").glob("*.py")}
+    assert drawn == {picture for picture in pictures if picture.parent.name == "gallery"}
+
+
+def test_every_proof_is_listed() -> None:
+    listed = re.findall(
+        r"^\| \[\w+\]\((\w+)\.md\)", MAPS[1].read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted([*listed, "index"]) == sorted(page.stem for page in MAPS[1].parent.glob("*.md"))
+
+
+def paths(cell: str) -> list[str]:
+    """Name the Python files that a cell names."""
+    return re.findall(r"`([\w/]+\.py)`", cell)
+
+
+def examples() -> list[object]:
+    """Give the pages that have examples, those that take long marked as slow."""
+    found = [page for page in pages() if list(python_blocks(page.read_text(encoding="utf-8")))]
+    return [
+        pytest.param(
+            page,
+            id=str(page.relative_to(HOUSE)),
+            marks=[pytest.mark.slow] if page.name in SLOW else [],
+        )
+        for page in found
+    ]
+
+
+@pytest.mark.parametrize("page", examples())
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of a page run one after the other, and print what the page says they print."""
+    if page.name in PACKAGES:
+        pytest.importorskip(PACKAGES[page.name])
+    for name in DATA.get(page.name, ()):
+        if not (HOME / name).exists():
+            pytest.skip(f"needs the data set {name}; set PACBOOST_DATA to the folder that has it")
+        (tmp_path / name).symlink_to(HOME / name)
+    monkeypatch.chdir(tmp_path)
+    known: dict[str, object] = {"__name__": "example"}
+    for block in python_blocks(page.read_text(encoding="utf-8")):
+        place = f"{page.name}:{block.line}"
+        told = io.StringIO()
+        with contextlib.redirect_stdout(told):
+            exec(compile(block.code, place, "exec"), known)
+        if block.printed is not None:
+            assert words(told.getvalue()) == words(block.printed), place
+
+
+def words(text: str) -> list[str]:
+    """Split what was printed; fingerprints, which any other bit of a ledger changes, are alike."""
+    return re.sub(r"\b[0-9a-f]{16}\b", "fingerprint", text).split()
