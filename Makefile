@@ -7,7 +7,7 @@ BIN := .venv/bin
 demo: .venv/.run
 	$(BIN)/pacboost demo
 
-test: check pytest
+test: check pytest docs
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .

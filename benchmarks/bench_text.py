@@ -10,9 +10,10 @@ on the five smaller sets). A round of scikit-learn's AdaBoost is one stump that 
 on the same sparse matrix, and is measured in the same run.
 
 How many words a list has, of how many each is the best, and the number of rounds were settled on
-splits of the training rows of all sets but CLINC150. Before that, one to four other settings had
-been looked at on the test rows of each of those sets, and rate and l2 come from trials on the test
-rows of banking77. So CLINC150 alone had no part in any choice.
+splits of the training rows of all sets but CLINC150; so were, later, the ways of drawing words (a
+seed or three for each set). Before that, one to four other settings had been looked at on the test
+rows of each of those sets, and rate and l2 come from trials on the test rows of banking77. CLINC150
+alone had no part in any choice.
 """
 
 from __future__ import annotations

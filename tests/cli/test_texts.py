@@ -53,7 +53,9 @@ def test_texts_beside_numbers_and_categories(tmp_path: Path) -> None:
     )
     direct = pacboost.load(model).predict(rows).tolist()
     assert [row["prediction"] for row in predicted["predictions"]] == direct
-    reply = answer("ask", model, "said=card lost", "age=61", "city=Rome")["answers"][0]
+    reply = answer("ask", model, "said=card lost", "age=61", "city=Rome", "--top", "50")["answers"][
+        0
+    ]
     assert reply["answer"] == "lost"
     told = " ".join(ground["words"] for ground in reply["why"])
     assert "said contains" in told

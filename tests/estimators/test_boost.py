@@ -160,7 +160,10 @@ def test_m1_is_certified(learner: Any) -> None:
         ({"shrinkage": np.nan}, "is nan; it must be above 0"),
         ({"l2": -1}, "l2 is -1; it must be 0 or more"),
         ({"early_stopping": "sometimes"}, "'sometimes'; it may be True, False, 'refit' or 'auto'"),
-        ({"calibrate": "x"}, "calibrate is 'x'; it may be 'sigmoid', 'isotonic' or None"),
+        (
+            {"calibrate": "x"},
+            "calibrate is 'x'; it may be 'sigmoid', 'isotonic', 'temperature' or None",
+        ),
         ({"class_weight": "x"}, "class_weight is 'x'; it may be 'balanced', None, or a mapping"),
         ({"class_weight": 3}, "class_weight is 3"),
         ({"class_weight": {0: 1, 5: 2}}, r"class_weight is \{0: 1, 5: 2\}"),

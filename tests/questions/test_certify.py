@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.confidence import ConfidenceBoost
 from pacboost.estimators.rectangle import RectangleClassifier
 from pacboost.estimators.version_space import VersionSpaceClassifier
+from pacboost.questions.certify import UNCHECKED
 from pacboost.questions.verify import recompute
 from pacboost.sources.worlds import Boxes, LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -257,7 +259,9 @@ def test_the_sketch_stays_in_memory(model: AdaBoostClassifier, tmp_path: Path) -
     assert str(salt).encode() not in content
     assert salt.to_bytes(8, "little") not in content
     assert pacboost.load(path).overlap(X) is None
-    assert certify(pacboost.load(path), FRESH, LABELS) == certify(model, FRESH, LABELS)
+    told, known = certify(pacboost.load(path), FRESH, LABELS), certify(model, FRESH, LABELS)
+    assert told.assumptions == (*known.assumptions, UNCHECKED)  # nobody shall think it was checked
+    assert replace(told, assumptions=known.assumptions) == known
 
 
 def test_a_failed_fit_keeps_the_earlier_sketch() -> None:

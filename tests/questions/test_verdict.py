@@ -41,7 +41,7 @@ def test_confidence_is_that_of_delta() -> None:
 
 def test_groups_and_time_are_named() -> None:
     of_groups = dependent.groups_certificate([0.0, 0.1, 0.0] * 20, 0.05)
-    assert "future examples of new groups" in sentence(of_groups)
+    assert "on average over groups" in sentence(of_groups)
     in_time = dependent.ordered_certificate(3, 200, 0.05)
     assert "over the latest 200 examples" in sentence(in_time)
 

@@ -67,13 +67,23 @@ def run_ask(
         )
     replies = []
     for number, asked in enumerate(_questions(model, question)):
-        reply = _reply(model, asked, top, abstain_below or 0.0)
+        reply = _reply(model, asked, top, _threshold(model, abstain_below))
         if as_json:
             replies.append(reply.to_dict())
         else:
             telling.show(*([""] if number else []), *reply.lines())
     if as_json:
         telling.tell_json({"model": path, "answers": replies})
+
+
+def _threshold(model: Any, asked: float | None) -> float:
+    """The confidence below which there is no answer: what is asked for, or what was certified."""
+    if asked is not None:
+        return asked
+    answering = getattr(model.model_, "answering", None)
+    if answering is None or answering.chosen is None:
+        return 0.0
+    return float(answering.points[answering.chosen].threshold)
 
 
 def _questions(model: Any, question: Sequence[str]) -> Iterator[str]:

@@ -76,8 +76,9 @@ class CompressingMixin:
 def compressed(model: Model, sample: Sample, delta: float) -> Kept:
     """Try votes of few bits, and give the one with the smallest bound."""
     _refuse(model)
-    rules, votes = merged(model.vote)
-    moved, rows = _moved(rules, sample.table)
+    moved, votes, rows = _moved(*merged(model.vote), sample.table)
+    if not votes.size:
+        raise NotCertified("the vote is empty: there is nothing to compress")
     n, features = sample.n_rows, model.n_features
     best: Kept | None = None
     for bits in occam.BITS:
@@ -103,16 +104,20 @@ def compressed(model: Model, sample: Sample, delta: float) -> Kept:
     return best
 
 
-def _moved(rules: list[StumpRule], table: Table) -> tuple[list[StumpRule], NDArray[np.intp]]:
+def _moved(
+    rules: list[StumpRule], votes: NDArray[np.float64], table: Table
+) -> tuple[list[StumpRule], NDArray[np.float64], NDArray[np.intp]]:
     """Move every threshold to the largest value at or below it; also give a row that has it.
 
     A rule that asks whether a value is missing, or nothing, needs no row: -1. If no value is so
-    small the least is taken: what counts is the vote that comes out.
+    small the least is taken: what counts is the vote that comes out. Rules that become equal are
+    one rule, with their votes added up.
     """
-    moved, rows = [], np.full(len(rules), -1, dtype=np.intp)
-    for k, rule in enumerate(rules):
+    sums: dict[StumpRule, float] = {}
+    found: dict[StumpRule, int] = {}
+    for rule, vote in zip(rules, votes.tolist(), strict=True):
         if np.isinf(rule.threshold):
-            moved.append(rule)
+            sums[rule], found[rule] = sums.get(rule, 0.0) + vote, -1
             continue
         block = table.block(rule.feature, rule.feature + 1)[:, 0]
         values = np.asarray(block, dtype=np.float32)
@@ -121,14 +126,19 @@ def _moved(rules: list[StumpRule], table: Table) -> tuple[list[StumpRule], NDArr
         below = np.where(values <= np.float32(rule.threshold), values, np.float32(-np.inf))
         below = np.where(np.isnan(values), np.float32(-np.inf), below)
         row = int(below.argmax()) if np.isfinite(below).any() else int(np.nanargmin(values))
-        rows[k] = row
-        moved.append(replace(rule, threshold=float(values[row])))
-    return moved, rows
+        moved = replace(rule, threshold=float(values[row]), cut=0)
+        sums[moved], found[moved] = sums.get(moved, 0.0) + vote, row
+    kept = [rule for rule, vote in sums.items() if vote != 0]
+    return (
+        kept,
+        np.array([sums[rule] for rule in kept]),
+        np.array([found[rule] for rule in kept], dtype=np.intp),
+    )
 
 
 def _refuse(model: Model) -> None:
     splits = [rule.feature.size for rule in model.vote.hypotheses if isinstance(rule, TreeRule)]
-    if splits and model.vote.outputs == 1:
+    if sum(splits) > len(splits) and model.vote.outputs == 1:
         raise NotCertified(
             f"the vote holds trees with {sum(splits):,} splits, each of which would keep a row, so "
             "the bound would say nothing. Compress a vote of stumps (learner='stump'), or certify "
@@ -136,8 +146,8 @@ def _refuse(model: Model) -> None:
         )
     others = [rule for rule in model.vote.hypotheses if not isinstance(rule, StumpRule)]
     if others or model.vote.outputs > 1 or not len(model.vote.votes):
-        kinds = f"{type(others[0]).__name__} rules" if others else "no other rules"
         raise NotCertified(
-            f"the vote has {model.classes.size} classes and {kinds}; what can be compressed is a "
-            "vote of stumps on two classes, such as AdaBoostClassifier() finds"
+            f"this is a vote of {model.ledger.booster} with {model.ledger.learner} on "
+            f"{model.classes.size} classes; what can be compressed is a vote of stumps on two "
+            "classes with one vote each, such as AdaBoostClassifier() finds"
         )

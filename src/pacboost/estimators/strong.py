@@ -123,6 +123,19 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
         """Compare rows with those the fit has looked at, to learn or to certify."""
         return self._ready().overlap(self._open(X))
 
+    def answer(self, X: Any, **wishes: Any) -> Any:
+        """Answer where confident enough: see AbstainingMixin."""
+        return self._ready().answer(self._open(X), **wishes)
+
+    def certify_answers(self, X: Any, y: Any, **wishes: Any) -> Any:
+        """Certify the error among the answered by fresh rows: see AbstainingMixin."""
+        return self._ready().certify_answers(self._open(X), y, **wishes)
+
+    def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Give the margin of every row: see MarginsMixin."""
+        found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
+        return found
+
     def save(self, path: str | Path) -> None:
         """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back."""
         self._ready().save(path)

@@ -31,6 +31,8 @@ LAST = 20
 """The edge that is told is the mean over so many of the last rounds."""
 IMPROVED = 0.1
 """By so much log loss, of one row's worth, the watching rows have to fare better in the end."""
+TIMES = 3
+"""Few watching rows may ask for an end too early, but not by more than so many times."""
 WORTH_IT = 0.02
 """Rows that watched are learned from in the end if they are at least such a share of all."""
 
@@ -152,7 +154,8 @@ class Course:
         if self._watch.size < WORTH_IT * parts.learn.size:
             return scout.estimator
         best = len(scout.estimator.ledger_)
-        rounds = min(choice.rounds, max(1, choice.least, math.ceil(MORE_ROUNDS * best)))
+        least = min(choice.least, TIMES * best)
+        rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
         estimator = scout.candidate.make(early_stopping=False, n_rounds=rounds)
         self._fit(estimator, parts.known, None)
         why = scout.estimator.ledger_.stopped.partition(";")[0]

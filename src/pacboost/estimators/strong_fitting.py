@@ -132,7 +132,7 @@ class StrongFitting:
         choice = choose(
             texts=_texts(columns) if texts else None,
             rows=number,
-            classes=labels.shape[1] if labels.ndim > 1 else np.unique(labels).size,
+            classes=labels.shape[1] if labels.ndim > 1 else np.unique(labels[parts.known]).size,
             several_labels=labels.ndim > 1,
             rounds=self.n_rounds,
             common=common | ({"text_columns": columns} if columns else {}),

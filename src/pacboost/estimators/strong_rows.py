@@ -102,9 +102,24 @@ def by_chance(rows: int, epsilon: float | None, delta: float, seed: int) -> Part
 
 
 def by_time(times: NDArray[np.intp], epsilon: float | None, delta: float) -> Parts:
-    """Certify by the latest rows, and watch by those before them."""
+    """Certify by the latest rows, and watch by those before them.
+
+    Rows of one moment stay together, so that whatever is learned from is earlier.
+
+    >>> by_time(np.repeat(np.arange(8), 50), None, 0.05).certify.tolist() == list(range(300, 400))
+    True
+    """
     certify = certifying_rows(times.size, epsilon, delta, holdout.examples_for_hoeffding)
     order = np.argsort(times, kind="stable")[::-1]
+    if certify:
+        first = times[order[certify - 1]]
+        later, also = (int(np.count_nonzero(own)) for own in (times > first, times >= first))
+        certify = also if also <= 2 * certify or not later else later
+        if 2 * certify > times.size:
+            raise DataError(
+                f"{certify:,} of {times.size:,} rows have the latest time, too many to be set "
+                "apart; give finer times, or none"
+            )
     return _parts(order[certify:], order[:certify])
 
 

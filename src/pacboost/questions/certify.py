@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,11 @@ from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
+
+UNCHECKED = (
+    "the model has not seen these rows: it came from a file or a pickle, which do not remember "
+    "them, so this could not be checked"
+)
 
 
 def certify(
@@ -28,7 +34,8 @@ def certify(
     Parameters
     ----------
     model : any fitted classifier with ``predict``
-        A pacboost model remembers a sketch of its training rows and refuses those.
+        A pacboost model remembers a sketch of its training rows and refuses those. A file or a
+        pickle does not remember them: the certificate then says that nothing was checked.
     X, y : rows and labels that had no part in fitting or choosing the model
     delta : float, default=0.05
         The probability with which the claim may fail.
@@ -54,6 +61,21 @@ def certify(
     share = probability("delta", delta) / positive_whole("models", models)
     wrong = mistakes(model, X, y)
     refuse_training_rows(model, X)
+    found = _certificate(wrong, delta, share, models, groups, ordered=ordered)
+    if hasattr(model, "ledger_") and not getattr(model, "_sketches", ()):
+        found = replace(found, assumptions=(*found.assumptions, UNCHECKED))
+    return found
+
+
+def _certificate(
+    wrong: NDArray[np.bool_],
+    delta: float,
+    share: float,
+    models: int,
+    groups: Any,
+    *,
+    ordered: bool,
+) -> Certificate:
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
     if groups is not None:

@@ -104,7 +104,10 @@ def sentence(certificate: Certificate, delta: float | None = None) -> str:
     sure = f"With {100 * (1 - chance):.6g} % confidence"
     most = percent_above(certificate.value)
     if certificate.bound == "dependent.groups_bound":
-        return f"{sure} it errs on at most {most} of future examples of new groups like these."
+        return (
+            f"{sure} it errs on at most {most} of the examples of a new group like these, on "
+            "average over groups, large or small."
+        )
     if certificate.bound == "dependent.ordered_bound":
         return (
             f"{sure} its mean chance of an error was at most {most} over the latest "
