@@ -14,11 +14,12 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import naive, walk
+from pacboost.kernels import walk
 from pacboost.kernels.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
+from tests.kernels import naive
 
 
 def units(numbers: NDArray[np.int64]) -> NDArray[np.float64]:

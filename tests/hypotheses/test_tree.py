@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import naive
 from pacboost.kernels.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
+from tests.kernels import naive
 
 NAMES = Names(("age", "colour", "size").__getitem__, level=lambda _, k: "rgb"[k])
 

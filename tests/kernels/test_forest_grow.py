@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW
 from pacboost.kernels.forest_grow import LEAF
-from pacboost.kernels.naive_forest import Chance, Grower
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.bags import Bag
 from pacboost.training.forest import Limits, TreeMaker, TreeMember
+from tests.kernels.naive_forest import Chance, Grower
 
 MISSING = 9
 

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import best_split, grow, naive, pairing, plain_split, routing
+from pacboost.kernels import best_split, grow, pairing, plain_split, routing
+from tests.kernels import naive
 
 CRITERIA = {"newton": best_split.NEWTON, "z": best_split.Z, "error": best_split.ERROR}
 WIDTH = 264

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import histogram, naive
+from pacboost.kernels import histogram
+from tests.kernels import naive
 
 
 def some_codes(

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import lookup, naive
+from pacboost.kernels import lookup
+from tests.kernels import naive
 
 SIZES = (0, 1, 2, 3, 127, 254, 255, 256, 300, 1000)
 Floats = NDArray[np.floating]

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import measure, naive
+from pacboost.kernels import measure
+from tests.kernels import naive
 
 
 def measured(

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
 from numpy.typing import NDArray
 
-from pacboost.kernels import naive, split
+from pacboost.kernels import split
+from tests.kernels import naive
 
 
 def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:

@@ -11,8 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import naive, update
+from pacboost.kernels import update
 from pacboost.numerics.exact import MOST_TOTAL, VOTE_UNIT, round_vote
+from tests.kernels import naive
 
 LARGEST = math.log(MOST_TOTAL)
 RELATIVE = 2.0**-52

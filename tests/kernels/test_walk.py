@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import naive, walk
+from pacboost.kernels import walk
+from tests.kernels import naive
 
 
 def random_tree(

@@ -19,7 +19,7 @@ from pacboost.boosters.booster import Booster, whole_values
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow, naive
+from pacboost.kernels import grow
 from pacboost.kernels.threads import using
 from pacboost.learners.dense_growing import ROWS_WORTH_THREADS
 from pacboost.learners.tree import Tree
@@ -29,6 +29,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.training.loop import Run
+from tests.kernels import naive
 from tests.worlds import make_sample, noisy
 
 LOOSE = Tree(min_leaf_rows=0, min_leaf_weight=0, cat_smooth=0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import best_split, naive
+from pacboost.kernels import best_split
 from pacboost.kernels.threads import using
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.blocks import ROWS_LOOKED_AT, Blocks, lay_out
@@ -18,6 +18,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
+from tests.kernels import naive
 
 
 def decoded(blocks: Blocks, feature: int) -> NDArray[np.int64]:

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import naive
 from pacboost.kernels.threads import using
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training import judge
 from pacboost.training.each_row import EachRow
+from tests.kernels import naive
 from tests.training.prefixes import class_samples, costs, sample_of, shares, wrong
 
 MANY = settings(max_examples=60, deadline=None)
