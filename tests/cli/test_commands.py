@@ -119,7 +119,7 @@ def group(
         (NotCertified("rows were seen"), 1, "Error: rows were seen"),
         (MemoryError(), 2, "Error: there is not enough memory"),
         (PermissionError(13, "Permission denied", "m.pacb"), 2, "Permission denied: 'm.pacb'"),
-        (KeyboardInterrupt(), 130, "Interrupted."),
+        (KeyboardInterrupt(), 130, "Interrupted;"),
         (BrokenPipeError(errno.EPIPE, "nobody reads any more"), 1, ""),
         (click.UsageError("both"), 2, "Error: both"),
         (TypeError("oops"), 3, "mistake in pacboost; PACBOOST_DEBUG=1"),

@@ -186,3 +186,19 @@ def test_texts(tmp_path: Path) -> None:
     assert "name the column that holds them by --text" in result.stderr
     named = run("predict", tmp_path / "m.pacb", path, "--text", "utterance")
     assert named.stdout.splitlines()[1:] == rows["intent"]
+
+
+def test_what_is_read_is_never_written_over(folder: Path) -> None:
+    before = {name: (folder / name).read_bytes() for name in ("rows.csv", "m.pacb")}
+    model, rows = folder / "m.pacb", folder / "rows.csv"
+    for asked in (
+        ["predict", model, rows, "--output", rows],
+        ["predict", model, rows, "--output", model],
+        ["export", model, "--to", "python", "--output", model],
+        ["report", model, "--output", model],
+        ["fit", rows, "--target", "label", "--output", rows],
+    ):
+        result = run(*asked)
+        assert result.exit_code == 2, result.output
+        assert "would be lost" in result.stderr
+    assert before == {name: (folder / name).read_bytes() for name in before}

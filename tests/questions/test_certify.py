@@ -245,6 +245,14 @@ def test_fresh_draws_that_repeat_training_rows_are_welcome() -> None:
         assert certificate.inputs["n"] == 300  # none is dropped in silence
 
 
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_rows_without_a_group_are_refused(model: AdaBoostClassifier, missing: object) -> None:
+    """They would count as one group, however many they are."""
+    groups = np.array([missing, *range(len(LABELS) - 1)], dtype=object)
+    with pytest.raises(DataError, match="missing"):
+        certify(model, FRESH, LABELS, groups=groups)
+
+
 def test_the_sketch_stays_in_memory(model: AdaBoostClassifier, tmp_path: Path) -> None:
     assert model.overlap(X) is not None
     salt = model._sketches[0].salt

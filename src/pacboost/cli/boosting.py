@@ -52,7 +52,7 @@ def in_memory_model(given: Mapping[str, Any]) -> AdaBoostClassifier | BoostClass
 
 def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
     """Read, boost, show, and save if asked to; after Ctrl-C too, what is done is kept."""
-    check_output(output)
+    check_output(output, data)
     model = in_memory_model(given)
     examples = read_examples(data, target, given["drop"], categories=given["categories"])
     said = about(data, examples.table)

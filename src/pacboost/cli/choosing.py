@@ -22,7 +22,7 @@ CLASSES_NAMED = 6
 
 def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
     """Read, choose, boost, certify, show, and save if asked to; no, if epsilon was missed."""
-    check_output(output)
+    check_output(output, data)
     for name in ("epsilon", "delta"):
         if given[name] is not None:
             probability(name, given[name])

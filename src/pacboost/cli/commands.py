@@ -54,7 +54,7 @@ class Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
+            click.echo("Interrupted; nothing more was written.", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
         except errors.NotCertified as refusal:
             raise Said(str(refusal), THE_ANSWER_IS_NO) from refusal

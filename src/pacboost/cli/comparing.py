@@ -23,7 +23,7 @@ def run_compare(
     data: Path, target: str, given: Mapping[str, Any], *, as_json: bool, plot: Path | None
 ) -> None:
     """Read, boost by every rule, and show what is done, after Ctrl-C too."""
-    check_output(plot)
+    check_output(plot, data)
     if plot is not None:
         figure()  # without matplotlib it ends here, not after the work
     learner = given["learner"]

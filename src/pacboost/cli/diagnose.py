@@ -50,6 +50,12 @@ def command(
                 f"--label is {label!r}; the labels are {', '.join(sorted(set(named)))}"
             )
         y = [one == label for one in named]
+    elif len(set(y.tolist())) > 2:
+        shown = ", ".join(sorted({str(one) for one in y.tolist()})[:10])
+        raise ParameterError(
+            f"column {target!r} holds {len(set(y.tolist()))} classes; edges are measured for one "
+            f"against the others: name it by --label, one of {shown}"
+        )
     with telling.working("measuring"):
         found = diagnose(None, examples.table, y, delta=delta, seed=seed)
     hopeless = max(stage.upper for stage in found.stages) <= 0

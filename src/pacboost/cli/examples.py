@@ -43,8 +43,8 @@ def read_examples(
             name = table.name(column)
             raise FileError(
                 f"{data}: column {name!r} holds {len(own):,} different texts; as a category it may "
-                f"have {MOST_LEVELS} levels. Leave it out by --drop {name}, or have its words read "
-                f"by --text {name}"
+                f"have {MOST_LEVELS} levels. Leave it out by --drop {name}"
+                + ("" if text is None else f", or have its words read by --text {name}")
             )
     return LabelledTable(table, examples.labels)
 

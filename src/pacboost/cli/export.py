@@ -34,7 +34,7 @@ def command(model: Path, to: str | None, output: Path, as_json: bool) -> None:
     from pacboost.cli.models import check_output, load
     from pacboost.models.export.door import export
 
-    check_output(output)
+    check_output(output, model)
     fitted = load(model)
     with telling.working("writing"):
         export(fitted, output, to)

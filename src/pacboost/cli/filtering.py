@@ -73,7 +73,7 @@ def run_filtering(
     as_json: bool = False,
 ) -> None:
     """Draw, boost, show, and save if asked to; after Ctrl-C too."""
-    check_output(output)
+    check_output(output, *data)
     source = [str(path) for path in data]
     named = {"table": table, "query": query, "drop": drop}
     options = {name: value for name, value in named.items() if value}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,18 @@ def load(path: Path) -> Any:
         return load(path)
 
 
-def check_output(output: Path | None) -> None:
+def check_output(output: Path | None, *inputs: Path) -> None:
     """Look at where a file shall go before the work, not after."""
     if output is None:
         return
-    if not output.absolute().parent.is_dir():
+    folder = output.absolute().parent
+    if not folder.is_dir():
         raise FileError(f"{output}: its folder does not exist; make it first")
+    if not os.access(folder, os.W_OK):
+        raise FileError(f"{output}: its folder may not be written to; name another")
     if output.is_dir():
         raise FileError(f"{output}: is a folder; name a file in it")
+    if output.exists() and not output.is_file():
+        raise FileError(f"{output}: is no file, but a device or a pipe; name a file")
+    if output.exists() and any(own.exists() and own.samefile(output) for own in inputs):
+        raise FileError(f"{output}: is what is read, and would be lost; name another file")

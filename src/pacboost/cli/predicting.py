@@ -7,7 +7,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +22,7 @@ from pacboost.cli.models import check_output, load, model_first
 from pacboost.cli.rows import Reader, labels
 from pacboost.errors import FileError
 from pacboost.models.answers import confidence
+from pacboost.sources.placing import placed
 
 MOST_CLASSES = 10
 """The summary names so many classes."""
@@ -66,7 +67,7 @@ def run_predict(
 ) -> None:
     """Answer, write, and sum up: on the error stream where the answers go to the output."""
     model_path, data = model_first(model_path, data)
-    check_output(output)
+    check_output(output, model_path, data)
     model = load(model_path)
     if (proba or abstain_below is not None) and not hasattr(model, "predict_proba"):
         raise FileError(f"{model_path}: predicts numbers, which have no probabilities")
@@ -156,11 +157,5 @@ def _writing(output: Path | None, *, nothing: bool) -> Iterator[IO[str]]:
         else:
             yield sys.stdout
         return
-    part = output.with_name(f".{output.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="") as file:
-            yield file
-        part.replace(output)
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    with placed(output) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield file

@@ -43,7 +43,7 @@ def command(
     if (data is None) != (target is None):
         raise click.UsageError("--data and --target go together")
     path = output or model.with_suffix(".html")
-    check_output(path)
+    check_output(path, model, *([] if data is None else [data]))
     fitted = load(model)
     rows = () if data is None else read_all(fitted, data, str(target), text, drop)[:2]
     with telling.working("writing the page"):

@@ -26,6 +26,7 @@ from pacboost.estimators.text_reading import fingerprints
 from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import Evidence, Verdict
+from pacboost.samples.groups import numbered
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns
 from pacboost.sources.oracles.choose import as_oracle
@@ -171,7 +172,7 @@ class StrongFitting:
         if reading.groups is not None and reading.time is not None:
             raise ParameterError("groups and time were both given; rows are one or the other")
         if reading.groups is not None:
-            groups = strong_rows.numbered(np.asarray(reading.groups), rows)
+            groups = numbered(np.asarray(reading.groups), rows)
             why = f"{int(groups.max()) + 1} groups are too few to set any apart"
             return strong_rows.by_groups(groups, *asked, seed), Promise(*asked, groups), why
         why = f"{rows} rows are too few to set any apart"

@@ -6,7 +6,7 @@ are: in a list of strings, or in columns whose cells read like sentences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -58,11 +58,16 @@ def is_source(X: Any) -> bool:
 def is_texts(X: Any) -> bool:
     """Tell whether rows are texts: a list, an array or a series of strings."""
     if isinstance(X, np.ndarray):
-        return X.ndim == 1 and X.size > 0 and isinstance(X[0], str)
+        return X.ndim == 1 and isinstance(_first(X), str)
     if isinstance(X, list | tuple):
-        return bool(X) and isinstance(X[0], str)
+        return isinstance(_first(X), str)
     series = nw.from_native(X, pass_through=True, series_only=True)
     return isinstance(series, nw.Series) and len(series) > 0 and isinstance(series[0], str)
+
+
+def _first(cells: Iterable[Any]) -> Any:
+    """The first cell that is not missing; whoever reads texts names the rows that hold none."""
+    return next((cell for cell in cells if cell is not None), None)
 
 
 def read(X: Any, y: Any, groups: Any, time: Any) -> Reading:

@@ -140,18 +140,6 @@ def _parts(known: Rows, certify: Rows) -> Parts:
     return Parts(np.sort(known[watch:]), np.sort(known[:watch]), np.sort(certify))
 
 
-def numbered(groups: NDArray[Any], rows: int) -> Rows:
-    """Number the groups 0, 1, ... row by row."""
-    if groups.shape != (rows,):
-        raise DataError(f"groups has shape {groups.shape}; one label for each of {rows} rows")
-    if any(label is None or label != label for label in groups.tolist()):  # noqa: PLR0124
-        raise DataError("groups holds missing values; give every row its group")
-    try:
-        return np.unique(groups, return_inverse=True)[1].astype(np.intp)
-    except TypeError:  # text and numbers mixed
-        return np.unique(groups.astype(str), return_inverse=True)[1].astype(np.intp)
-
-
 def ordered(times: NDArray[Any], rows: int) -> Rows:
     """Give every row its place in time; text has to be dates that sort as they read."""
     if times.shape != (rows,):

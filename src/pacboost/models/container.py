@@ -25,6 +25,7 @@ from typing import Any
 from pacboost.errors import FileError
 from pacboost.models import document
 from pacboost.models.room import Room
+from pacboost.sources.placing import place_of
 
 VERSION = 3
 DIGEST = 32
@@ -53,7 +54,8 @@ def packed(content: dict[str, Any]) -> Iterator[bytes | memoryview]:
 
 def write(path: Path, kind: str, content: dict[str, Any], part: Path | None = None) -> None:
     """Write a file whole or not at all: beside its place, and then put there once on disk."""
-    part = part or path.with_name(f".{path.name}.{os.getpid()}.part")
+    place = place_of(path)
+    part = part or place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:
             digest = hashlib.sha256()
@@ -63,7 +65,7 @@ def write(path: Path, kind: str, content: dict[str, Any], part: Path | None = No
             file.write(digest.digest())
             file.flush()
             os.fsync(file.fileno())
-        part.replace(path)
+        part.replace(place)
     finally:
         with suppress(OSError):
             part.unlink()

@@ -12,6 +12,7 @@ from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.samples.groups import numbered
 
 UNCHECKED = (
     "the model has not seen these rows: it came from a file or a pickle, which do not remember "
@@ -116,9 +117,6 @@ def refuse_training_rows(model: Any, X: Any) -> None:
 
 
 def _shares(wrong: NDArray[np.bool_], groups: Any) -> list[float]:
-    labels = np.asarray(groups)
-    if labels.shape != wrong.shape:
-        raise DataError(f"groups has shape {labels.shape}; one label for each of {wrong.size} rows")
-    _, place = np.unique(labels, return_inverse=True)
+    place = numbered(np.asarray(groups), wrong.size)
     shares = np.bincount(place, weights=wrong) / np.bincount(place)
     return [float(share) for share in shares]

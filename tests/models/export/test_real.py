@@ -39,5 +39,6 @@ def test_every_row_of_a_real_table(name: str, make: Any, tmp_path: Path) -> None
         pytest.skip("needs a C compiler named cc")
     export(estimator, tmp_path / "real.c")
     library = compiled(tmp_path / "real.c")
-    rows: Any = Case(estimator, None, np.ascontiguousarray(numbers))  # type: ignore[arg-type]
+    nothing: Any = None
+    rows: Any = Case(estimator, nothing, np.ascontiguousarray(numbers))
     assert np.array_equal(answers(library, "real", rows), predicted)

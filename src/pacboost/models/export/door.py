@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pacboost.errors import FileError, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.models.export.c import to_c
 from pacboost.models.export.onnx import to_onnx
 from pacboost.models.export.program import MOST_SPLITS, Program, program_of
 from pacboost.models.export.python import to_python
+from pacboost.sources.placing import placed
 
 KINDS: dict[str, tuple[Callable[[Program, str], str | bytes], int]] = {
     "python": (lambda program, name: to_python(program), MOST_SPLITS),
@@ -45,12 +44,5 @@ def export(model: Any, path: str | Path, kind: str | None = None) -> None:
 
 def _write(path: Path, content: bytes) -> None:
     """Write the file whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with placed(path) as part:
         part.write_bytes(content)
-        part.replace(path)
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
-    finally:
-        with suppress(OSError):
-            part.unlink()

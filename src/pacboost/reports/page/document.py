@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
-from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
-from pacboost.errors import FileError
 from pacboost.reports.page.calibration import calibration
 from pacboost.reports.page.confusion import confusion
 from pacboost.reports.page.evidence import Evidence, Numbers
@@ -25,6 +22,7 @@ from pacboost.reports.page.section import Section
 from pacboost.reports.page.sentence import Sentence, line, sentence
 from pacboost.reports.page.shapes import shapes
 from pacboost.reports.page.subject import Subject
+from pacboost.sources.placing import placed
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
@@ -42,15 +40,8 @@ def write_report(
 ) -> Path:
     """Write the page of a subject whole or not at all; give the path of the file."""
     path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with placed(path) as part:
         part.write_text(page(subject, rows, title, said), encoding="utf-8", newline="\n")
-        part.replace(path)
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
-    finally:
-        with suppress(OSError):
-            part.unlink()
     return path
 
 

@@ -1,0 +1,44 @@
+"""Files are written whole, where links lead, and never in the place of something else."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from pacboost.errors import FileError
+from pacboost.sources.placing import placed
+
+
+def test_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with placed(path) as part:
+        part.write_text("one")
+        assert not path.exists()
+    assert path.read_text() == "one"
+    with suppress(KeyError), placed(path) as part:
+        part.write_text("half")
+        raise KeyError
+    assert path.read_text() == "one"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    target.write_text("old")
+    link.symlink_to(target)
+    with placed(link) as part:
+        part.write_text("new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+@pytest.mark.parametrize("what", ["pipe", "folder"])
+def test_what_is_no_file_is_refused(tmp_path: Path, what: str) -> None:
+    path = tmp_path / what
+    os.mkfifo(path) if what == "pipe" else path.mkdir()
+    with pytest.raises(FileError, match=what), placed(path):
+        pass
+    assert path.is_fifo() or path.is_dir()
