@@ -93,3 +93,10 @@ def test_abstaining_lists_keep_silent_and_others_speak() -> None:
     assert values.tolist() == [[1, 1]] * 3
     speaking = WordList(rule.asked, values, abstains=False)
     assert speaking.allowed(values).tolist() == values.tolist()
+
+
+def test_no_value_is_a_negative_zero() -> None:
+    """A file holds whole steps of the grid; what it gives back has to be the same bits."""
+    rule = WordList(np.array([0], np.int32), np.zeros((2, 1)))
+    kept = rule.allowed(np.array([[-1e-9], [-0.0]]))
+    assert not np.signbit(kept).any()

@@ -60,6 +60,7 @@ class WordList(Hypothesis):
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
         """Round to the grid, and keep silent where none of the words occurs, if so agreed."""
         kept: CellValues = np.rint(values / GRID) * GRID if unit < GRID else values.copy()
+        kept += 0.0  # a file holds whole steps, of which -0 is none
         if self.abstains:
             kept[-1] = 0
         return kept

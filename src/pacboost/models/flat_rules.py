@@ -16,8 +16,8 @@ from pacboost.samples.bins import Bins
 
 BYTES_A_STUMP, BYTES_A_LIST = 300, 700
 MOST_STEPS = 5_000_000
-"""So many values are kept as steps of a grid, which are small; more as the doubles they are, which
-need no room to be unfolded."""
+"""So many values are kept as steps of a grid in the fewest bits; up to twice as many in 32 bits,
+and more as the doubles they are: the room to unfold them goes with the size of the file."""
 
 SIGNS = ("above", "missing")
 STUMP: dict[str, type[np.generic]] = {
@@ -73,7 +73,7 @@ def lists_written(lists: Sequence[WordList]) -> dict[str, Any]:
         "words": np.concatenate([rule.asked for rule in lists]).astype(np.int32),
         "abstains": np.array([rule.abstains for rule in lists], dtype=np.bool_),
         "grid": GRID,
-        "values": _as_steps(values) if values.size <= MOST_STEPS else values,
+        "values": _as_steps(values) if values.size <= 2 * MOST_STEPS else values,
     }
 
 
@@ -82,7 +82,8 @@ def _as_steps(values: NDArray[np.float64]) -> NDArray[Any]:
     steps = np.rint(values / GRID)
     if not np.array_equal(steps * GRID, values):
         return values
-    for kind in (np.int16, np.int32):
+    kinds = (np.int16, np.int32) if values.size <= MOST_STEPS else (np.int32,)
+    for kind in kinds:
         if np.abs(steps).max(initial=0) <= np.iinfo(kind).max:
             return steps.astype(kind)
     return values
