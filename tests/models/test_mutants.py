@@ -16,7 +16,11 @@ from pacboost.questions.verify import verify
 from tests.models.kinds import FOLDER, KINDS, answers, rows
 from tests.models.mutants import GREEDY, WAYS, sealed
 
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # votes of 1e150 may overflow
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # votes of 1e150 may overflow
+    # a file whose names were dropped or added is another model, of rows without or with names
+    pytest.mark.filterwarnings("ignore:X (does not have valid|has) feature names:UserWarning"),
+]
 
 
 OTHER_ROWS = ("feature names should match", "Expected 2D array")
