@@ -94,3 +94,16 @@ def test_no_number(people_model: Path) -> None:
     result = run("ask", people_model, "size=tall")
     assert result.exit_code == 2
     assert "size" in result.stderr
+
+
+def test_a_threshold_that_was_certified_is_kept_to(tmp_path: Path) -> None:
+    """Unless another one is asked for."""
+    rows = requests(40)
+    model = pacboost.TextBoostClassifier(n_rounds=20, random_state=0, certify="holdout")
+    model.fit(rows["utterance"], rows["intent"])
+    fresh, known = ["my card", "top up"] * 60, ["lost card", "top-up"] * 60
+    model.certify_answers(fresh, known, abstain_below=0.99)
+    model.save(tmp_path / "m.pacb")
+    assert answer("ask", tmp_path / "m.pacb", "hello")["answers"][0]["answer"] is None
+    free = answer("ask", tmp_path / "m.pacb", "hello", "--abstain-below", "0")["answers"][0]
+    assert free["answer"] is not None

@@ -16,7 +16,9 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified
 from pacboost.estimators.adaboost import AdaBoostClassifier
 from pacboost.estimators.boost import BoostClassifier
+from pacboost.estimators.compressing import _moved
 from pacboost.hypotheses.stump import StumpRule
+from pacboost.sources.arrays import ArrayTable
 from tests.bounds.coverage import check_coverage, check_rejected
 
 Rows = NDArray[np.float64]
@@ -122,3 +124,13 @@ def test_on_noise_the_bound_holds_and_the_twin_that_pays_nothing_fails() -> None
         free += clopper_pearson(inputs["mistakes"], inputs["rest"], 0.1) < 0.5
     check_coverage("compression.vote_bound on noise", held, 60, 0.1)
     check_rejected("compression.vote_bound without its prior", free, 60, 0.1)
+
+
+def test_rules_that_become_equal_are_one() -> None:
+    """Else a set of rules would be priced that is none."""
+    table = ArrayTable(np.array([[0.0], [1.0], [2.0]]))
+    rules = [StumpRule(0, threshold, cut, 1, -1) for cut, threshold in enumerate([1.25, 1.5, 0.5])]
+    moved, votes, rows = _moved(rules, np.array([0.5, 0.25, 1.0]), table)
+    assert [rule.threshold for rule in moved] == [1.0, 0.0]
+    assert votes.tolist() == [0.75, 1.0]
+    assert rows.tolist() == [1, 0]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.search import expected_mistakes
 from pacboost.errors import DataError
+from pacboost.estimators.strong import StrongClassifier
 from pacboost.estimators.strong_rows import (
     FEWEST,
     LARGEST_SHARE,
@@ -69,3 +70,21 @@ def test_learning_precedes_watching_and_watching_certifying(times: list[int]) ->
     if parts.watch.size:
         assert when[parts.learn].max() <= when[parts.watch].min()
         assert when[parts.watch].max() < when[parts.certify].min()
+
+
+def test_labels_of_certifying_rows_shape_nothing() -> None:
+    """A class that only they have would be a fourth, and of four classes fewer rounds are made."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(800, 2))
+    y = (np.sin(4 * X[:, 0]) + X[:, 1] > 0).astype(int) + (X[:, 0] * X[:, 1] > 0.3)
+    seed = int(np.random.RandomState(0).randint(2**31))
+    strange = y.copy()
+    strange[by_chance(800, None, 0.05, seed).certify[0]] = 9
+    one, other = (StrongClassifier(random_state=0).fit(X, labels) for labels in (y, strange))
+    assert len(one.ledger_) == len(other.ledger_)
+    assert (one.decision_function(X) == other.decision_function(X)).all()
+
+
+def test_a_missing_text_is_named_by_its_row() -> None:
+    with pytest.raises(DataError, match="row 0"):
+        StrongClassifier().fit([None, "lost card", "top up"] * 20, ["a", "b", "c"] * 20)
