@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import pacboost
@@ -22,7 +24,15 @@ from tests.models.kinds import FOLDER, KINDS, answers
 def test_saved_files_answer_as_they_did(kind: str) -> None:
     model = pacboost.load(FOLDER / f"{kind}.pacb")
     expected = json.loads((FOLDER / f"{kind}.json").read_text(encoding="utf-8"))
-    assert answers(model, kind) == expected
+    found = answers(model, kind)
+    assert found["predict"] == expected["predict"]
+    # NumPy's exp differs in its last bit between processors, and probabilities pass through it.
+    np.testing.assert_allclose(chances(found), chances(expected), rtol=1e-14)
+
+
+def chances(said: dict[str, Any]) -> list[float]:
+    """Read the probabilities, which are stored as hexadecimal floats; none for a regressor."""
+    return [float.fromhex(value) for value in said.get("chances", [])]
 
 
 @pytest.mark.parametrize("kind", KINDS)
