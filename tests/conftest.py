@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 
 from tests.bounds.coverage import COUNTS, HEADER
+
+
+@pytest.fixture(autouse=True, scope="session")
+def hear_interrupts() -> Iterator[None]:
+    """Let Ctrl-C raise, also where the tests were started with it ignored, as by ``nohup … &``.
+
+    Python then installs no handler, and neither do the processes that tests start, so tests that
+    interrupt themselves would wait for ever.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
