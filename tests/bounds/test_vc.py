@@ -204,6 +204,40 @@ def test_vote_labelings_by_brute_force() -> None:
     assert len(found) <= math.exp(growth_of_vote(4, 2)(6) - math.log(6)) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_ties_as_mistakes_make_no_more_patterns(seed: int) -> None:
+    """Lemma 5 of the page on growth: Cover's count bounds the sets of mistakes, ties included.
+
+    Every answer occurs with both labels, so that no vote without ties makes the same mistakes.
+    """
+    generator = np.random.default_rng(seed)
+    distinct = int(generator.integers(1, 4))
+    answers = generator.choice([-1, 1], size=(4, distinct)).repeat(2, axis=0)
+    labels = np.tile([1, -1], 4)
+    found = set()
+    for votes in product(range(-3, 4), repeat=distinct):
+        score = answers @ np.array(votes)
+        if score.any():  # a vote that is 0 everywhere makes only mistakes, and violates no bound
+            found.add(tuple(labels * score <= 0))
+    assert len(found) <= math.exp(growth_of_vote(distinct, distinct)(8)) / distinct / (distinct + 1)
+
+
+def test_a_ghost_sample_reaches_its_mean() -> None:
+    """Lemma 1 of the page on growth: P[Bin(g, p) ≥ gp] > 1/4 for every p > 1/g."""
+    for g in (2, 3, 4, 5, 7, 10, 30, 100, 1000):
+        means = np.concatenate([np.arange(1, g) + 1e-9, np.linspace(1.001, g, 400)])
+        p = np.minimum(means / g, 1.0)
+        assert (binom.sf(np.ceil(g * p * (1 - 1e-15)) - 1, g, p) > 0.25).all()
+
+
+def test_halves_of_a_pool_differ_little() -> None:
+    """Inequality (1) of the page on growth, for every pool of up to 2·19 points."""
+    for n in range(1, 20):
+        pool, k = np.mgrid[: 2 * n + 1, : n + 1]
+        d = np.maximum(pool - 2 * k, 0)
+        assert (hypergeom.cdf(k, 2 * n, pool, n) <= 2 * np.exp(-(d**2) / n) * (1 + 1e-9)).all()
+
+
 def test_vote_vectors() -> None:
     """20 features, 20 rules, 20,000 points: the product of the lecture against counting."""
     m, price = 20_000, math.log(20 * 21)

@@ -11,7 +11,8 @@ hypothesis may be chosen on the same n examples. With k mistakes and r = k/n:
 The first is (R - r)/√R ≤ √(4e) solved for R (Vapnik 1998). With E = 4e the root is
 √(1 + 4r/E); printed without the 4, as it sometimes is, the number is too small to be a bound. The
 last (Leboeuf, LeBlanc and Marchand 2021) is the tightest. It imagines g further examples; g must
-be fixed before the mistakes are counted, and is 4n here unless another number is given.
+be fixed before the mistakes are counted, and is 4n here unless another number is given. All four
+are proved in docs/proofs/growth.md.
 
 ``log_growth`` is a function m ↦ ln Π(m), or the number it gives at 2n (at n + g for the last).
 """
@@ -181,8 +182,9 @@ def growth_of_vote(rules: int, distinct: int) -> Growth:
 
     ln C(G, D) + ln Cov(m, D) + ln(D(D + 1)), Cov(m, D) = 2 Σ_{k<D} C(m - 1, k) (Cover 1965): choose
     the rules, then count halfspaces through the origin in their answers. The last term pays for a D
-    that was not fixed before. A rule and its opposite are one; the sign is in the vote. Ties must
-    go to the answer of one voter; counting them as mistakes in k only makes the bound larger.
+    that was not fixed before. A rule and its opposite are one; the sign is in the vote. Ties may
+    count as mistakes, in k and in the risk, or get the answer of one of the voters
+    (docs/proofs/growth.md, lemma 5).
 
     >>> round(growth_of_vote(rules=20 * 63, distinct=20)(20_000))
     256
