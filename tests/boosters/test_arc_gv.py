@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 
 import numpy as np
@@ -40,6 +41,22 @@ def test_the_margin_passes_any_below_the_edge(edge: float, order: str) -> None:
     list(islice(run, 2000))
     assert run.stopped.startswith("the margin is")
     assert run.done[-1].entry.margin >= edge - 0.1  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("order", ["random", "heavy", "light"])
+def test_the_margin_against_the_mean_of_past_goals(order: str) -> None:
+    """m_T ≥ γ - E_T/2 - ln(n)/A_T, the inequality that makes the margin converge."""
+    edge, rows = 0.3, 40
+    X, signs = noisy(rows, 2, seed=5)
+    run = Run(make_sample(X, signs), Adversary(edge, order), ArcGV(1e-6), seed=1)
+    votes, missing, before = 0.0, 0.0, 0.0
+    for done in islice(run, 500):
+        vote, margin = done.entry.vote, done.entry.margin
+        assert margin is not None
+        assert done.entry.edge >= edge - 1e-9
+        missing += vote * max(0.0, edge - max(0.0, before))
+        votes, before = votes + vote, margin
+        assert margin >= edge - missing / votes / 2 - math.log(rows) / votes - 1e-9
 
 
 def test_it_is_adaboost_until_all_rows_are_right() -> None:

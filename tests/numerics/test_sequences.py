@@ -282,3 +282,22 @@ def test_bad_numbers_are_refused() -> None:
         Betting(DELTA, grid=0)
     with pytest.raises(ParameterError, match="delta is 0"):
         EmpiricalBernstein(0)
+
+
+def test_inequality_behind_empirical_bernstein() -> None:
+    """exp(λξ - ψ(λ)ξ²) ≤ 1 + λξ for 0 ≤ λ < 1 and ξ ≥ -1, with equality at ξ = -1."""
+    weight, xi = np.meshgrid(np.linspace(0, 0.99, 100), np.linspace(-1, 5, 601))
+    psi = -np.log1p(-weight) - weight
+    left = np.exp(weight * xi - psi * xi**2)
+    assert (left <= (1 + weight * xi) * (1 + 1e-12)).all()
+    twin = np.exp(weight * xi - 0.9 * psi * xi**2)  # a penalty that is too small
+    assert (twin > 1 + weight * xi + 1e-9).any()
+
+
+@given(st.floats(0, 1), st.floats(1e-6, 1e3))
+def test_factors_of_betting_grow_with_the_mean(x: float, weight: float) -> None:
+    """No factor of the capital decreases in m, so one m that is ruled out rules out all above."""
+    m = np.linspace(0, 1 - 1e-9, 500)
+    factors = 1 - np.minimum(weight, 0.5 / (1 - m)) * (x - m)
+    assert (factors >= 0.5 - 1e-9).all()
+    assert (np.diff(factors) >= -1e-9 * np.abs(factors[1:])).all()
