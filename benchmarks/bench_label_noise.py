@@ -36,12 +36,17 @@ MOST_ROWS = 4_000
 """Training rows at most; half of a data set where that is fewer."""
 LEARNERS = ("tree", "stump")
 BOOSTERS = ("adaboost", "logit", "mada", "soft", "brown", "majority")
-EXTRAS = ("logit, early stopping", "brown, ε = noise", "majority, ε = noise")
+EXTRAS = (
+    "logit, early stopping",
+    "mada, early stopping",
+    "brown, ε = noise",
+    "majority, ε = noise",
+)
 
 
 def classifier(name: str, learner: str, noise: float, seed: int) -> BoostClassifier:
     """Make the classifier of one line of the table."""
-    booster: Any = name.split(",")[0]
+    booster: Any = name.split(",", maxsplit=1)[0]
     if name.endswith("ε = noise"):
         booster = {"brown": Brown, "majority": Majority}[booster](epsilon=noise)
     stopping = name.endswith("early stopping")

@@ -1,16 +1,17 @@
-"""Draw the curve that turns up in theory and not in practice (``u_curve.png``).
+"""Draw a bound that turns up, an error that does not, and one that does (``u_curve.png``).
 
     python docs/gallery/u_curve.py
 
-AdaBoost on stumps, 20,000 rows of Hastie's chi-square problem, 3,000 rounds. The bound counts how
-many ways votes of T stumps can label points, so it grows with T whatever the run does.
+AdaBoost on stumps, Hastie's chi-square problem, 3,000 rounds. Left: 20,000 rows with correct labels;
+the bound counts how many ways votes of T stumps can label points, so it grows with T whatever the
+run does. Right: 2,000 rows, once with correct labels and once with a fifth of all labels flipped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ from pacboost.sources.worlds import hastie
 
 DELTA = 0.05
 FEATURES = 10
+NOISE = 0.2
+RED, BLUE = "#b5382a", "#1f5fa8"
 
 
 class Curves(NamedTuple):
@@ -32,12 +35,15 @@ class Curves(NamedTuple):
     bound: NDArray[np.float64]
 
 
-def measure(rows: int = 20_000, rounds: int = 3_000, fresh: int = 20_000, seed: int = 0) -> Curves:
+def measure(
+    rows: int = 20_000, rounds: int = 3_000, fresh: int = 20_000, seed: int = 0, noise: float = 0.0
+) -> Curves:
     """Boost, and give training error, test error and bound at about 40 numbers of rounds.
 
-    The bound is training error + 1/n + √((ln Π(2n) + ln(4/δ))/n), at all T at once.
+    ``noise`` is the share of labels that are flipped, in the training rows and in the new ones. The
+    bound is training error + 1/n + √((ln Π(2n) + ln(4/δ))/n), at all T at once.
     """
-    world = hastie(FEATURES)
+    world = hastie(FEATURES, noise)
     generator = np.random.default_rng(seed)
     X, y = world.draw(rows, generator)
     new_X, new_y = world.draw(fresh, generator)
@@ -50,48 +56,72 @@ def measure(rows: int = 20_000, rounds: int = 3_000, fresh: int = 20_000, seed: 
     return Curves(shown.tolist(), training[shown - 1], test[shown - 1], np.array(bound))
 
 
-def draw(curves: Curves, path: Path) -> None:
-    """Write the picture."""
+def draw(large: Curves, clean: Curves, noisy: Curves, path: Path) -> None:
+    """Write the picture: the bound on many rows, and what wrong labels do on few."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.2), dpi=110, layout="constrained")
-    axes = figure.subplots()
-    axes.plot(curves.rounds, curves.bound, color="#b5382a", lw=2)
-    axes.plot(curves.rounds, curves.test, color="#1f5fa8", lw=2)
-    axes.plot(curves.rounds, curves.training, color="#1f5fa8", lw=1.5, ls="--")
+    figure = Figure(figsize=(11, 4.2), dpi=80, layout="constrained")
+    left, right = figure.subplots(1, 2)
+    _draw_bound(left, large)
+    _draw_noise(right, clean, noisy)
+    for axes in (left, right):
+        axes.set(xscale="log", xlim=(1, large.rounds[-1] * 1.1), xlabel="rounds T", ylabel="error")
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path)
+
+
+def _draw_bound(axes: Any, curves: Curves) -> None:
+    axes.plot(curves.rounds, curves.bound, color=RED, lw=2)
+    axes.plot(curves.rounds, curves.test, color=BLUE, lw=2)
+    axes.plot(curves.rounds, curves.training, color=BLUE, lw=1.5, ls="--")
     lowest = int(np.argmin(curves.bound))
     turn, value = curves.rounds[lowest], float(curves.bound[lowest])
-    axes.plot([turn], [value], "o", color="#b5382a")
+    axes.plot([turn], [value], "o", color=RED)
     axes.annotate(
-        f"the bound is smallest at T = {turn};\nfrom here on, theory predicts harm",
+        f"the bound is smallest at T = {turn}\nand says nothing once it is 1",
         (turn, value),
         xytext=(0.03, 0.93),
         textcoords="axes fraction",
         va="top",
-        color="#b5382a",
-        arrowprops={"arrowstyle": "-", "color": "#b5382a", "lw": 0.8},
+        color=RED,
+        arrowprops={"arrowstyle": "-", "color": RED, "lw": 0.8},
     )
-    last = (curves.rounds[-1], float(curves.test[-1]))
+    _say(
+        axes,
+        (0.97, 0.32),
+        "right",
+        f"error on new examples: {curves.test[-1]:.1%}\nafter {curves.rounds[-1]:,} rounds",
+    )
+    _say(axes, (0.03, 0.2), "left", "training error (dashed):\nstill falling too")
+    axes.set(ylim=(0, 1.02))
+    axes.set_title("20,000 rows, correct labels: bound and errors", loc="left", fontsize=11)
+
+
+def _draw_noise(axes: Any, clean: Curves, noisy: Curves) -> None:
+    for curves, colour in ((clean, BLUE), (noisy, RED)):
+        axes.plot(curves.rounds, curves.test, color=colour, lw=2)
+        axes.plot(curves.rounds, curves.training, color=colour, lw=1.5, ls="--")
+    lowest = int(np.argmin(noisy.test))
+    turn, value = noisy.rounds[lowest], float(noisy.test[lowest])
+    axes.plot([turn], [value], "o", color=RED)
     axes.annotate(
-        f"error on new examples: {last[1]:.1%}\nafter {last[0]:,} rounds, still falling",
-        last,
-        xytext=(0.97, 0.24),
+        f"{NOISE:.0%} of the labels flipped:\n{value:.1%} at T = {turn}, "
+        f"{noisy.test[-1]:.1%} at T = {noisy.rounds[-1]:,}",
+        (turn, value),
+        xytext=(0.97, 0.93),
         textcoords="axes fraction",
         ha="right",
-        color="#1f5fa8",
+        va="top",
+        color=RED,
+        arrowprops={"arrowstyle": "-", "color": RED, "lw": 0.8},
     )
-    axes.annotate(
-        "training error (dashed)",
-        (curves.rounds[0], float(curves.training[0])),
-        xytext=(0.03, 0.2),
-        textcoords="axes fraction",
-        color="#1f5fa8",
-    )
-    axes.set(xscale="log", ylim=(0, 1.02), xlim=(1, curves.rounds[-1] * 1.1))
-    axes.set(xlabel="rounds T", ylabel="error")
-    axes.set_title(f"Growth bound on votes of T stumps, δ = {DELTA:g}", loc="left", fontsize=11)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path)
+    _say(axes, (0.03, 0.2), "left", f"correct labels:\n{clean.test[-1]:.1%} in the end")
+    axes.set(ylim=(0, 0.52))
+    axes.set_title("2,000 rows: new examples, training (dashed)", loc="left", fontsize=11)
+
+
+def _say(axes: Any, place: tuple[float, float], side: str, words: str) -> None:
+    axes.annotate(words, place, xycoords="axes fraction", ha=side, color=BLUE)
 
 
 def _bound(mistakes: int, rows: int, rounds: int) -> float:
@@ -100,4 +130,5 @@ def _bound(mistakes: int, rows: int, rounds: int) -> float:
 
 
 if __name__ == "__main__":
-    draw(measure(), Path(__file__).with_suffix(".png"))
+    few = [measure(rows=2_000, noise=noise) for noise in (0.0, NOISE)]
+    draw(measure(), few[0], few[1], Path(__file__).with_suffix(".png"))

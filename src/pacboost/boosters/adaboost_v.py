@@ -1,13 +1,14 @@
 """AdaBoostV, or AdaBoost* (Rätsch and Warmuth 2005): the largest margin, within a tolerance.
 
-It aims at ρ_t = (least edge so far) - ν. No vote of rules that the learner finds has a larger
-margin ρ* than the least edge, so every goal is at least ρ* - ν; and every edge exceeds its goal by
-ν or more, so each round gains at least ν²/2 (boosters/aiming.py). Hence after
+It aims at ρ_t = (least edge so far) - ν. Every edge exceeds its goal by ν or more, so each round
+gains at least ν²/2 (boosters/aiming.py), and the goals never fall below (least edge) - ν. After
 
-    T ≥ 2 ln(n)/ν²  rounds:       least margin ≥ (least edge) - ν ≥ ρ* - ν.
+    T ≥ 2 ln(n)/ν²  rounds:       least margin ≥ (least edge) - ν
 
-Neither ρ* nor the edges need to be known before. It stops as soon as the margin is that large,
-which is mostly long before.
+on n rows of equal weight. If the learner returned a rule with the largest edge in every round, no
+vote of its rules has a margin ρ* above the least edge, so the margin is at least ρ* - ν. Neither ρ*
+nor the edges need to be known before. The run stops as soon as the margin is that large, which is
+mostly long before (docs/proofs/margins.md, theorem 7.2).
 """
 
 from __future__ import annotations

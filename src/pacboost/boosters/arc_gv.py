@@ -1,13 +1,14 @@
 """ArcGV (Breiman 1999): the margin that has been reached is the goal of the next vote.
 
 It aims at ρ_t = the least normalised margin of the vote so far, or 0 while that is negative: until
-all rows are right, it is AdaBoost. Every rule with an edge above the margin then raises what can be
-said of the margin,
+all rows are right, it is AdaBoost. After every round
 
-    least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t        (boosters/aiming.py),
+    least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t        (boosters/aiming.py).
 
-and the margin tends to the largest there is, if the learner finds the best rules. There is nothing
-to be chosen before; in turn no number of rounds is promised, as it is for AdaBoostV.
+If all edges are at least γ > 0, the margin comes as near to γ as one likes. If the learner returns
+a rule with the largest edge in every round and some vote is right on all rows, the margin tends to
+the largest there is (docs/proofs/margins.md, theorem 7.3). Nothing has to be chosen before, but no
+number of rounds is promised, as it is for AdaBoostV.
 """
 
 from __future__ import annotations

@@ -82,7 +82,10 @@ class Counted(Weighed):
         return heaviest((weights / (weights.max() or 1.0))[self.count(margins, rounds)])
 
     def coin_below(self, rounds: int) -> float:
-        """Let a constant do where μ is so small that it adds at most ε/2k to the mean of b."""
+        """Let a constant do where μ is so small that it adds at most ε/2k to the mean of b.
+
+        All such rounds together add at most ε/2, so that 1.5 ε is what is promised in the end.
+        """
         largest = float(self.weights(rounds).max())
         return min(1.0, self.epsilon / (2 * self.rounds * self._right * largest))
 

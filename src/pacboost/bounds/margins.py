@@ -4,11 +4,12 @@ All hold at once for every vote f in the convex hull of a finite class H fixed b
 use the training rows only. ``log_size`` is ln|H|, signs included. A row's margin is y·f in [-1, 1].
 Below n ≈ 10⁵ rows they are seldom below 1.
 
-Only the bound of Schapire et al. 1998 has been derived again with all its constants, so only it
-can be made into a certificate. Proof: draw N rules from f and average them to g. On each row g
-strays from f by θ/2 with probability at most exp(-Nθ²/8), once for new examples and once for the
-sample. There are |H|^N averages with at most N + 1 thresholds each; Hoeffding's inequality for all
-of them at δ/(N(N+1)) gives the rest.
+Only the bound of Schapire et al. 1998 is proved here with all its constants
+(docs/proofs/margins.md, theorem 8.1), so only it can be made into a certificate. In short: draw N
+rules from f and average them to g. On each row g strays from f by θ/2 to a given side with
+probability at most exp(-Nθ²/8), once for new examples and once for the sample. There are |H|^N
+averages with at most N + 1 thresholds each; Hoeffding's inequality for all of them, with
+δ/(N(N+1)) for each N, gives the rest.
 
 The bound with a Dirichlet posterior is left out on purpose: the slack exp(-(K+1)g²) in circulation
 is too small (K = 100, g = 0.2: it says 0.01760 where 0.02193 is true). ``nvote`` does its work.
