@@ -36,6 +36,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_certificates.py
 	$(BIN)/python benchmarks/bench_strong.py
 	$(BIN)/python benchmarks/bench_family.py
+	$(BIN)/python benchmarks/bench_label_noise.py
 	$(BIN)/python benchmarks/bench_forests.py
 	$(BIN)/python benchmarks/bench_bagging.py
 	$(BIN)/python benchmarks/bench_text.py

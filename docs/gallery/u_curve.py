@@ -2,9 +2,10 @@
 
     python docs/gallery/u_curve.py
 
-AdaBoost on stumps, Hastie's chi-square problem, 3,000 rounds. Left: 20,000 rows with correct labels;
-the bound counts how many ways votes of T stumps can label points, so it grows with T whatever the
-run does. Right: 2,000 rows, once with correct labels and once with a fifth of all labels flipped.
+AdaBoost on stumps, Hastie's chi-square problem, 3,000 rounds. Left: 20,000 rows with correct
+labels; the bound counts how many ways votes of T stumps can label points, so it grows with T
+whatever the run does. Right: 2,000 rows, once with correct labels and once with a fifth of all
+labels flipped.
 """
 
 from __future__ import annotations

@@ -177,3 +177,17 @@ def test_chances_are_weights_in_units_of_the_largest() -> None:
 def test_bad_parameters(options: dict[str, float]) -> None:
     with pytest.raises(ParameterError, match=next(iter(options))):
         Majority(**options)
+
+
+@pytest.mark.parametrize(("edge", "epsilon"), [(0.1, 0.05), (0.2, 0.1), (0.4, 0.1), (0.9, 0.02)])
+def test_constants_in_the_place_of_rules_add_half_of_epsilon(edge: float, epsilon: float) -> None:
+    """A constant raises the mean of b by at most A·p, so the whole promise is 1.5 ε and not ε."""
+    rules = Majority(edge, epsilon)
+    right = (1 + edge) / 2
+    added = [
+        rules.coin_below(i) * float(rules.weights(i).max()) * right for i in range(rules.rounds)
+    ]
+    first = float(rules.potentials(0)[0])
+    assert first <= epsilon
+    assert max(added) <= epsilon / (2 * rules.rounds) * (1 + 1e-9)
+    assert first + sum(added) <= 1.5 * epsilon * (1 + 1e-9)

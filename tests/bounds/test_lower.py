@@ -20,6 +20,7 @@ from pacboost.bounds.lower import (
 )
 from pacboost.bounds.rectangle import examples_for_sharp
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.growth import log_sauer
 
 
 def test_vectors() -> None:
@@ -60,6 +61,26 @@ def test_lower_stays_below_upper() -> None:
                 assert lower <= examples_for_sharp(epsilon, delta, features)
                 assert lower <= blumer_upper(epsilon, delta, dimension)
                 assert lower <= examples_for_consistent(epsilon, delta, 0.7 * dimension)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 0.1, 0.01, 0.001])
+@pytest.mark.parametrize("delta", [0.5, 0.05, 1e-9])
+@pytest.mark.parametrize("dimension", [1, 2, 10, 100])
+def test_the_sufficient_number_is_sufficient(epsilon: float, delta: float, dimension: int) -> None:
+    """2·Π(2m)·2^(-εm/2) ≤ δ, which the page on lower bounds derives with pencil and paper."""
+    m = blumer_upper(epsilon, delta, dimension)
+    log_failure = np.log(2) + log_sauer(dimension, 2 * m) - epsilon * m / 2 * np.log(2)
+    assert log_failure <= np.log(delta)
+
+
+def test_constants_of_the_agnostic_bound() -> None:
+    """The chain of numbers in the proof: with d/(100ε²) examples the failure exceeds 1/64."""
+    for epsilon in np.linspace(1e-6, 1 / 64, 200):
+        share = (1 - (8 * epsilon) ** 2) ** (1 / (100 * epsilon**2))
+        wrong = 0.5 * (1 - np.sqrt(1 - share))
+        assert (8 * wrong - 1) / 7 > 1 / 64
+    twin = 0.5 * (1 - np.sqrt(1 - share**2))  # with d/(50ε²) examples the argument breaks down
+    assert (8 * twin - 1) / 7 < 1 / 64
 
 
 def test_shape() -> None:
