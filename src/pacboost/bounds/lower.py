@@ -1,12 +1,11 @@
-"""Lower bounds on the number of examples on the worst distribution, and no free lunch.
+"""What no method can beat: lower bounds on the number of examples, and no free lunch.
 
 A learner for a class of VC dimension d that reaches risk ≤ epsilon with probability 1 - delta
 whatever the distribution and the target in the class needs at least::
 
     (d - 1)/(32·epsilon)                 for d ≥ 2, epsilon ≤ 1/8, delta ≤ 1/100
                                          (Ehrenfeucht, Haussler, Kearns and Valiant 1989)
-    ((1 - epsilon)/epsilon)·ln(1/delta)  for epsilon < 1/2 if the learner tosses no coins (Blumer
-                                         et al. 1989); with coins, ln(1/(2·delta)) for ln(1/delta)
+    ((1 - epsilon)/epsilon)·ln(1/delta)  for epsilon < 1/2 (Blumer et al. 1989)
     d/(320·epsilon²)                     for epsilon, delta < 1/64, where the labels need not come
                                          from the class and epsilon is what comes on top of the best
                                          in it (Anthony and Bartlett 1999)
@@ -14,8 +13,7 @@ whatever the distribution and the target in the class needs at least::
 and ``blumer_upper`` examples are enough. A large *sufficient* number proves nothing about what is
 necessary: that a class is not learnable follows from these or from no free lunch, never from an
 upper bound that grows. Lower bounds are rounded down here. They are statements about learning
-problems and certify no classifier, so there is no certificate in this file. All of them are proved
-in docs/proofs/lower.md. On a particular distribution far fewer examples may be enough.
+problems and certify no classifier, so there is no certificate in this file.
 """
 
 from __future__ import annotations
@@ -48,12 +46,11 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
 
 
 def blumer(epsilon: float, delta: float) -> float:
-    """Give the examples that a learner without coins needs to tell two concepts apart.
+    """Give the examples that any learner needs of a class in which two concepts meet and part.
 
-    ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989): where two concepts of the class agree
-    on one point and differ on another one of mass slightly above epsilon, a sample misses the
-    latter with probability about (1 - epsilon)^m. A learner that tosses a coin in this case fails
-    half as often.
+    ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989): where the two concepts differ on a
+    point whose mass is above epsilon by as little as one likes, a sample misses it with
+    probability close to (1 - epsilon)^m (docs/proofs/lower.md, theorem 3).
 
     >>> round(blumer(0.05, 0.05), 1)
     56.9
@@ -84,9 +81,7 @@ def agnostic(epsilon: float, delta: float, dimension: int) -> float:
 
 
 def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
-    """Count the examples that a learner without coins needs on the worst distribution.
-
-    It is the largest of the lower bounds that apply.
+    """Count the examples that no learner can do without: the best lower bound that applies.
 
     >>> examples_needed(0.05, 0.05, dimension=10)
     57
@@ -134,7 +129,7 @@ def no_free_lunch(n: int, domain: int) -> str:
 def examples_for_no_free_lunch(domain: int) -> int:
     """Count the examples below which every learner has risk ≥ 1/8 with probability ≥ 1/7 somewhere.
 
-    "Somewhere" means: on some distribution, which may depend on the learner.
+    "Somewhere" means on some distribution, which may depend on the learner.
 
     >>> examples_for_no_free_lunch(2**100) == 2**99
     True
