@@ -13,7 +13,6 @@ from pacboost.bounds import compression, dependent, finite, holdout, occam, rect
 from pacboost.bounds.certificate import Certificate
 
 ONE = Certificate(
-    claim="The classifier errs on at most 12 % of new examples.",
     value=0.1169,
     delta=0.05,
     theorem="R ≤ BinInv(k, n, δ)",
@@ -81,7 +80,7 @@ def test_vacuous_is_called_vacuous(value: float, vacuous: bool) -> None:
 
 
 def test_html_is_escaped() -> None:
-    nasty = replace(ONE, claim="a < b & c", sample="<script>", inputs={"<k>": "<b>"})
+    nasty = replace(ONE, theorem="a < b & c", sample="<script>", inputs={"<k>": "<b>"})
     page = nasty._repr_html_()
     assert "a &lt; b &amp; c" in page
     assert "<script>" not in page
@@ -99,7 +98,7 @@ def test_json_both_ways(certificate: Certificate) -> None:
 
 @given(st.floats(0, 1), st.text(), st.lists(st.text()), st.integers(0, 2**60))
 def test_json_keeps_every_bit(value: float, text: str, assumptions: list[str], size: int) -> None:
-    one = replace(ONE, value=value, claim=text, assumptions=tuple(assumptions), size=size)
+    one = replace(ONE, value=value, sample=text, assumptions=tuple(assumptions), size=size)
     assert Certificate.from_json(one.to_json()) == one
 
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.wording import confidence, percent_above
 from pacboost.reports.page import calibration, confusion, margins, rounds
 from pacboost.reports.page.document import page
 from pacboost.reports.page.evidence import Evidence, Numbers, Shown
-from pacboost.reports.page.markup import limit, percent, short, tag
+from pacboost.reports.page.markup import percent, short, tag
 from pacboost.reports.page.scales import Scale, round_numbers
-from pacboost.reports.page.sentence import Sentence, confidence, line, sentence
+from pacboost.reports.page.sentence import line, sentence
 from pacboost.reports.page.subject import Subject
 
 CERTIFICATE = holdout.certificate(30, 1000, 0.05)
@@ -39,7 +40,7 @@ def judged(rows: int = 200, classes: int = 2, seed: int = 0) -> Evidence:
 @settings(max_examples=50)
 @given(st.floats(1e-6, 2.0))
 def test_a_limit_is_never_said_to_be_smaller_than_it_is(value: float) -> None:
-    said = float(limit(value).removesuffix(" %")) / 100
+    said = float(percent_above(value).removesuffix(" %")) / 100
     assert said >= min(value, 1) * (1 - 1e-9)
     assert said <= min(1, 1.12 * value + 1e-8)
 
@@ -98,17 +99,6 @@ def test_the_sentence_claims_nothing_without_a_certificate() -> None:
     assert "No limit below 100 %" in str(sentence(subject(vacuous)))
     numbers = Numbers(np.array([1.0, 2.0]), np.array([1.5, 2.5]))
     assert "off by 0.5 on average" in str(sentence(subject(classes=()), numbers))
-
-
-def test_a_sentence_from_elsewhere_is_divided() -> None:
-    said = Sentence.of(
-        "4 % was not reached: with 95 % confidence it errs on at most 4.1 % of future examples "
-        "like these; about 89 more certified examples would do."
-    )
-    assert said.strong == "4.1 %"
-    assert str(said).endswith("like these.")
-    assert said.note == "About 89 more certified examples would do."
-    assert Sentence.of("Nothing is known.") == Sentence("Nothing is known.", "", "")
 
 
 def test_the_line_has_a_mark_for_all_that_is_known() -> None:

@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from pacboost.bounds import wording
+from pacboost.errors import ParameterError
+
 
 @dataclass(frozen=True)
 class Certificate:
     """What is claimed, on which grounds, and what was assumed.
 
-    ``delta`` is the probability that the claim fails; 0 for a theorem that always holds.
+    ``delta`` is the probability that the claim fails; 0 for a theorem that always holds. The claim
+    is not stored: it is made from ``of_what``, the value and the details (bounds/wording.py).
     """
 
-    claim: str
     value: float
     delta: float
     theorem: str
@@ -30,10 +33,48 @@ class Certificate:
     ledger_digest: str = ""
     bound: str = ""
     """By which function it can be computed again: "file.function"."""
+    of_what: str = wording.NEW_EXAMPLES
+    """What the number speaks of, one of ``bounds.wording.OF_WHAT``."""
+    details: Mapping[str, float | int] = field(default_factory=dict)
+    """Numbers that the claim names besides its value: rounds, members, a threshold."""
+    rows_checked: bool = True
+    """False where the rows could not be compared with those of the fit; the claim then says so."""
+    model_digest: str = ""
+    """A digest of the model and this certificate, set when both are written to a file."""
+
+    def __post_init__(self) -> None:
+        if self.of_what not in wording.OF_WHAT:
+            allowed = ", ".join(map(repr, wording.OF_WHAT))
+            raise ParameterError(f"of_what is {self.of_what!r}; it may be {allowed}")
 
     def of(self, ledger_digest: str) -> Certificate:
         """Give the same certificate, tied to a ledger."""
         return replace(self, ledger_digest=ledger_digest)
+
+    def assuming(self, *assumptions: str) -> Certificate:
+        """Give the same certificate with further assumptions; those it has are not repeated.
+
+        >>> from pacboost.bounds import holdout
+        >>> made = holdout.certificate(3, 100, 0.05).assuming("all classes are known")
+        >>> made.assumptions[-1], made.assuming("all classes are known") == made
+        ('all classes are known', True)
+        """
+        new = tuple(more for more in assumptions if more not in self.assumptions)
+        return replace(self, assumptions=(*self.assumptions, *new))
+
+    def unchecked(self) -> Certificate:
+        """Give the same certificate for rows that nobody could compare with those of the fit.
+
+        >>> from pacboost.bounds import holdout
+        >>> print(holdout.certificate(3, 100, 0.05).unchecked().claim)
+        If these rows are new: the classifier errs on at most 7.58 % of new examples.
+        """
+        return replace(self, rows_checked=False)
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, in one sentence made from the numbers."""
+        return str(wording.claim(self))
 
     @property
     def vacuous(self) -> bool:
@@ -77,7 +118,11 @@ class Certificate:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain objects that JSON knows."""
+        """Everything as plain objects that JSON knows; the claim is there for readers."""
+        return {"claim": self.claim, **self.stored()}
+
+    def stored(self) -> dict[str, Any]:
+        """Everything that a file keeps, which is all but the claim."""
         return {**asdict(self), "assumptions": list(self.assumptions)}
 
     @classmethod
@@ -87,5 +132,10 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
-        """Read what ``to_dict`` wrote."""
-        return cls(**{**content, "assumptions": tuple(content["assumptions"])})
+        """Read what ``to_dict`` or ``stored`` gave; a claim is not read but made again.
+
+        Earlier versions wrote no ``of_what``; it then follows from the bound.
+        """
+        known = {name: value for name, value in content.items() if name != "claim"}
+        known.setdefault("of_what", wording.of_what_by(known.get("bound", "")))
+        return cls(**{**known, "assumptions": tuple(content["assumptions"])})

@@ -24,7 +24,7 @@ import math
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.occam import occam_bound
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.binomial import binomial_upper
@@ -115,7 +115,6 @@ def certificate(
     """
     value = compression_bound(k, n, delta, points, bits, ordered)
     return Certificate(
-        claim=f"The classifier errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="R ≤ BinInv(k, n - d, delta/(n·C(n, d)·2^bits))",
@@ -170,7 +169,6 @@ def vote_certificate(
     """
     value = vote_bound(mistakes, rest, n, features, rules, bits, delta)
     return Certificate(
-        claim=f"The compressed vote errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="R ≤ BinInv(k, n - d, delta·P), P the prior of kept rows, features and whole votes",

@@ -18,7 +18,8 @@ import math
 from collections.abc import Sequence
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
+from pacboost.bounds.wording import NEW_GROUPS, PERIOD
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
 
@@ -54,8 +55,6 @@ def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate
     """Certify by groups whose mean share of mistakes is known."""
     value = groups_bound(mean, groups, delta)
     return Certificate(
-        claim=f"On rows of a new group the classifier errs with probability at most "
-        f"{percent(value)}.",
         value=value,
         delta=delta,
         theorem="R ≤ kl⁺(mean share of mistakes per group, ln(1/δ)/groups)",
@@ -67,6 +66,7 @@ def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate
         valid_after_looking=False,
         inputs={"mean": mean, "groups": groups, "delta": delta},
         bound="dependent.groups_bound",
+        of_what=NEW_GROUPS,
     )
 
 
@@ -74,7 +74,6 @@ def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
     """Certify by rows in the order of time."""
     value = ordered_bound(k, n, delta)
     return Certificate(
-        claim=f"Over the period watched the mean chance of an error was at most {percent(value)}.",
         value=value,
         delta=delta,
         theorem="mean risk ≤ k/n + √(ln(1/δ)/(2n)) for rows that may depend on the past",
@@ -86,4 +85,5 @@ def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
         valid_after_looking=False,
         inputs={"k": k, "n": n, "delta": delta},
         bound="dependent.ordered_bound",
+        of_what=PERIOD,
     )

@@ -11,12 +11,11 @@ is what all of them share. See docs/proofs/filtering.md.
 from __future__ import annotations
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import percent
+from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified
 from pacboost.ledgers.refill import Refill
 from pacboost.numerics.sequences import kt_upper
 
-ERROR_ON = ": this is the error on "
 ROUNDING = 1 + 1e-12
 """A mean times a count is the total up to rounding, and so is the bound: both are rounded up."""
 
@@ -47,11 +46,8 @@ def certificate(
         raise NotCertified("some of the examples were new: only all of one kind can be tested")
     mean = refill.mean if factor else refill.error
     value = error_by_weight(mean, draws, refill.delta, factor or 1.0)
-    where = f"of the rows of {of}{ERROR_ON}{of}" if of else "of new examples"
     told = f"factor {factor:g} times their mean weight" if factor else "their mistakes"
     return Certificate(
-        claim=f"The vote of the first {refill.rounds} rounds errs on at most {percent(value)} "
-        f"{where}.",
         value=value,
         delta=delta,
         theorem=f"error ≤ upper end of a confidence sequence for {told}",
@@ -65,4 +61,6 @@ def certificate(
         valid_after_looking=True,
         inputs={"mean": mean, "draws": draws, "delta": refill.delta, "factor": factor or 1.0},
         bound="filtering.error_by_weight",
+        of_what=of or NEW_EXAMPLES,
+        details={"rounds": refill.rounds},
     )

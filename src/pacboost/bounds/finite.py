@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
@@ -143,7 +143,6 @@ def certificate(k: int, n: int, delta: float, log_inverse_prior: float) -> Certi
     """
     value = occam(k, n, delta, log_inverse_prior)
     return Certificate(
-        claim=f"The hypothesis errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="R ≤ BinInv(k, n, delta·P(h)) for all h at once",

@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
@@ -118,7 +118,6 @@ def certificate(k: int, n: int, delta: float, models: int = 1, sample: str = "")
     value = clopper_pearson(k, n, delta, models)
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""
     return Certificate(
-        claim=f"The classifier errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="R ≤ BinInv(k, n, delta/models), exact binomial inversion",

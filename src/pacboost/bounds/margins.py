@@ -23,7 +23,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
@@ -171,7 +171,6 @@ def certificate(
         raise ParameterError(f"bound is {bound!r}; only schapire_bound can be certified")
     value = schapire_bound(below, n, theta, log_size, delta)
     return Certificate(
-        claim=f"The vote errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="margin bound: R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n))",

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
@@ -157,7 +157,6 @@ def certificate(
     """
     value = nvote_bound(loss, voters, wrong, n, divergence, delta, pairs)
     return Certificate(
-        claim=f"The weighted vote errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",

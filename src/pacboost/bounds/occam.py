@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import percent
 from pacboost.bounds.search import check_rate
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
@@ -164,7 +163,6 @@ def certificate(
     """
     value = occam_bound(mistakes, n, base_rules, rules, bits, delta)
     return Certificate(
-        claim=f"The quantised vote errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="Occam: R ≤ BinInv(k, n, δP), prior P of a vote with whole-number weights",

@@ -79,8 +79,7 @@ def certificate(
     made = WAYS[chosen](counts, delta)
     return replace(
         made,
-        claim=f"The plurality vote of {counts.members} members errs on at most "
-        f"{percent(made.value)} of new examples.",
+        details={"members": counts.members},
         sample=f"rows outside the bags, {counts.least_size:,} or more a member",
         independent_of="the bags, which a random generator alone has drawn, and their members",
         assumptions=(

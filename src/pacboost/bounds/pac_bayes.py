@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
@@ -189,7 +189,6 @@ def certificate(bound: str, **inputs: float) -> Certificate:
     function, theorem, reference = _BOUNDS[bound]
     value = function(**inputs)
     return Certificate(
-        claim=f"The weighted vote errs on at most {percent(value)} of new examples.",
         value=value,
         delta=inputs["delta"],
         theorem=theorem,

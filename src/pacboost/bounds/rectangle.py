@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified
 from pacboost.numerics.binomial import binomial_upper
@@ -103,7 +103,6 @@ def certificate(n: int, delta: float, features: int, mistakes: int = 0) -> Certi
         )
     value = sharp(n, delta, features)
     return Certificate(
-        claim=f"The tightest box errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="P[R > epsilon] ≤ P[Bin(n, epsilon) ≤ 2d - 1] for the tightest box",

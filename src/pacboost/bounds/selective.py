@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.bounds.rounding import percent
+from pacboost.bounds.wording import ANSWERED
 
 
 def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
@@ -57,8 +57,6 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
     value = answered_error(k, n, delta, thresholds)
     several = f"; the threshold is one of {thresholds}, all of them paid for"
     return Certificate(
-        claim=f"Of the new examples it answers (confidence {threshold:.4g} or more) the classifier "
-        f"errs on at most {percent(value)}.",
         value=value,
         delta=delta,
         theorem="P[wrong | answered] ≤ BinInv(k, n, delta/thresholds), for all thresholds at once",
@@ -71,4 +69,6 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
         valid_after_looking=False,
         inputs={"k": k, "n": n, "delta": delta, "thresholds": thresholds},
         bound="selective.answered_error",
+        of_what=ANSWERED,
+        details={"threshold": threshold},
     )

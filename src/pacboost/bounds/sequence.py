@@ -22,7 +22,6 @@ import math
 from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import percent
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
@@ -124,8 +123,6 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
     function, theorem, reference = _BOUNDS[bound]
     value = function(**inputs)
     return Certificate(
-        claim=f"The classifier errs on at most {percent(value)} of new examples, "
-        "whenever watching stopped.",
         value=value,
         delta=float(inputs["delta"]),
         theorem=theorem,

@@ -9,7 +9,7 @@ learner.
 from __future__ import annotations
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.three_way import majority_error
@@ -39,7 +39,6 @@ def certificate(part: float, levels: int, delta: float, draws: int, assumes: str
     """
     value = recursive_error(part, levels)
     return Certificate(
-        claim=f"The majority errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="error ≤ g(g(… g(α) …)) once a level, α of tested weak rules, g(x) = 3x² - 2x³",

@@ -40,7 +40,8 @@ import math
 from collections.abc import Sequence
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
+from pacboost.bounds.wording import TRAINING_LABELS, TRAINING_ROWS
 from pacboost.errors import NotCertified
 from pacboost.ledgers.ledger import Ledger
 
@@ -102,11 +103,7 @@ def training_error(ledger: Ledger) -> Certificate:
         inputs["from edges"] = columns["bound_edges"][-1]
     if ledger.rounds:
         inputs["measured"] = ledger.rounds[-1].training_error
-    share = "weighted share" if ledger.weighted else "share"
-    of = "labels of the rows" if ledger.several_labels else "rows"
     return Certificate(
-        claim=f"The vote errs on a {share} of at most {percent(bound)} of the {of} "
-        "it was trained on.",
         value=bound,
         delta=0.0,
         theorem=_THEOREMS[ledger.potential] + _factor(ledger),
@@ -119,6 +116,8 @@ def training_error(ledger: Ledger) -> Certificate:
         inputs=inputs,
         ledger_digest=ledger.digest(),
         bound="training.product_bound",
+        of_what=TRAINING_LABELS if ledger.several_labels else TRAINING_ROWS,
+        details={"weighted": 1} if ledger.weighted else {},
     )
 
 

@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import outward, percent
+from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
@@ -209,7 +209,6 @@ def certificate(
     nats = log_growth(n + g) if callable(log_growth) else log_growth
     value = hypergeometric(k, n, delta, nats, g)
     return Certificate(
-        claim=f"The hypothesis errs on at most {percent(value)} of new examples.",
         value=value,
         delta=delta,
         theorem="hypergeometric tail inversion over all labelings of n + ghost points",

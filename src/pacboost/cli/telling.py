@@ -46,9 +46,9 @@ def plain(value: Any) -> Any:
 
 def sentence(certificate: Certificate) -> str:
     """Say what is certified of new examples; of training rows the certificate says it itself."""
-    from pacboost.questions import verdict
+    from pacboost.bounds import wording
 
-    return certificate.claim if certificate.delta == 0 else verdict.sentence(certificate)
+    return certificate.claim if certificate.delta == 0 else str(wording.sentence(certificate))
 
 
 def strong(words: str) -> Text:
@@ -60,11 +60,14 @@ def strong(words: str) -> Text:
 
 def grounds(certificate: Certificate) -> list[tuple[str, str]]:
     """Say in a few lines what a certificate rests on."""
+    from pacboost.bounds import wording
+
     chance = "never" if certificate.delta == 0 else f"with probability {certificate.delta:g}"
     counts = certificate.inputs
+    unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
     seen = f"{counts['k']:,} mistakes on " if {"k", "n"} <= set(counts) else ""
     return [
-        ("counted on", f"{seen}{certificate.size:,} rows: {certificate.sample}"),
+        ("counted on", f"{seen}{certificate.size:,} {unit}: {certificate.sample}"),
         ("assumes", "; ".join(certificate.assumptions) or "nothing"),
         ("needs", f"rows that are independent of {certificate.independent_of}"),
         ("may fail", chance),

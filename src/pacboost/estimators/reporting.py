@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError
+
+if TYPE_CHECKING:
+    from pacboost.reports.page.sentence import Sentence
 
 
 class ReportMixin:
@@ -22,7 +25,7 @@ class ReportMixin:
         y: Any = None,
         *,
         title: str | None = None,
-        sentence: str | None = None,
+        sentence: str | Sentence | None = None,
     ) -> Path:
         """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
 
@@ -50,5 +53,5 @@ class ReportMixin:
         else:
             subject = of_model(self.model_)
         rows = None if X is None else judge(self, X, y, subject.importances)
-        said = None if sentence is None else Sentence.of(sentence)
+        said = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
         return write_report(subject, path, rows, title, said)

@@ -144,8 +144,11 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
         self, path: str | Path, X: Any = None, y: Any = None, *, title: str | None = None
     ) -> Path:
         """Write a page about the model that begins with ``sentence_``: see ReportMixin."""
+        from pacboost.reports.page.sentence import Sentence
+
         rows, model = None if X is None else self._open(X), self._ready()
-        written: Path = model.report(path, rows, y, title=title, sentence=self.sentence_)
+        said = Sentence(*self.verdict_.headline, self.verdict_.note)
+        written: Path = model.report(path, rows, y, title=title, sentence=said)
         return written
 
     @property

@@ -64,7 +64,7 @@ def save(model: ForestModel, path: str | Path) -> None:
             "names": None if model.names is None else list(model.names),
             "versions": parts.versions(),
         },
-        "certificate": None if model.certificate is None else model.certificate.to_dict(),
+        "certificate": None if model.certificate is None else model.certificate.stored(),
     }
     try:
         container.write(path, KIND, content)

@@ -51,7 +51,7 @@ def save(model: Model, path: str | Path) -> None:
     content = {
         "model": _core(model),
         "about": _about(model),
-        "certificate": None if model.certificate is None else model.certificate.to_dict(),
+        "certificate": None if model.certificate is None else model.certificate.stored(),
         **_optional(model, BESIDE),
     }
     try:

@@ -91,6 +91,8 @@ def certificate_read(part: Fields) -> Certificate | None:
         part.any("certificate")
         return None
     own = part.part("certificate")
+    if "claim" in own:  # earlier versions wrote it; it is made from the numbers instead
+        own.any("claim")
     found = records.checked(own, Certificate)
     own.end()
     return Certificate.from_dict(found)

@@ -12,15 +12,17 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pacboost.bounds import dependent, holdout
+from pacboost.bounds import dependent, holdout, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import expected_mistakes, smallest
+from pacboost.bounds.wording import Words
 from pacboost.errors import NotCertified
 
 FAR_FEWER = 0.5
 """If the mistakes it expects, and those on rows it learned from, are below such a share of those on
 certifying rows, the vote knows its own rows better than others: it needs more of them."""
 TWO_SIGMA = 2.0
+NO_WORDS = Words("", "", "")
 
 
 @dataclass(frozen=True)
@@ -58,13 +60,19 @@ class Verdict:
     reason: str = ""
     more_certified: int | None = None
     """How many more certified examples would do, if mistakes stay as rare as they are."""
+    headline: Words = NO_WORDS
+    """The first part of the sentence, with the place of its number; for a page."""
+    note: str = ""
+    """The rest of the sentence."""
 
     def __str__(self) -> str:
         return self.sentence
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain objects that JSON knows."""
-        return asdict(self)
+        """Everything as plain objects that JSON knows; the parts of the sentence are left out."""
+        content = asdict(self)
+        del content["headline"], content["note"]
+        return content
 
 
 def judge(
@@ -81,39 +89,29 @@ def judge(
     these; about 190 more certified examples would do.
     """
     value = certificate.value
-    claim = sentence(certificate, delta)
+    claim = wording.sentence(certificate, delta)
     if epsilon is None:
-        return Verdict(claim, None, None, delta, value)
+        return Verdict(str(claim), None, None, delta, value, headline=claim)
     if value <= epsilon:
-        said = f"{claim} {_share(epsilon)} was asked for, and reached after {_rounds(evidence)}."
-        return Verdict(said, True, epsilon, delta, value)
+        note = f"{_share(epsilon)} was asked for, and reached after {_rounds(evidence)}."
+        said = f"{claim} {note}"
+        return Verdict(said, True, epsilon, delta, value, headline=claim, note=note)
     rate = _rate(certificate)
     more = _more(certificate, delta, epsilon, rate)
     reason = _why(rate, evidence) if more is None else _would_do(more, certificate)
-    said = f"{_share(epsilon)} was not reached: {claim[0].lower()}{claim[1:-1]}; {reason}."
-    return Verdict(said, False, epsilon, delta, value, reason, more)
+    head = claim.within(f"{_share(epsilon)} was not reached: ")
+    said = f"{str(head)[:-1]}; {reason}."
+    note = f"{reason[:1].upper()}{reason[1:]}."
+    return Verdict(said, False, epsilon, delta, value, reason, more, head, note)
 
 
 def sentence(certificate: Certificate, delta: float | None = None) -> str:
-    """Say a certificate about new examples in the words of people.
+    """Say what a certificate claims, with its confidence, in plain words.
 
     >>> sentence(holdout.certificate(0, 298, 0.01))
     'With 99 % confidence it errs on at most 1.6 % of future examples like these.'
     """
-    chance = certificate.delta if delta is None else delta
-    sure = f"With {100 * (1 - chance):.6g} % confidence"
-    most = percent_above(certificate.value)
-    if certificate.bound == "dependent.groups_bound":
-        return (
-            f"{sure} it errs on at most {most} of the examples of a new group like these, on "
-            "average over groups, large or small."
-        )
-    if certificate.bound == "dependent.ordered_bound":
-        return (
-            f"{sure} its mean chance of an error was at most {most} over the latest "
-            f"{certificate.size:,} examples."
-        )
-    return f"{sure} it errs on at most {most} of future examples like these."
+    return str(wording.sentence(certificate, delta))
 
 
 def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
@@ -126,23 +124,13 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     """
     wanted = 0.05 if epsilon is None else epsilon
     needed = holdout.examples_for_clopper_pearson(wanted, delta)
-    said = (
-        f"Nothing is certified about future examples: {why}. {needed:,} certified examples without "
-        f"a mistake would show an error of at most {_share(wanted)}."
+    head = Words(f"Nothing is certified about future examples: {why}.", "", "")
+    note = (
+        f"{needed:,} certified examples without a mistake would show an error of at most "
+        f"{_share(wanted)}."
     )
-    return Verdict(said, None if epsilon is None else False, epsilon, delta, 1.0, why, needed)
-
-
-def percent_above(value: float) -> str:
-    """Print a bound in few digits, rounded up.
-
-    >>> percent_above(0.0406), percent_above(0.00121), percent_above(1.0)
-    ('4.1 %', '0.13 %', '100 %')
-    """
-    digits = 2 if value < 0.01 else 1
-    scale = 10**digits
-    shown = math.ceil(100 * scale * value * (1 - 1e-12)) / scale
-    return f"{shown:g} %"
+    reached = None if epsilon is None else False
+    return Verdict(f"{head} {note}", reached, epsilon, delta, 1.0, why, needed, head, note)
 
 
 def _rounds(evidence: Evidence) -> str:
@@ -168,10 +156,10 @@ def _more(certificate: Certificate, delta: float, epsilon: float, rate: float) -
     models = int(certificate.inputs.get("models", 1))
 
     def bound(n: int) -> float:
-        if certificate.bound == "dependent.groups_bound":
+        if certificate.of_what == wording.NEW_GROUPS:
             return dependent.groups_bound(rate, n, delta)
         mistakes = expected_mistakes(rate, n)
-        if certificate.bound == "dependent.ordered_bound":
+        if certificate.of_what == wording.PERIOD:
             return dependent.ordered_bound(mistakes, n, delta)
         return holdout.clopper_pearson(mistakes, n, delta, models)
 
@@ -183,7 +171,7 @@ def _more(certificate: Certificate, delta: float, epsilon: float, rate: float) -
 
 
 def _would_do(more: int, certificate: Certificate) -> str:
-    what = "groups" if certificate.bound == "dependent.groups_bound" else "examples"
+    what = "groups" if certificate.of_what == wording.NEW_GROUPS else "examples"
     return f"about {_round_up(more):,} more certified {what} would do"
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from pacboost.boosters.choose import BOOSTERS
 from pacboost.bounds import compression, dependent, filtering, holdout, occam, three_way
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import percent
 from pacboost.bounds.training import product_bound, training_error
+from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models import container, forest_format
@@ -72,7 +72,7 @@ def _number(given: Certificate) -> Check:
         known = ", ".join(FOREST_BOUNDS)
         return Check("bound", False, f"bound {given.bound!r} is not among {known}")
     made = recompute(given, Ledger("", "none", "", 0, 0, False, False))
-    if made != given.value or percent(made) not in given.claim:
+    if made != given.value:
         return Check("bound", False, f"the certificate says {given.value}, but it is {made}")
     if given.inputs["delta"] != given.delta:
         return Check("bound", False, f"delta says {given.delta}, but it is not what was used")
@@ -150,7 +150,7 @@ def _filtered(model: Model) -> Certificate:
     if math.fsum(refill.delta for refill in ledger.refills) > given.delta:
         raise ValueError(f"the tests together may fail with more than {given.delta}")
     factor = 0.0 if ledger.potential == "projected" else _inputs(model)["factor"]
-    of = given.claim.partition(filtering.ERROR_ON)[2].removesuffix(".")
+    of = "" if given.of_what == NEW_EXAMPLES else given.of_what
     return filtering.certificate(last, given.delta, factor, given.assumptions[0], of=of)
 
 

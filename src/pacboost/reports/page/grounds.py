@@ -5,10 +5,10 @@ from __future__ import annotations
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import percent
 from pacboost.bounds.training import margin_distribution
+from pacboost.bounds.wording import NEW_GROUPS, confidence, percent_above
 from pacboost.errors import NotCertified
-from pacboost.reports.page.markup import Markup, limit, numbers, table, tag, together
+from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
-from pacboost.reports.page.sentence import confidence
 from pacboost.reports.page.subject import Subject
 
 DOES_NOT_SAY = (
@@ -37,7 +37,7 @@ def certificates(subject: Subject) -> Section:
 
 def _card(certificate: Certificate) -> Markup:
     value = "vacuous" if certificate.vacuous else percent(certificate.value)
-    kind = "new examples" if certificate.delta else "training rows"
+    unit = "groups" if certificate.of_what == NEW_GROUPS else "rows"
     sure = (
         f"with {confidence(certificate.delta)} confidence" if certificate.delta else "for certain"
     )
@@ -45,7 +45,7 @@ def _card(certificate: Certificate) -> Markup:
     facts = [
         ("Theorem", certificate.theorem),
         ("Reference", certificate.reference),
-        ("Counted on", f"{certificate.size:,} rows: {certificate.sample}"),
+        ("Counted on", f"{certificate.size:,} {unit}: {certificate.sample}"),
         ("Independent of", certificate.independent_of),
         ("After looking at it", _after(certificate)),
     ]
@@ -65,7 +65,7 @@ def _card(certificate: Certificate) -> Markup:
         "article",
         tag(
             "div",
-            tag("p", kind, class_="tag"),
+            tag("p", certificate.of_what, class_="tag"),
             tag("p", value, class_="figure"),
             tag("p", f"at most, {sure}" if not certificate.vacuous else sure, class_="sure"),
             class_="stamp",
@@ -111,7 +111,9 @@ def _margins(subject: Subject) -> Markup | None:
         known = margin_distribution(subject.ledger)
     except NotCertified:
         return None
-    said = [(f"{theta:g}", "vacuous" if share >= 1 else limit(share)) for theta, share in known]
+    said = [
+        (f"{theta:g}", "vacuous" if share >= 1 else percent_above(share)) for theta, share in known
+    ]
     made = table(["margin at most", "on at most this share of training rows"], said,
                  caption="Margins of training rows, by the theorem")  # fmt: skip
     return numbers("What follows for margins", made)

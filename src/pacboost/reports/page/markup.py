@@ -97,18 +97,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.{min(digits, 6)}f} %"
 
 
-def limit(share: float) -> str:
-    """Say a share that is proved in few digits, rounded up so that they claim no more.
-
-    >>> limit(0.13712), limit(0.0493), limit(0.04), limit(0.000312), limit(1.3)
-    ('13.8 %', '5 %', '4 %', '0.032 %', '100 %')
-    """
-    if share >= 1:
-        return "100 %"
-    digits = 1 if share >= 0.01 else min(6, 1 - math.floor(math.log10(100 * max(share, 1e-6))))
-    return f"{math.ceil(100 * 10**digits * share * (1 - 1e-12)) / 10**digits:g} %"
-
-
 def _attribute(key: str, value: Attribute) -> str:
     if value is None or value is False:
         return ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.wording import TRAINING_LABELS, confidence, percent_above
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Evidence, Numbers
-from pacboost.reports.page.markup import Markup, limit, percent, tag, together
+from pacboost.reports.page.markup import Markup, percent, tag, together
 from pacboost.reports.page.scales import round_numbers
 from pacboost.reports.page.subject import Subject
 
@@ -16,7 +17,6 @@ UNSEEN = (
     'For that, rows are counted that it has never seen: fit with certify="holdout", or give such '
     "rows to pacboost.certify."
 )
-NEW = re.compile(r"errs on at most [\d.]+ % of new examples\.$")
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,6 @@ class Sentence:
     def __str__(self) -> str:
         return f"{self.before}{self.strong}{self.after}"
 
-    @classmethod
-    def of(cls, text: str) -> Sentence:
-        """Take a sentence as it was said elsewhere; what follows it goes into the note.
-
-        >>> Sentence.of("It errs on at most 4.1 % of these. 5 % was asked for.").strong
-        '4.1 %'
-        """
-        head, end, rest = text.partition(". ")
-        head, _, reason = head.partition("; ")
-        found = re.search(r"(?<=at most )[\d.]+ %", head)
-        said = head if head.endswith(".") else f"{head}."
-        note = f"{reason[:1].upper()}{reason[1:]}{end}{rest}" if reason else rest
-        if found is None:
-            return cls(said, "", "", note)
-        return cls(said[: found.start()], found.group(), said[found.end() :], note)
-
 
 def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Sentence:
     """Say the most that is proved, or that nothing is and why."""
@@ -56,40 +40,17 @@ def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Senten
     if best is None:
         trained = next(iter(subject.certificates), None)
         if trained is not None and not trained.vacuous:
-            pairs = " of the labels" if "labels" in trained.claim else ""
+            pairs = " of the labels" if trained.of_what == TRAINING_LABELS else ""
             said = f"{pairs} of the rows it learned from."
             note = f"Nothing is proved about new examples yet. {UNSEEN}"
-            return Sentence("It errs on at most ", limit(trained.value), said, note)
+            return Sentence("It errs on at most ", percent_above(trained.value), said, note)
         return Sentence("Nothing is certified about this model yet.", "", "", UNSEEN)
-    sure = f"With {confidence(best.delta)} confidence"
     if best.vacuous:
         return Sentence(
             "No limit below 100 % on its errors could be proved.", "", "",
             f"{best.size:,} rows were counted; more of them, or a better model, would help.",
         )  # fmt: skip
-    if NEW.search(best.claim):
-        return Sentence(
-            f"{sure} it errs on at most ", limit(best.value), " of future examples like these."
-        )
-    claim = best.claim[:1].lower() + best.claim[1:]
-    before, number, after = _parted(claim)
-    return Sentence(f"{sure}, {before}", number, after)
-
-
-def confidence(delta: float) -> str:
-    """Say 1 - delta in per cent.
-
-    >>> confidence(0.05), confidence(0.001)
-    ('95 %', '99.9 %')
-    """
-    return f"{100 * (1 - delta):.10g} %"
-
-
-def _parted(claim: str) -> tuple[str, str, str]:
-    found = re.search(r"[\d.]+ %", claim)
-    if found is None:
-        return claim, "", ""
-    return claim[: found.start()], found.group(), claim[found.end() :]
+    return Sentence(*wording.sentence(best))
 
 
 def _of_numbers(rows: Evidence | Numbers | None) -> Sentence:
@@ -111,7 +72,7 @@ def line(subject: Subject, rows: Evidence | Numbers | None) -> Markup | None:
         seen = _seen(best)
         if seen is not None:
             marks.append(("seen", *seen))
-        marks.append(("proved", best.value, limit(best.value), _proved(best)))
+        marks.append(("proved", best.value, percent_above(best.value), _proved(best)))
     if isinstance(rows, Evidence):
         labels = rows.several and best is not None and best.delta == 0  # it counts labels too
         error = float((rows.own != rows.said).mean()) if labels else rows.error
@@ -191,4 +152,4 @@ def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
 def _proved(certificate: Certificate) -> str:
     if certificate.delta == 0:
         return "proved for the rows of training, without any chance to fail"
-    return f"proved for new examples, with {confidence(certificate.delta)} confidence"
+    return f"proved for {certificate.of_what}, with {confidence(certificate.delta)} confidence"

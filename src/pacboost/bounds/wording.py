@@ -1,0 +1,191 @@
+"""The words of certificates: every claim is made here, from numbers and never from stored text.
+
+A certificate says by ``of_what`` what its number speaks of: new examples, new groups, a period, the
+training rows, and so on. The claim, the sentence with the confidence, and the places of the number
+within them all follow from that, so no other code has to read English.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_DOWN, Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from pacboost.bounds.rounding import percent
+
+if TYPE_CHECKING:
+    from pacboost.bounds.certificate import Certificate
+
+NEW_EXAMPLES = "new examples"
+NEW_GROUPS = "new groups"
+PERIOD = "period"
+ANSWERED = "answered examples"
+TRAINING_ROWS = "training rows"
+TRAINING_LABELS = "training labels"
+THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE = (
+    "this array", "this file", "this stream", "this source",
+)  # fmt: skip
+SOURCES = (THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE)
+"""Rows that may be drawn again; "this source" stands for any of them in files that do not say."""
+OF_WHAT = (
+    NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES,
+)  # fmt: skip
+"""Everything that a certificate can speak of."""
+
+IF_NEW = "If these rows are new: "
+"""How a claim begins where nobody could check that the rows had no part in the fit."""
+
+_SUBJECTS = {
+    "compression.vote_bound": "the compressed vote",
+    "finite": "the hypothesis",
+    "filtering": "the vote",
+    "margins": "the vote",
+    "nvote": "the weighted vote",
+    "occam": "the quantised vote",
+    "pac_bayes": "the weighted vote",
+    "rectangle": "the tightest box",
+    "three_way": "the majority",
+    "training": "the vote",
+    "vc": "the hypothesis",
+}
+_BY_BOUND = {
+    "dependent.groups_bound": NEW_GROUPS,
+    "dependent.ordered_bound": PERIOD,
+    "filtering.error_by_weight": THIS_SOURCE,
+    "selective.answered_error": ANSWERED,
+    "training.product_bound": TRAINING_ROWS,
+}
+
+
+class Words(NamedTuple):
+    """A sentence in three parts: the number that counts, and what stands before and after it."""
+
+    before: str
+    number: str
+    after: str
+
+    def __str__(self) -> str:
+        return "".join(self)
+
+    def within(self, opening: str) -> Words:
+        """Give the same sentence after an opening.
+
+        >>> str(Words("It errs on at most ", "5 %", ".").within("If so: "))
+        'If so: it errs on at most 5 %.'
+        """
+        if not opening:
+            return self
+        return Words(f"{opening}{self.before[:1].lower()}{self.before[1:]}", *self[1:])
+
+
+def of_what_by(bound: str) -> str:
+    """Say what a certificate speaks of if only its bound is known, as in files without ``of_what``.
+
+    >>> of_what_by("holdout.clopper_pearson"), of_what_by("dependent.ordered_bound")
+    ('new examples', 'period')
+    """
+    return _BY_BOUND.get(bound, NEW_EXAMPLES)
+
+
+def claim(certificate: Certificate) -> Words:
+    """State what a certificate claims, without its confidence."""
+    known = math.isfinite(certificate.value)
+    said = _claim(certificate, percent(certificate.value) if known else "an unknown share")
+    said = said._replace(before=said.before[:1].upper() + said.before[1:])
+    return said if certificate.rows_checked else said.within(IF_NEW)
+
+
+def sentence(certificate: Certificate, delta: float | None = None) -> Words:
+    """State a claim with its confidence, for readers who know no theory.
+
+    ``delta`` takes the place of the certificate's own where several claims share it.
+    """
+    chance = certificate.delta if delta is None else delta
+    most = percent_above(certificate.value)
+    opening = IF_NEW if not certificate.rows_checked else ""
+    if chance == 0:
+        return _claim(certificate, most).within(opening)._replace(number=most)
+    said = _plain(certificate, most)
+    sure = f"With {confidence(chance)} confidence "
+    return said.within(sure).within(opening)
+
+
+def confidence(delta: float) -> str:
+    """Print 1 - delta in per cent, rounded down, so that it never reads 100 %.
+
+    >>> confidence(0.05), confidence(0.001), confidence(1e-7), confidence(0.05 / 3)
+    ('95 %', '99.9 %', '99.99999 %', '98.3333 %')
+    """
+    share = 100 * (1 - Decimal(repr(float(delta))))
+    places = 4 if delta <= 0 else max(4, 2 - math.floor(math.log10(100 * delta)))
+    shown = share.quantize(Decimal(1).scaleb(-min(places, 12)), rounding=ROUND_DOWN)
+    text = f"{shown:f}"
+    return f"{text.rstrip('0').rstrip('.')} %" if "." in text else f"{text} %"
+
+
+def percent_above(value: float) -> str:
+    """Print a bound in few digits, rounded up.
+
+    >>> percent_above(0.0406), percent_above(0.00121), percent_above(0.000312), percent_above(1.3)
+    ('4.1 %', '0.13 %', '0.032 %', '100 %')
+    """
+    if value >= 1:
+        return "100 %"
+    digits = 1 if value >= 0.01 else min(6, 1 - math.floor(math.log10(100 * max(value, 1e-6))))
+    return f"{math.ceil(100 * 10**digits * value * (1 - 1e-12)) / 10**digits:g} %"
+
+
+def _claim(certificate: Certificate, number: str) -> Words:
+    who, of_what = _subject(certificate), certificate.of_what
+    if of_what == NEW_GROUPS:
+        after = " of the examples of a new group, on average over groups, large or small."
+        return Words(f"{who} errs on at most ", number, after)
+    if of_what == PERIOD:
+        return Words(
+            "over the period watched the mean chance of an error was at most ", number, "."
+        )
+    if of_what == ANSWERED:
+        return Words(f"{_answered(certificate)} {who} errs on at most ", number, ".")
+    if of_what in (TRAINING_ROWS, TRAINING_LABELS):
+        share = "weighted share" if certificate.details.get("weighted") else "share"
+        rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
+        return Words(
+            f"{who} errs on a {share} of at most ", number, f" of the {rows} it was trained on."
+        )
+    if of_what in SOURCES:
+        after = f" of the rows of {of_what}: this is the error on {of_what}."
+        return Words(f"{who} errs on at most ", number, after)
+    end = ", whenever watching stopped." if certificate.bound.startswith("sequence.") else "."
+    return Words(f"{who} errs on at most ", number, f" of new examples{end}")
+
+
+def _plain(certificate: Certificate, number: str) -> Words:
+    """State a claim about the model at hand, which is called "it"."""
+    of_what = certificate.of_what
+    if of_what == NEW_EXAMPLES:
+        return Words("it errs on at most ", number, " of future examples like these.")
+    if of_what == NEW_GROUPS:
+        after = (
+            " of the examples of a new group like these, on average over groups, large or small."
+        )
+        return Words("it errs on at most ", number, after)
+    if of_what == PERIOD:
+        after = f" over the latest {certificate.size:,} examples."
+        return Words("its mean chance of an error was at most ", number, after)
+    if of_what == ANSWERED:
+        return Words("it errs on at most ", number, f" {_answered(certificate)}.")
+    return _claim(certificate, number)
+
+
+def _answered(certificate: Certificate) -> str:
+    threshold = certificate.details.get("threshold", 0.0)
+    return f"of the new examples it answers (confidence {threshold:.4g} or more)"
+
+
+def _subject(certificate: Certificate) -> str:
+    bound, details = certificate.bound, certificate.details
+    if "members" in details:
+        return f"the plurality vote of {details['members']} members"
+    file = bound.partition(".")[0]
+    who = _SUBJECTS.get(bound) or _SUBJECTS.get(file, "the classifier")
+    return f"{who} of the first {details['rounds']} rounds" if "rounds" in details else who
