@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pacboost.models import container
+from pacboost.models import container, seal
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -22,3 +22,16 @@ def changed(path: Path, change: Change, kind: str = "model") -> Path:
     change(content)
     container.write(path, kind, content)
     return path
+
+
+def forged(path: Path, change: Change, kind: str = "model") -> Path:
+    """Change what a file holds, and compute the digests of its claims again, as a forger can."""
+
+    def whole(content: dict[str, Any]) -> None:
+        change(content)
+        for name in seal.CLAIMS:
+            if content.get(name) and seal.is_bound(content[name]):
+                content[name] = {**content[name], seal.FIELD: ""}
+        content.update(seal.sealed(content))
+
+    return changed(path, whole, kind)

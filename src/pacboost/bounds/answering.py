@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -58,6 +58,8 @@ class Answering:
     chosen: int | None = None
     target_error: float | None = None
     """The error that was asked for."""
+    model_digest: str = field(default="", compare=False)
+    """A digest of the model and of this table, set when both are written to a file."""
 
     def within(self, target_error: float) -> Answering:
         """Choose the smallest threshold whose certified error is at most ``target_error``."""
@@ -150,7 +152,10 @@ class Answering:
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values."""
-        return {**asdict(self), "points": [list(asdict(point).values()) for point in self.points]}
+        content = {**asdict(self), "points": [list(asdict(p).values()) for p in self.points]}
+        if not self.model_digest:  # as before it is in a file, and in files of earlier versions
+            del content["model_digest"]
+        return content
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Answering:
@@ -169,7 +174,8 @@ class Answering:
             if not ordered or not 0 <= point.threshold <= 1:
                 raise ValueError(f"{point} contradicts itself")
         falls = all(
-            a.threshold < b.threshold and a.answered >= b.answered for a, b in pairwise(points)
+            a.threshold < b.threshold and 0 <= a.mistakes - b.mistakes <= a.answered - b.answered
+            for a, b in pairwise(points)
         )
         if not falls or not 0 < len(points) <= self.thresholds:
             raise ValueError("the thresholds of the answers are not in order, or too many")
@@ -177,6 +183,8 @@ class Answering:
             raise ValueError(f"threshold {self.chosen} is chosen, and there are {len(points)}")
         if self.target_error is not None:
             probability("target_error", self.target_error)
+        if type(self.model_digest) is not str:
+            raise ValueError("the digest of the model is no text")
         return self
 
 

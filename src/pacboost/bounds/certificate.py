@@ -39,8 +39,8 @@ class Certificate:
     """Numbers that the claim names besides its value: rounds, members, a threshold."""
     rows_checked: bool = True
     """False where the rows could not be compared with those of the fit; the claim then says so."""
-    model_digest: str = ""
-    """A digest of the model and this certificate, set when both are written to a file."""
+    model_digest: str = field(default="", compare=False)
+    """A digest of the model and of this certificate, set when both are written to a file."""
 
     def __post_init__(self) -> None:
         if self.of_what not in wording.OF_WHAT:

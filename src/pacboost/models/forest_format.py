@@ -17,8 +17,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.kernels.forest_grow import LEAF
-from pacboost.models import container, parts
+from pacboost.models import container, earlier, parts
 from pacboost.models.fields import LARGEST, Fields
+from pacboost.models.seal import sealed
 from pacboost.sources.levels import NO_LEVELS, Levels
 
 KIND = "forest"
@@ -67,19 +68,25 @@ def save(model: ForestModel, path: str | Path) -> None:
         "certificate": None if model.certificate is None else model.certificate.stored(),
     }
     try:
-        container.write(path, KIND, content)
+        container.write(path, KIND, sealed(content))
     except OSError as problem:
         raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
 
 
 def load(path: str | Path, memory: int = 0) -> ForestModel:
     """Read a file that ``save`` wrote, and refuse one that no fit could have written."""
-    content = container.read(Path(path), KIND, memory)
+    return opened(container.read(Path(path), KIND, memory), path)
+
+
+def opened(content: container.Content, path: str | Path) -> ForestModel:
+    """Make the forest of what a file holds."""
     try:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
         certificate = parts.certificate_read(whole)
         whole.end()
+        if certificate is not None:
+            certificate = earlier.marked(earlier.typed(certificate, content.document))
         return _model(core, about, certificate)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem

@@ -19,11 +19,12 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.ledger import OUTSIDE, Ledger, Round
 from pacboost.ledgers.refill import Refill
-from pacboost.models import container, parts, records
+from pacboost.models import container, earlier, parts, records
 from pacboost.models.calibration import Calibration
 from pacboost.models.fields import Fields
 from pacboost.models.model import Model
 from pacboost.models.rules import from_plain, to_plain
+from pacboost.models.seal import sealed
 from pacboost.sources.mixed import read_features
 
 KIND = "model"
@@ -55,21 +56,26 @@ def save(model: Model, path: str | Path) -> None:
         **_optional(model, BESIDE),
     }
     try:
-        container.write(path, KIND, content)
+        container.write(path, KIND, sealed(content))
     except OSError as problem:
         raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
 
 
 def load(path: str | Path, memory: int = 0) -> Model:
     """Read a file that ``save`` wrote, and refuse what no fit could have written."""
-    content = container.read(Path(path), KIND, memory)
+    return opened(container.read(Path(path), KIND, memory), path)
+
+
+def opened(content: container.Content, path: str | Path) -> Model:
+    """Make the model of what a file holds."""
     try:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
         beside = {name: whole.made(name, read) for name, read in BESIDE.items() if name in whole}
         certificate = parts.certificate_read(whole)
         whole.end()
-        return _model(core, about, certificate=certificate, **beside)
+        model = _model(core, about, certificate=certificate, **beside)
+        return earlier.completed(model, content.document)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 

@@ -10,7 +10,7 @@ from typing import Any
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models import container, records
+from pacboost.models import container, earlier, records
 from pacboost.models.container import VERSION
 from pacboost.models.fields import Fields
 
@@ -98,7 +98,7 @@ def inspect(path: str | Path) -> Summary:
             **told,
             names=names,
             classes=tuple(core.entries("classes")),
-            certificate=_certificate(whole),
+            certificate=_certificate(whole, content.document),
             versions=about.mapping("versions"),
             fingerprint=about.any("fingerprint") if "fingerprint" in about else "",
             sha256=content.sha256,
@@ -134,10 +134,11 @@ def _forest(core: Fields) -> dict[str, Any]:
     }
 
 
-def _certificate(whole: Fields) -> Certificate | None:
+def _certificate(whole: Fields, document: Mapping[str, Any]) -> Certificate | None:
     if whole.peek("certificate") is None:
         return None
-    return Certificate.from_dict(records.checked(whole.part("certificate"), Certificate))
+    found = Certificate.from_dict(records.checked(whole.part("certificate"), Certificate))
+    return earlier.typed(found, document)
 
 
 def _some(names: tuple[Any, ...]) -> str:

@@ -1,24 +1,31 @@
-"""Is the certificate what it says? Recomputed from the saved file, without the data."""
+"""Does the certificate in a model file stand? Everything is recomputed, without the data.
+
+What is checked: that the certificate was made for the whole model in the file, that the numbers
+agree with each other and with the theorem, and that the theorem gives the number again. What no
+check without data can find: mistakes that were counted wrongly from the start, and a file that
+somebody made from scratch with a digest of its own. A digest is no signature.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from importlib import import_module
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pacboost.boosters.choose import BOOSTERS
-from pacboost.bounds import compression, dependent, filtering, holdout, occam, three_way
+from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.training import product_bound, training_error
-from pacboost.bounds.wording import NEW_EXAMPLES
+from pacboost.bounds.wording import percent_above
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models import container, forest_format
+from pacboost.models import container, forest_format, seal
 from pacboost.models import format as model_file
 from pacboost.models.model import Model
+from pacboost.questions.remaking import OF_FORESTS, OF_VOTES, ROUNDED, Maker, difference, recompute
+
+__all__ = ["Check", "recompute", "verify"]
 
 
 @dataclass(frozen=True)
@@ -28,55 +35,106 @@ class Check:
     name: str
     holds: bool
     words: str
+    checked: bool = True
+    """False where the file does not say what is needed; ``holds`` is then False too."""
 
 
 NO_CERTIFICATE = Check("bound", False, "the file holds no certificate: none applies to this model")
-FOREST_BOUNDS = (
-    "holdout.clopper_pearson", "pac_bayes.first_order_bound", "pac_bayes.tandem_bound",
-    "pac_bayes.cantelli_bound",
-)  # fmt: skip
+NO_LEDGER = Ledger("", "none", "", 0, 0, False, False)
+PARTS = {
+    "model": "rules, votes, bins, column names, levels, classes, calibration, words and record",
+    "forest": "trees, bins, column names, levels and classes",
+}
+"""What the digest of a claim covers, by the kind of the file."""
 
 
 def verify(path: str | Path) -> list[Check]:
-    """Check a model file: the ledger's fingerprint, its rounds and votes, and the certificate."""
-    if container.kind_of(Path(path)) == forest_format.KIND:
-        return _forest(forest_format.load(path))
-    model = model_file.load(path)
-    if model.certificate is None:
-        return [_tried("rounds", lambda: _rounds(model)), NO_CERTIFICATE]
-    digest = model.ledger.digest()
-    made_for = model.certificate.ledger_digest
+    """Check a model file: that its certificate belongs to the model, and every number in it.
+
+    The certificate stands if every check holds. A file of an earlier version does not say for which
+    names, levels and classes its certificate was made: that check then does not hold, and its
+    ``checked`` is False.
+    """
+    path = Path(path)
+    forest = container.kind_of(path) == forest_format.KIND
+    return checks(container.read(path, forest_format.KIND if forest else model_file.KIND), path)
+
+
+def checks(content: container.Content, path: Path) -> list[Check]:
+    """Check what a file holds; ``path`` is named where it could not have been written."""
+    if content.kind == forest_format.KIND:
+        return _forest(forest_format.opened(content, path), content.document)
+    model = model_file.opened(content, path)
+    return [*_vote(model, content.document), *_answers(model.answering, content.document)]
+
+
+def _vote(model: Model, document: Mapping[str, Any]) -> list[Check]:
+    given = model.certificate
+    rounds = _tried("rounds", lambda: _rounds(model))
+    if given is None:
+        return [rounds, NO_CERTIFICATE]
+    digest, made_for = model.ledger.digest(), given.ledger_digest
+    words = f"the certificate was made for ledger {made_for[:16]}, this one is {digest[:16]}"
     return [
-        Check(
-            "ledger",
-            made_for == digest,
-            f"the certificate was made for ledger {made_for[:16]}, this one is {digest[:16]}",
-        ),
-        _tried("rounds", lambda: _rounds(model)),
-        _tried("bound", lambda: _certificate(model)),
+        _bound(document, "certificate", "model"),
+        Check("ledger", made_for == digest, words),
+        rounds,
+        _tried("bound", lambda: _number(given, OF_VOTES, model.ledger)),
     ]
 
 
-def _forest(model: forest_format.ForestModel) -> list[Check]:
+def _forest(model: forest_format.ForestModel, document: Mapping[str, Any]) -> list[Check]:
     """Check that the certificate is that of these trees, and its number what its inputs give."""
     given = model.certificate
     if given is None:
         return [NO_CERTIFICATE]
     digest, made_for = vote_digest(model.forest), given.ledger_digest
     words = f"the certificate was made for trees {made_for[:16]}, these are {digest[:16]}"
-    return [Check("trees", made_for == digest, words), _tried("bound", lambda: _number(given))]
+    trees = Check("trees", made_for == digest, words)
+    if given.details.get("members", len(model.forest)) != len(model.forest):
+        trees = Check("trees", False, f"there are {len(model.forest)} trees, not as many as named")
+    number = _tried("bound", lambda: _number(given, OF_FORESTS, NO_LEDGER))
+    return [_bound(document, "certificate", "forest"), trees, number]
 
 
-def _number(given: Certificate) -> Check:
-    if given.bound not in FOREST_BOUNDS:
-        known = ", ".join(FOREST_BOUNDS)
-        return Check("bound", False, f"bound {given.bound!r} is not among {known}")
-    made = recompute(given, Ledger("", "none", "", 0, 0, False, False))
-    if made != given.value:
-        return Check("bound", False, f"the certificate says {given.value}, but it is {made}")
-    if given.inputs["delta"] != given.delta:
-        return Check("bound", False, f"delta says {given.delta}, but it is not what was used")
-    return Check("bound", True, f"{given.bound} gives {made:.6g} again")
+def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[Check]:
+    """Check how wrong answers may be: the bounds are made from counts that belong to the model."""
+    if answering is None:
+        return []
+    tied = _bound(document, "answering", "model")
+    if not tied.holds:
+        return [Check("answers", False, tied.words, tied.checked)]
+    wanted = answering.target_error
+    if wanted is not None and answering.within(wanted).chosen != answering.chosen:
+        said = f"the threshold is not the one that keeps an error of {wanted:g}"
+        return [Check("answers", False, said)]
+    least = percent_above(min(answering.errors))
+    said = f"{len(answering.points)} thresholds give their bounds again, the least {least}"
+    return [Check("answers", True, said)]
+
+
+def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
+    """Check that a claim was made for everything that the file holds."""
+    what = "certificate" if claim == "certificate" else "table of answers"
+    if not seal.is_bound(document[claim]):
+        said = (
+            f"the {what} was written by an earlier version, which did not bind it to the model: "
+            f"that the {PARTS[kind]} are those it was made for could not be checked"
+        )
+        return Check("model", False, said, checked=False)
+    if not seal.binds(document, claim):
+        said = (
+            f"the {what} was not made for what this file holds: one of the two was changed "
+            f"afterwards ({PARTS[kind]}, or the {what} itself)"
+        )
+        return Check("model", False, said)
+    return Check("model", True, f"the {what} was made for these {PARTS[kind]}")
+
+
+def _number(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> Check:
+    """Make the certificate again, from the ledger or from its inputs, and compare all of it."""
+    found = difference(given, makers, ledger)
+    return Check("bound", not found, found or f"{given.bound} gives {given.value:.6g} again")
 
 
 def _tried(name: str, look: Callable[[], Check]) -> Check:
@@ -114,77 +172,3 @@ def _rounds(model: Model) -> Check:
         return Check("rounds", False, "the rules or their votes are not those that were found")
     told = "themselves and the votes" if ledger.refills else "the theorem"
     return Check("rounds", True, f"{len(ledger)} rounds agree with {told}")
-
-
-def _certificate(model: Model) -> Check:
-    """Make the certificate again, from the ledger or from its inputs, and compare all of it."""
-    given = model.certificate
-    assert given is not None
-    if given.bound not in MAKERS:
-        known = ", ".join(MAKERS)
-        return Check("bound", False, f"bound {given.bound!r} is not among {known}")
-    made = MAKERS[given.bound](model)
-    for field in fields(Certificate):
-        if field.name == "ledger_digest":
-            continue
-        old, new = getattr(given, field.name), getattr(made, field.name)
-        if old != new:
-            return Check("bound", False, f"{field.name} says {old}, but it is {new}")
-    return Check("bound", True, f"{given.bound} gives {made.value:.6g} again")
-
-
-def _held_out(model: Model) -> Certificate:
-    """How rows were held out is in words that differ by source, where they came from an oracle."""
-    assert model.certificate is not None
-    words = model.certificate.sample if model.ledger.refills else ""
-    return holdout.certificate(**_inputs(model), sample=words)
-
-
-def _filtered(model: Model) -> Certificate:
-    """Certify the last refill again; all tests of the run share the failure probability."""
-    given, ledger = model.certificate, model.ledger
-    assert given is not None
-    last = ledger.refills[-1]
-    if last.rounds != len(ledger):
-        raise ValueError("rounds came after the draws that were tested")
-    if math.fsum(refill.delta for refill in ledger.refills) > given.delta:
-        raise ValueError(f"the tests together may fail with more than {given.delta}")
-    factor = 0.0 if ledger.potential == "projected" else _inputs(model)["factor"]
-    of = "" if given.of_what == NEW_EXAMPLES else given.of_what
-    return filtering.certificate(last, given.delta, factor, given.assumptions[0], of=of)
-
-
-def _recursive(model: Model) -> Certificate:
-    given = model.certificate
-    assert given is not None
-    return three_way.certificate(
-        **_inputs(model), delta=given.delta, draws=given.size, assumes=given.assumptions[0]
-    )
-
-
-def _inputs(model: Model) -> dict[str, Any]:
-    return {} if model.certificate is None else dict(model.certificate.inputs)
-
-
-MAKERS: dict[str, Callable[[Model], Certificate]] = {
-    "training.product_bound": lambda model: training_error(model.ledger),
-    "holdout.clopper_pearson": _held_out,
-    "filtering.error_by_weight": _filtered,
-    "three_way.recursive_error": _recursive,
-    "occam.occam_bound": lambda model: occam.certificate(**_inputs(model)),
-    "compression.vote_bound": lambda model: compression.vote_certificate(**_inputs(model)),
-    "dependent.groups_bound": lambda model: dependent.certificate_of_groups(**_inputs(model)),
-    "dependent.ordered_bound": lambda model: dependent.ordered_certificate(**_inputs(model)),
-}
-
-ROUNDED = ("occam.occam_bound", "compression.vote_bound")
-"""Certificates of votes that are not those of the rounds, but made of them."""
-
-
-def recompute(certificate: Certificate, ledger: Ledger) -> float:
-    """Compute the number of any certificate of ours again, from its inputs or from the ledger."""
-    if certificate.bound == "training.product_bound":
-        return product_bound(ledger)
-    file, _, function = certificate.bound.partition(".")
-    bound = getattr(import_module(f"pacboost.bounds.{file}"), function)
-    return float(bound(**certificate.inputs))

@@ -1,0 +1,105 @@
+"""Certificates made again from a model file, to be compared with those that lie in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from importlib import import_module
+from typing import Any
+
+from pacboost.bounds import compression, dependent, filtering, holdout, occam, pac_bayes, three_way
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.training import product_bound, training_error
+from pacboost.bounds.wording import NEW_EXAMPLES
+from pacboost.ledgers.ledger import Ledger
+
+FREE = ("ledger_digest", "model_digest", "rows_checked", "assumptions")
+"""Fields that other checks look at, or of which a certificate may have more than its bound says."""
+ROUNDED = ("occam.occam_bound", "compression.vote_bound")
+"""Certificates of votes that are not those of the rounds, but made of them."""
+
+Maker = Callable[[Certificate, Ledger], Certificate]
+
+
+def difference(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> str:
+    """Say in what a certificate differs from the one that its bound gives; "" if in nothing."""
+    if given.bound not in makers:
+        return f"bound {given.bound!r} is not among {', '.join(makers)}"
+    made = makers[given.bound](given, ledger)
+    for field in fields(Certificate):
+        old, new = getattr(given, field.name), getattr(made, field.name)
+        if field.name not in FREE and old != new:
+            return f"{field.name} says {old}, but it is {new}"
+    absent = [text for text in made.assumptions if text not in given.assumptions]
+    return f"the certificate leaves out that {absent[0]}" if absent else ""
+
+
+def recompute(certificate: Certificate, ledger: Ledger) -> float:
+    """Compute the number of any certificate of ours again, from its inputs or from the ledger."""
+    if certificate.bound == "training.product_bound":
+        return product_bound(ledger)
+    file, _, function = certificate.bound.partition(".")
+    bound = getattr(import_module(f"pacboost.bounds.{file}"), function)
+    return float(bound(**certificate.inputs))
+
+
+def _inputs(given: Certificate) -> dict[str, Any]:
+    return dict(given.inputs)
+
+
+def _held_out(given: Certificate, ledger: Ledger) -> Certificate:
+    """How rows were held out is told in words, which differ by their source."""
+    return holdout.certificate(**_inputs(given), sample=given.sample)
+
+
+def _filtered(given: Certificate, ledger: Ledger) -> Certificate:
+    """Certify the last refill again; all tests of the run share the failure probability."""
+    last = ledger.refills[-1]
+    if last.rounds != len(ledger):
+        raise ValueError("rounds came after the draws that were tested")
+    if math.fsum(refill.delta for refill in ledger.refills) > given.delta:
+        raise ValueError(f"the tests together may fail with more than {given.delta}")
+    factor = 0.0 if ledger.potential == "projected" else _inputs(given)["factor"]
+    of = "" if given.of_what == NEW_EXAMPLES else given.of_what
+    made = filtering.certificate(last, given.delta, factor, given.assumptions[0], of=of)
+    return replace(made, sample=given.sample)
+
+
+def _recursive(given: Certificate, ledger: Ledger) -> Certificate:
+    return three_way.certificate(
+        **_inputs(given), delta=given.delta, draws=given.size, assumes=given.assumptions[0]
+    )
+
+
+def _members(given: Certificate, ledger: Ledger) -> Certificate:
+    """Certify a bagged vote again; what is said of its bags in words is bound by the digest."""
+    made = pac_bayes.certificate(given.bound.removeprefix("pac_bayes."), **_inputs(given))
+    return replace(
+        made,
+        sample=given.sample,
+        independent_of=given.independent_of,
+        assumptions=made.assumptions[:1],
+        details=given.details,
+    )
+
+
+OF_VOTES: dict[str, Maker] = {
+    "training.product_bound": lambda given, ledger: training_error(ledger),
+    "holdout.clopper_pearson": _held_out,
+    "filtering.error_by_weight": _filtered,
+    "three_way.recursive_error": _recursive,
+    "occam.occam_bound": lambda given, _: occam.certificate(**_inputs(given)),
+    "compression.vote_bound": lambda given, _: compression.vote_certificate(**_inputs(given)),
+    "dependent.groups_bound": lambda given, _: dependent.certificate_of_groups(**_inputs(given)),
+    "dependent.ordered_bound": lambda given, _: dependent.ordered_certificate(**_inputs(given)),
+}
+"""By the bound of a certificate, what makes it again for a vote."""
+
+OF_FORESTS: dict[str, Maker] = {
+    "holdout.clopper_pearson": _held_out,
+    "pac_bayes.first_order_bound": _members,
+    "pac_bayes.tandem_bound": _members,
+    "pac_bayes.cantelli_bound": _members,
+}
+"""The same for a forest."""
