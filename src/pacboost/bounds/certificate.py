@@ -46,6 +46,8 @@ class Certificate:
         if self.of_what not in wording.OF_WHAT:
             allowed = ", ".join(map(repr, wording.OF_WHAT))
             raise ParameterError(f"of_what is {self.of_what!r}; it may be {allowed}")
+        if not all(isinstance(value, int | float) for value in self.details.values()):
+            raise ParameterError(f"details are {dict(self.details)!r}; they have to be numbers")
 
     def of(self, ledger_digest: str) -> Certificate:
         """Give the same certificate, tied to a ledger."""

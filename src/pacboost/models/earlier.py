@@ -2,7 +2,7 @@
 
 They wrote the claim of a certificate as text, which is not read, and neither what it speaks of nor
 a digest of the whole model. The first follows from the ledger. The second cannot be had again: such
-a certificate is marked, so that writing the model anew does not bind it after the fact.
+a certificate is marked (models/seal.py), so that writing the model anew does not bind it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import NEW_EXAMPLES, THIS_SOURCE, TRAINING_LABELS, TRAINING_ROWS
-from pacboost.models.seal import UNBOUND
+from pacboost.models.seal import kept
 
 if TYPE_CHECKING:
     from pacboost.models.model import Model
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 def completed(model: Model, document: Mapping[str, Any]) -> Model:
     """Give the model of a file with what its claims leave out."""
     certificate, answering = model.certificate, model.answering
-    if certificate is not None:
-        certificate = marked(typed(certificate, document))
-    if answering is not None and not answering.model_digest:
-        answering = replace(answering, model_digest=UNBOUND)
-    return replace(model, certificate=certificate, answering=answering)
+    if answering is not None:
+        answering = replace(answering, model_digest=kept(document, "answering"))
+    return replace(model, certificate=read(certificate, document), answering=answering)
 
 
-def marked(certificate: Certificate) -> Certificate:
-    """Mark a certificate that came from a file without a digest of the whole model."""
-    return certificate if certificate.model_digest else replace(certificate, model_digest=UNBOUND)
+def read(certificate: Certificate | None, document: Mapping[str, Any]) -> Certificate | None:
+    """Give the certificate of a file with what it leaves out."""
+    if certificate is None:
+        return None
+    return replace(typed(certificate, document), model_digest=kept(document, "certificate"))
 
 
 def typed(certificate: Certificate, document: Mapping[str, Any]) -> Certificate:

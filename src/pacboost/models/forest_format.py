@@ -85,9 +85,7 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
         core, about = whole.part("model"), whole.part("about")
         certificate = parts.certificate_read(whole)
         whole.end()
-        if certificate is not None:
-            certificate = earlier.marked(earlier.typed(certificate, content.document))
-        return _model(core, about, certificate)
+        return _model(core, about, earlier.read(certificate, content.document))
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 

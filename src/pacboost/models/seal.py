@@ -25,9 +25,10 @@ UNBOUND = "unbound"
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the content of a file with a digest in every claim that is new.
+    """Give the content of a file with a digest in every claim that has none.
 
-    A claim that was read from a file keeps what it had: writing a model again proves nothing.
+    A claim that did not belong to the file it was read from keeps what it had (``kept``): writing
+    a model again proves nothing.
 
     >>> content = {"model": {"classes": ["no", "yes"]}, "certificate": {"value": 0.1}}
     >>> whole = sealed(content)
@@ -46,6 +47,17 @@ def binds(content: Mapping[str, Any], name: str) -> bool:
     """Tell whether the digest of a claim is that of the content it lies in."""
     claim = content[name]
     return bool(claim[FIELD] == _digest(_body_digest(content), claim))
+
+
+def kept(content: Mapping[str, Any], name: str) -> str:
+    """Give what stands for the digest of a claim once it is read: "" if it belongs to the model.
+
+    Such a claim gets a new digest when the model is written again; no other claim does.
+    """
+    claim = content[name]
+    if not is_bound(claim):
+        return UNBOUND
+    return "" if binds(content, name) else str(claim[FIELD])
 
 
 def is_bound(claim: Mapping[str, Any]) -> bool:

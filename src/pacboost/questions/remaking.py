@@ -13,9 +13,12 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.ledgers.ledger import Ledger
+from pacboost.models.seal import UNBOUND
 
 FREE = ("ledger_digest", "model_digest", "rows_checked", "assumptions")
 """Fields that other checks look at, or of which a certificate may have more than its bound says."""
+WORDS = ("theorem", "reference", "sample", "independent_of")
+"""Fields that hold words, which may be others in another version."""
 ROUNDED = ("occam.occam_bound", "compression.vote_bound")
 """Certificates of votes that are not those of the rounds, but made of them."""
 
@@ -23,14 +26,21 @@ Maker = Callable[[Certificate, Ledger], Certificate]
 
 
 def difference(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> str:
-    """Say in what a certificate differs from the one that its bound gives; "" if in nothing."""
+    """Say in what a certificate differs from the one that its bound gives; "" if in nothing.
+
+    Words are compared unless the certificate comes from a file of an earlier version.
+    """
     if given.bound not in makers:
         return f"bound {given.bound!r} is not among {', '.join(makers)}"
     made = makers[given.bound](given, ledger)
-    for field in fields(Certificate):
-        old, new = getattr(given, field.name), getattr(made, field.name)
-        if field.name not in FREE and old != new:
-            return f"{field.name} says {old}, but it is {new}"
+    earlier = given.model_digest == UNBOUND
+    free = {*FREE, *WORDS} if earlier else {*FREE}
+    for name in [field.name for field in fields(Certificate) if field.name not in free]:
+        old, new = getattr(given, name), getattr(made, name)
+        if old != new:
+            return f"{name} says {old}, but it is {new}"
+    if earlier:
+        return ""
     absent = [text for text in made.assumptions if text not in given.assumptions]
     return f"the certificate leaves out that {absent[0]}" if absent else ""
 

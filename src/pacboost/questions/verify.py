@@ -42,7 +42,7 @@ class Check:
 NO_CERTIFICATE = Check("bound", False, "the file holds no certificate: none applies to this model")
 NO_LEDGER = Ledger("", "none", "", 0, 0, False, False)
 PARTS = {
-    "model": "rules, votes, bins, column names, levels, classes, calibration, words and record",
+    "model": "rules, votes, bins, column names, levels, classes, calibration, words and ledger",
     "forest": "trees, bins, column names, levels and classes",
 }
 """What the digest of a claim covers, by the kind of the file."""
