@@ -71,10 +71,16 @@ class Examples:
 
 
 def read_examples(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any = None,
+    *,
+    reset: bool = True,
 ) -> tuple[Examples, NDArray[Any]]:
-    """Read what fit was given; also give the classes."""
-    table = door.open_table(estimator, X, reset=True)
+    """Read rows to learn from; also give the classes. Without ``reset`` the levels are known."""
+    table = door.open_table(estimator, X, reset=reset)
     labels = door.read_labels(y, table.n_rows, several=True)
     weights = door.read_weights(sample_weight, table.n_rows)
     if class_weight is not None:
