@@ -245,7 +245,8 @@ def test_warm_start_keeps_the_rows_set_apart() -> None:
     ).fit(X, Y)
     model.set_params(n_estimators=15).fit(X, Y)
     longer = AdaBoostClassifier(n_estimators=15, certify="holdout", random_state=7).fit(X, Y)
-    assert model.certificate_.inputs == longer.certificate_.inputs
+    assert model.certificate_.inputs == {**longer.certificate_.inputs, "look": 2}
+    assert model.certificate_.value > longer.certificate_.value
 
 
 def test_warm_start_refuses_other_rows_set_apart() -> None:

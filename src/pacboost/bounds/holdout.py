@@ -30,11 +30,13 @@ from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
 
-HELD_OUT = "held-out rows; ties, and labels that are not among the classes, counted as errors"
-ASSUMED = (
-    "rows are drawn independently from the distribution of new examples",
-    "the number, names and types of the columns are known; levels, words, bins and classes are "
-    "part of the classifier, and no held-out row had a part in them",
+KNOWN = (
+    "columns, their names and types are known beforehand; levels, words, bins and classes were "
+    "learned without these rows"
+)
+"""What a certificate by held-out rows takes as known, and what it does not."""
+PLANNED = (
+    "the earlier looks had a say in whether to go on, but not in after how many rounds to look"
 )
 
 
@@ -162,10 +164,14 @@ def certificate(
         delta=delta,
         theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
         reference="Clopper and Pearson 1934; Langford 2005",
-        sample=(sample or HELD_OUT) + _also(look, shared),
+        sample=(sample or "held-out rows, ties counted as errors") + _also(look, shared),
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
-        assumptions=ASSUMED,
+        assumptions=(
+            "rows are drawn independently from the distribution of new examples",
+            KNOWN,
+            *([PLANNED] if look > 1 else []),
+        ),
         valid_after_looking=False,
         inputs={"k": k, "n": n, "delta": delta, "models": models, **more},
         bound="holdout.clopper_pearson",

@@ -17,7 +17,7 @@ from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterE
 from pacboost.estimators import division, door, prepare
 from pacboost.estimators.bagged import Bagged, Callback
 from pacboost.estimators.division import Apart, Division
-from pacboost.estimators.looks import Looks, digest, next_look
+from pacboost.estimators.looks import Looks, look_at, next_look
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.ledgers.out_of_bag import OutOfBag
@@ -215,8 +215,8 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
     def _watch_apart(self, *, goes_on: bool) -> None:
         apart = self._apart
         if apart is not None:
-            rows = digest(door.open_table(self, apart.X, reset=False), apart.y)
-            self._looks = next_look(self._looks, rows, warm=self.warm_start, goes_on=goes_on)
+            now = look_at(self, (door.open_table(self, apart.X, reset=False), apart.y))
+            self._looks = next_look(self._looks, now, goes_on=goes_on)
 
     def _targets(self, examples: prepare.Examples) -> tuple[NDArray[Any], int]:
         most = self.classes_.size

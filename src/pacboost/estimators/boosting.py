@@ -68,7 +68,7 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
         self._refuse_to_count(means, examples)
         apart = divided.apart if prior is None else None
         if apart is not None:
-            apart = self._watch_apart(apart, X_val)
+            apart = self._watch_apart(apart, divided, X_val)
         examples, calibrating = self._hold_for_calibration(examples, seed)
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)

@@ -15,7 +15,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators import division, door
 from pacboost.estimators.abstaining import AbstainingMixin
 from pacboost.estimators.division import Apart, Division
-from pacboost.estimators.looks import Looks, digest, next_look
+from pacboost.estimators.looks import Looks, look_at, next_look
 from pacboost.estimators.prepare import Examples
 from pacboost.estimators.running import Work
 from pacboost.hypotheses.digest import vote_digest
@@ -181,14 +181,15 @@ class CertifyingMixin(AbstainingMixin):
             )
         self._split_before = split_now
 
-    def _watch_apart(self, apart: Apart, X_val: Any) -> Apart:
+    def _watch_apart(self, apart: Apart, divided: Division, X_val: Any) -> Apart:
         """Number this look at the rows set apart; refuse validation rows that are among them."""
-        rows = self._comparable(apart.X, X_val)
+        rows = self._comparable(apart.X, X_val) if self.warm_start or X_val is not None else None
+        parts = []
+        if self.warm_start and rows is not None:
+            parts = [(rows, apart.y), (self._comparable(divided.X, None), divided.y)]
         goes_on = self.warm_start and hasattr(self, "model_")
-        self._looks = next_look(
-            self._looks, digest(rows, apart.y), warm=self.warm_start, goes_on=goes_on
-        )
-        if X_val is None:
+        self._looks = next_look(self._looks, look_at(self, *parts), goes_on=goes_on)
+        if X_val is None or rows is None:
             return apart
         validation = self._comparable(X_val, apart.X)
         shared = np.isin(row_hashes(rows), row_hashes(validation))

@@ -16,7 +16,7 @@ from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterE
 from pacboost.estimators import bag_setup, division, door, prepare
 from pacboost.estimators.division import Apart, Division
 from pacboost.estimators.forest import ForestMixin
-from pacboost.estimators.looks import Looks, digest, next_look
+from pacboost.estimators.looks import Looks, look_at, next_look
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.numerics.checks import probability
@@ -119,8 +119,8 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
     def _watch_apart(self, *, goes_on: bool) -> None:
         apart = self._apart
         if apart is not None:
-            rows = digest(door.open_table(self, apart.X, reset=False), apart.y)
-            self._looks = next_look(self._looks, rows, warm=self.warm_start, goes_on=goes_on)
+            now = look_at(self, (door.open_table(self, apart.X, reset=False), apart.y))
+            self._looks = next_look(self._looks, now, goes_on=goes_on)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> prepare.Examples:
         """Read the rows; where those outside the bags certify, the others give the levels."""
