@@ -1,4 +1,4 @@
-"""Nothing that is learned may come from rows that certify: no level, no kind of column, no class."""
+"""Nothing that is learned comes from rows that certify: no level, kind of column or class."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ class Between(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: NDArray[Any]) -> NDArray[Any]:
-        named = np.interp(X[:, 0], self.x_, self.y_)
-        return np.rint(named).astype(int)
+        named: NDArray[Any] = np.rint(np.interp(X[:, 0], self.x_, self.y_)).astype(int)
+        return named
 
 
 @pytest.mark.parametrize("certify", ["oob", "first_order", "holdout"])

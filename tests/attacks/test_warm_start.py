@@ -90,6 +90,28 @@ def test_other_rows_set_apart_are_refused(name: str) -> None:
         grown(name, model, 1).fit(mixed, y[order])
 
 
+@pytest.mark.parametrize("name", GOING_ON)
+def test_rounds_that_learned_from_all_rows_are_not_certified(name: str) -> None:
+    X, y = rows_for(name)
+    rows = X if isinstance(X, list) else np.round(3 * X)
+    model = make(name, certify="holdout", warm_start=True, random_state=0).fit(rows, y)
+
+    def by_way_of_all_rows() -> None:
+        grown(name, model.set_params(certify=None), 1).fit(rows, y)
+        grown(name, model.set_params(certify="holdout"), 1).fit(rows, y)
+
+    with pytest.raises(ParameterError):
+        by_way_of_all_rows()
+
+
+def test_parameters_may_not_be_chosen_by_a_look() -> None:
+    X, y = coins(0, 200)
+    model = make("AdaBoostClassifier", certify="holdout", warm_start=True, random_state=0)
+    model.fit(X, y).set_params(n_estimators=8, learning_rate=0.1)
+    with pytest.raises(ParameterError, match="by a look would void the certificate"):
+        model.fit(X, y)
+
+
 def test_rounds_after_an_interrupt_are_a_further_look() -> None:
     X, y = coins(0, 200)
 

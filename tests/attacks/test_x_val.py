@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import pacboost
 from pacboost.errors import ParameterError
@@ -20,7 +22,7 @@ WATCHING = [
 ]
 
 
-def as_rows(name: str, X: np.ndarray) -> object:  # type: ignore[type-arg]
+def as_rows(name: str, X: NDArray[Any]) -> Any:
     return [f"w{row[0]:.9f}" for row in X] if name == "TextBoostClassifier" else X
 
 

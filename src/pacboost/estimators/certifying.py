@@ -154,7 +154,8 @@ class CertifyingMixin(AbstainingMixin):
                 f"certify is {self.certify!r}; it may be 'holdout', 'train' or None"
             )
         probability("delta", self.delta)
-        if self.certify is None:
+        if self.certify is None:  # all rows are learned from: no later look is a further one
+            self._split_before = self._looks = None
             return Division(X, y)
         if self.certify == "train" and self.warm_start:
             raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")

@@ -245,7 +245,9 @@ class Running:
     def _keep_interrupted(self, work: Work, interrupt: BaseException) -> None:
         work.run.stopped = "interrupted"
         self._keep(work)
+        counted = work.apart is not None and not self.warm_start
+        goes_on = "" if counted else ", or go on with warm_start=True"
         interrupt.add_note(
             f"pacboost: the {len(work.run.done)} rounds done before the interrupt are kept; the "
-            "estimator can be used, or go on with warm_start=True"
+            f"estimator can be used{goes_on}"
         )
