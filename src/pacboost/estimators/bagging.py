@@ -64,7 +64,8 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
     max_bins : int, default=255
         For learners of pacboost that read codes.
     warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer fit would have.
+        Go on from the last fit: it ends as one longer fit would have. With ``certify="holdout"``
+        the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
     callbacks : sequence of functions, default=None
         Each is called after every member with ``Made(members, error)``; a true answer stops.
     n_jobs : int or None, default=None
