@@ -15,9 +15,9 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators import division, door, prepare
-from pacboost.estimators.certifying import mistaken
 from pacboost.estimators.division import Apart, Division
 from pacboost.estimators.prepare import Examples
+from pacboost.estimators.quantised import mistaken
 from pacboost.estimators.vote import VoteMixin
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.hypothesis import Hypothesis

@@ -16,10 +16,10 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.estimators import door, prepare
 from pacboost.estimators.abstaining import AbstainingMixin
-from pacboost.estimators.certifying import mistaken
 from pacboost.estimators.compressing import CompressingMixin
 from pacboost.estimators.explaining import ExplainMixin
 from pacboost.estimators.margins import MarginsMixin
+from pacboost.estimators.quantised import mistaken
 from pacboost.estimators.ranking import RankingMixin
 from pacboost.estimators.reporting import ReportMixin
 from pacboost.estimators.sketching import SketchMixin
