@@ -204,9 +204,9 @@ def test_going_on_is_refused_if_members_have_seen_what_certifies() -> None:
     model.set_params(n_estimators=6, certify="holdout")
     with pytest.raises(ParameterError, match="certify has changed"):
         model.fit(X, y)
-    model.set_params(warm_start=False).fit(X, y)
+    model = clone(model).fit(X, y)
     with pytest.raises(ParameterError, match="certify or holdout has changed"):
-        model.set_params(warm_start=True, holdout=0.3).fit(X, y)
+        model.set_params(holdout=0.3).fit(X, y)
     with pytest.raises(ParameterError, match="y has changed"):
         model.set_params(holdout=0.2).fit(X[::-1], y[::-1])
     assert model.fit(X, y).certificate_.size == 40

@@ -18,7 +18,7 @@ from pacboost import AdaBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.occam import occam_bound
 from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.certifying import merged
+from pacboost.estimators.quantised import merged
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.sources.worlds import Boxes, LabelNoise
@@ -245,7 +245,8 @@ def test_warm_start_keeps_the_rows_set_apart() -> None:
     ).fit(X, Y)
     model.set_params(n_estimators=15).fit(X, Y)
     longer = AdaBoostClassifier(n_estimators=15, certify="holdout", random_state=7).fit(X, Y)
-    assert model.certificate_.inputs == longer.certificate_.inputs
+    assert model.certificate_.inputs == {**longer.certificate_.inputs, "look": 2}
+    assert model.certificate_.value > longer.certificate_.value
 
 
 def test_warm_start_refuses_other_rows_set_apart() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -108,8 +109,12 @@ def test_held_out_rows_may_not_have_been_learned_from(before: dict[str, Any]) ->
 def test_the_same_rows_held_out_may_be_held_out_again() -> None:
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(300, 3)), generator.integers(0, 2, 300)
-    model = AdaBoostClassifier(n_estimators=3, random_state=0, certify="holdout").fit(X, y)
-    model.set_params(warm_start=True, n_estimators=6).fit(X, y)
+    model = AdaBoostClassifier(
+        n_estimators=3, random_state=0, certify="holdout", warm_start=True
+    ).fit(X, y)
+    model.set_params(n_estimators=6).fit(X, y)
     whole = AdaBoostClassifier(n_estimators=6, random_state=0, certify="holdout").fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(whole.model_)
-    assert model.certificate_ == whole.certificate_
+    parts = [replace(m.model_, certificate=None, answering=None) for m in (model, whole)]
+    assert model_bytes(parts[0]) == model_bytes(parts[1])
+    inputs = model.certificate_.inputs, whole.certificate_.inputs
+    assert inputs[0] == {**inputs[1], "look": 2}

@@ -8,7 +8,9 @@ Then k is binomial with the true risk R, and with probability at least 1 - delta
 
 BinInv(k, n, delta) = sup{p : P[Bin(n, p) ≤ k] ≥ delta} is the smallest number a bound that knows
 only k and n can give. Where ``models`` classifiers are scored on the same rows and any of them may
-be kept, each gets delta/models.
+be kept, each gets delta/models. Where it is not known beforehand how many there will be, because a
+fit goes on after every look at the rows, the look with number ``look`` gets delta/(look·(look+1)):
+1/2 + 1/6 + 1/12 + … = 1, so all of the claims hold together with probability at least 1 - delta.
 
 The classifier must be fixed in every respect before the rows are looked at: votes, rounds,
 threshold, scaling. The split must be a plain random one; a stratified split fixes the number of
@@ -23,21 +25,49 @@ from collections.abc import Callable
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, expected_mistakes, smallest
+from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
 
+KNOWN = (
+    "columns, their names and types are known beforehand; levels, words, bins and classes were "
+    "learned without these rows"
+)
+"""What a certificate by held-out rows takes as known, and what it does not."""
+PLANNED = (
+    "the earlier looks had a say in whether to go on, but not in after how many rounds to look"
+)
 
-def clopper_pearson(k: int, n: int, delta: float, models: int = 1) -> float:
+
+def clopper_pearson(
+    k: int, n: int, delta: float, models: int = 1, look: int = 0, shared: int = 0
+) -> float:
     """Bound the risk after k mistakes on n held-out rows, exactly.
 
-    R ≤ BinInv(k, n, delta/models) (Clopper and Pearson 1934; Langford 2005).
+    R ≤ BinInv(k, n, delta/models) (Clopper and Pearson 1934; Langford 2005). ``look`` numbers the
+    looks at the same rows, if there may be several; 0 says that there is one. ``shared`` rows were
+    not unknown to the fit, and have to be among the mistakes.
 
     >>> round(clopper_pearson(100, 1000, delta=0.05), 6)
     0.116992
+    >>> round(clopper_pearson(100, 1000, delta=0.05, look=2), 6)
+    0.124459
     """
     counts(k, n)
-    return binomial_upper(k, n, _log_inverse(delta, models))
+    if not 0 <= shared <= k:
+        raise ParameterError(f"shared is {shared} and k is {k}; shared rows count as mistakes")
+    return binomial_upper(k, n, _log_inverse(share_of_delta(delta, look), models))
+
+
+def share_of_delta(delta: float, look: int) -> float:
+    """Give the part of delta that a look pays; 0 stands for a single look, which pays all.
+
+    >>> share_of_delta(0.06, 0), share_of_delta(0.06, 1), round(share_of_delta(0.06, 2), 9)
+    (0.06, 0.03, 0.01)
+    """
+    probability("delta", delta)
+    return delta if look == 0 else delta / (positive_whole("look", look) * (look + 1))
 
 
 def clopper_pearson_lower(k: int, n: int, delta: float, models: int = 1) -> float:
@@ -109,27 +139,52 @@ def examples_for_hoeffding(epsilon: float, delta: float, rate: float = 0.0, mode
     return _examples(hoeffding, epsilon, delta, rate, models)
 
 
-def certificate(k: int, n: int, delta: float, models: int = 1, sample: str = "") -> Certificate:
+def certificate(
+    k: int,
+    n: int,
+    delta: float,
+    models: int = 1,
+    sample: str = "",
+    look: int = 0,
+    shared: int = 0,
+) -> Certificate:
     """Certify a fixed classifier by its mistakes on held-out rows.
 
     >>> certificate(100, 1000, delta=0.05).claim
     'The classifier errs on at most 11.70 % of new examples.'
     """
-    value = clopper_pearson(k, n, delta, models)
+    value = clopper_pearson(k, n, delta, models, look, shared)
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""
+    spent = "delta/(look·(look+1))" if look else "delta/models"
+    more = {"look": look} if look else {}
+    more |= {"shared": shared} if shared else {}
     return Certificate(
         value=value,
         delta=delta,
-        theorem="R ≤ BinInv(k, n, delta/models), exact binomial inversion",
+        theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
         reference="Clopper and Pearson 1934; Langford 2005",
-        sample=sample or "held-out rows, ties counted as errors",
+        sample=(sample or "held-out rows, ties counted as errors") + _also(look, shared),
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
-        assumptions=("rows are drawn independently from the distribution of new examples",),
+        assumptions=(
+            "rows are drawn independently from the distribution of new examples",
+            KNOWN,
+            *([PLANNED] if look > 1 else []),
+        ),
         valid_after_looking=False,
-        inputs={"k": k, "n": n, "delta": delta, "models": models},
+        inputs={"k": k, "n": n, "delta": delta, "models": models, **more},
         bound="holdout.clopper_pearson",
     )
+
+
+def _also(look: int, shared: int) -> str:
+    """Say what else is to be known of the rows."""
+    words = ""
+    if look:
+        words = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
+    if shared:
+        words += f"; {shared} of them are validation rows too and counted as errors"
+    return words
 
 
 def _log_inverse(delta: float, models: int) -> float:

@@ -169,7 +169,8 @@ def certificate(
         reference="Langford 2005, with the prior of the quantised vote",
         sample="all training rows, ties counted as errors",
         size=n,
-        independent_of="the base rules and their bin edges, which were fixed before these rows",
+        independent_of="the base rules: bin edges, levels, kinds of columns and classes come from "
+        "rows set apart",
         assumptions=("rows are drawn independently", "the quantised vote is the one deployed"),
         valid_after_looking=True,
         inputs={

@@ -85,7 +85,7 @@ def certificate(
         assumptions=(
             "rows are drawn independently",
             "a member has seen no row outside its bag",
-            "the classes were known beforehand",
+            "the classes, and the columns, their names and types were known beforehand",
             f"at most {counts.members_max} members were planned",
             "the bound, and all that makes members, were fixed before looking",
         ),

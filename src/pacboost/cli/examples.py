@@ -12,7 +12,6 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.categories import MOST_LEVELS
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import LabelledTable, read_csv
-from pacboost.sources.levels import Levels
 from pacboost.sources.table import Table, refuse_text
 
 
@@ -63,9 +62,7 @@ def without(table: ArrayTable, drop: Sequence[str]) -> ArrayTable:
     _refuse_unknown(drop, names, "--drop")
     if not drop:
         return table
-    kept = [j for j, name in enumerate(names) if name not in drop]
-    levels = {k: table.levels.columns[j] for k, j in enumerate(kept) if j in table.levels}
-    return ArrayTable(table.rows()[:, kept], tuple(names[j] for j in kept), Levels(levels))
+    return table.columns([j for j, name in enumerate(names) if name not in drop])
 
 
 def about(

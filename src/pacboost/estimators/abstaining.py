@@ -118,8 +118,8 @@ class AbstainingMixin:
         if self.abstain_below is not None:
             check_threshold("abstain_below", self.abstain_below)
 
-    def _certify_own_answers(self, scores: Scores, wrong: NDArray[np.bool_]) -> None:
+    def _certify_own_answers(self, scores: Scores, wrong: NDArray[np.bool_], delta: float) -> None:
         """Certify the answers by rows that fit held out."""
         sure = self._confidence(self._decide(scores), scores)
-        found = selective.answering(sure, wrong, self.delta, self.target_error, self.abstain_below)
+        found = selective.answering(sure, wrong, delta, self.target_error, self.abstain_below)
         self.model_ = replace(self.model_, answering=found)

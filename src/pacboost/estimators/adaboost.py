@@ -62,12 +62,12 @@ class AdaBoostClassifier(Boosting):
         smaller as the fit gets better.
     certify : "holdout", "train" or None, default=None
         What ``certificate_`` speaks of. None: the training error, without assumptions.
-        "holdout": the error on new examples, by a random share of the rows that is held back. Which
-        classes and levels there are counts as known: it is read off all rows.
-        "train": the error on new examples, by the rows it was trained on: that share gives the
-        bins only, the votes are rounded to small whole numbers, and ``choices_`` shows what
-        rounding costs. The smallest bound is deployed first; it may err more than others, so look
-        and ``choose``.
+        "holdout": the error on new examples, by a random share of the rows that is held back
+        before anything is learned: classes, levels and kinds of columns come from the other rows.
+        "train": the error on new examples, by the rows it was trained on: that share gives bins,
+        levels, kinds of columns and classes, the votes are rounded to small whole numbers, and
+        ``choices_`` shows what rounding costs. The smallest bound is deployed first; it may err
+        more than others, so look and ``choose``.
     calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
     holdout : float, default=0.2
@@ -75,7 +75,8 @@ class AdaBoostClassifier(Boosting):
     delta : float, default=0.05
         The probability with which the certificate may fail.
     warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer run would have.
+        Go on from the last fit: it ends as one longer run would have. With ``certify="holdout"``
+        the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
     callbacks : sequence of functions, default=None
         Each is called with every ``Round``; a true answer stops the run.
     n_jobs : int or None, default=None

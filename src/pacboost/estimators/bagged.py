@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from pacboost.errors import ParameterError
 from pacboost.estimators import bag_setup, door, prepare
 from pacboost.estimators.bag_memory import Memory
+from pacboost.estimators.division import Division
 from pacboost.estimators.sketching import SketchMixin
 from pacboost.kernels.jit import cores
 from pacboost.kernels.threads import using
@@ -119,9 +121,12 @@ class Bagged(SketchMixin):
     def _warn(self) -> None:
         """Tell users what they may not expect of a fit that is done."""
 
-    def _set_apart(self, examples: prepare.Examples, seed: int) -> prepare.Examples:
-        """Give the rows to bag; others may be held back."""
-        return examples
+    def _divide(self, X: Any, y: Any, seed: int) -> Division:
+        """Take rows out for a certificate; here none."""
+        return Division(X, y)
+
+    def _watch_apart(self, *, goes_on: bool) -> None:
+        """Number this look at the rows set apart, if there are some."""
 
     @property
     def _certifies_outside(self) -> bool:
@@ -135,9 +140,11 @@ class Bagged(SketchMixin):
         seed = int(check_random_state(self.random_state).randint(2**31))
         seed = self._bags.seed if goes_on else seed
         earlier = self.__dict__.copy() if goes_on else {}
-        examples = self._read(X, y)
-        self._remember(examples.table)
-        examples = self._set_apart(examples, seed)
+        divided = self._divide(X, y, seed)
+        examples = replace(self._read(divided.X, divided.y), numbers=divided.rows)
+        apart = divided.apart
+        more = [] if apart is None else [door.open_table(self, apart.X, reset=False)]
+        self._remember(examples.table, *more)
         targets, classes = self._targets(examples)
         bags = bag_setup.draws(self, examples.table, seed)
         sample = Sample(examples.table, examples.signs, labels=examples.labels)
@@ -153,6 +160,7 @@ class Bagged(SketchMixin):
         run = Bagging(maker, bags, outside, bag_setup.settling(self))
         if goes_on:
             self._go_on(run, most, memory, earlier)
+        self._watch_apart(goes_on=goes_on)
         self._memory = memory
         return run, most
 

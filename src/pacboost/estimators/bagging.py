@@ -14,8 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost.bounds import holdout, out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators import door, prepare
+from pacboost.estimators import division, door, prepare
 from pacboost.estimators.bagged import Bagged, Callback
+from pacboost.estimators.division import Apart, Division
+from pacboost.estimators.looks import Looks, look_at, next_look
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.ledgers.out_of_bag import OutOfBag
@@ -62,7 +64,8 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
     max_bins : int, default=255
         For learners of pacboost that read codes.
     warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer fit would have.
+        Go on from the last fit: it ends as one longer fit would have. With ``certify="holdout"``
+        the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
     callbacks : sequence of functions, default=None
         Each is called after every member with ``Made(members, error)``; a true answer stops.
     n_jobs : int or None, default=None
@@ -100,6 +103,10 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
     out_of_bag_: OutOfBag
     oob_score_: float
     oob_decision_function_: NDArray[np.float64]
+    _apart: Apart | None = None
+    _looks: Looks | None = None
+    _look = 0
+    """Which look at the rows set apart the certificate pays for."""
 
     def __init__(
         self,
@@ -173,17 +180,12 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
                 "bags, or certify='holdout' to hold rows back"
             )
         if way == "holdout":
-            return holdout.certificate(*self._held, delta)
+            return holdout.certificate(*self._held, delta, look=self._look)
         changed = TORN if self._torn else ""
         chosen = None if way == "oob" else way
         return out_of_bag.certificate(self.out_of_bag_, delta, chosen, changed=changed)
 
     def _read(self, X: Any, y: Any) -> prepare.Examples:
-        if self.certify not in (None, *WAYS):
-            raise ParameterError(
-                f"certify is {self.certify!r}; it may be {', '.join(map(repr, WAYS))} or None"
-            )
-        probability("delta", self.delta)
         examples, self.classes_ = prepare.read_examples(self, X, y, None)
         if examples.labels is None and examples.signs.shape[1] > 1:
             raise DataError("y has several labels a row; bag one classifier for each label")
@@ -198,12 +200,24 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
                 stacklevel=3,
             )
 
-    def _set_apart(self, examples: prepare.Examples, seed: int) -> prepare.Examples:
-        self._apart: prepare.Examples | None = None
+    def _divide(self, X: Any, y: Any, seed: int) -> Division:
+        if self.certify not in (None, *WAYS):
+            raise ParameterError(
+                f"certify is {self.certify!r}; it may be {', '.join(map(repr, WAYS))} or None"
+            )
+        probability("delta", self.delta)
+        divided = Division(X, y)
         if self.certify == "holdout":
             share = door.number("holdout", self.holdout)
-            examples, self._apart = prepare.split(examples, "holdout", share, seed + 1)
-        return examples
+            divided = division.divide(X, y, "holdout", share, seed + 1)
+        self._apart = divided.apart
+        return divided
+
+    def _watch_apart(self, *, goes_on: bool) -> None:
+        apart = self._apart
+        if apart is not None:
+            now = look_at(self, (door.open_table(self, apart.X, reset=False), apart.y))
+            self._looks = next_look(self._looks, now, goes_on=goes_on)
 
     def _targets(self, examples: prepare.Examples) -> tuple[NDArray[Any], int]:
         most = self.classes_.size
@@ -239,9 +253,11 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
         super()._keep(run)
         self._asked = self.certify, self.delta
         if self._apart is not None:
-            votes, own = self.votes(self._apart.table), self._targets(self._apart)[0]
+            votes = self.votes(self._apart.X)
+            own, known = prepare.numbers_of(self._apart.y, self.classes_)
             rivals = votes >= votes[np.arange(own.size), own][:, None]
-            self._held = int((rivals.sum(axis=1) > 1).sum()), own.size
+            self._held = int(((rivals.sum(axis=1) > 1) | ~known).sum()), own.size
+            self._look = 0 if self._looks is None else self._looks.number
             self._apart = None
         for name in ("out_of_bag_", "oob_score_", "oob_decision_function_"):
             self.__dict__.pop(name, None)  # of an earlier fit

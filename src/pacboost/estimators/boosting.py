@@ -18,6 +18,7 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators import door, prepare
 from pacboost.estimators.certifying import CertifyingMixin
+from pacboost.estimators.division import Apart, Division
 from pacboost.estimators.running import Means, Running, Work
 from pacboost.estimators.vote import VoteClassifier
 from pacboost.hypotheses.digest import vote_digest
@@ -29,8 +30,14 @@ from pacboost.models import calibration
 from pacboost.models.model import Model
 from pacboost.samples.fingerprint import fingerprint
 from pacboost.sources.levels import NO_LEVELS
+from pacboost.sources.table import Table
 from pacboost.training.loop import NO_EDGE, Run
 from pacboost.training.metrics import Metric, metric
+
+COUNTED = (
+    "certify='train' counts stumps that have one vote each, for two classes; use "
+    "AdaBoostClassifier() for that, or certify='holdout' with any learner"
+)
 
 
 class Boosting(Running, CertifyingMixin, VoteClassifier):
@@ -52,21 +59,20 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Work:
         """Check everything, and set up the run."""
         seed = int(check_random_state(self.random_state).randint(2**31))
-        examples, self.classes_ = prepare.read_examples(
-            self, X, y, sample_weight, self.class_weight
-        )
-        self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
-        everything = examples.table
-        means = self._means(examples)
-        if everything.entries is not None and not means.learner.sparse:
-            door.warn_of_dense(everything)
+        divided = self._divide(X, y, sample_weight, seed)
+        examples, prior = self._read_rows(divided, sample_weight)
+        read, means = examples.table, self._means(examples)
+        if examples.table.entries is not None and not means.learner.sparse:
+            door.warn_of_dense(examples.table)
         self._refuse_several_labels(means.booster)
         self._refuse_to_count(means, examples)
-        examples, apart = self._set_apart(examples, seed)
+        apart = divided.apart if prior is None else None
+        if apart is not None:
+            apart = self._watch_apart(apart, divided, X_val)
         examples, calibrating = self._hold_for_calibration(examples, seed)
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)
-        self._remember(everything, *([] if held is None else [held.table]))
+        self._remember_all(read, divided.apart, held)
 
         def work(means: Means, examples: prepare.Examples, held: prepare.Examples | None) -> Work:
             examples = examples.counting()
@@ -75,18 +81,59 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
                 self.classes_,
                 door.whole("max_bins", self.max_bins),
                 codes=means.learner.codes,
-                bins_from=apart if self.certify == "train" else examples,
+                bins_from=prior or examples,
             )
             if prepare.one_class(sample):
                 constant = _constant_learner(int(sample.signs[0, 0]))
                 means = replace(means, learner=constant, booster=AdaBoost())
             run = self._set_up(means, sample, seed, held, self.classes_)
-            return Work(run, means.rounds, examples, apart, calibrating)
+            return Work(run, means.rounds, examples, apart, prior, calibrating)
 
         first = work(means, examples, held)
         if held is None or X_val is not None or not self._refits(everyone):
             return first
         return replace(first, again=lambda n: work(replace(means, rounds=n), everyone, None))
+
+    def _read_rows(
+        self, divided: Division, sample_weight: Any
+    ) -> tuple[prepare.Examples, prepare.Examples | None]:
+        """Read the rows to learn from; with "train", the rows set apart give all else before."""
+        prior: prepare.Examples | None = None
+        if self.certify == "train":
+            assert divided.apart is not None
+            prior, self.classes_ = prepare.read_examples(
+                self, divided.apart.X, divided.apart.y, None
+            )
+            if prior.signs.shape[1] > 1:
+                raise NotCertified(COUNTED)
+            examples = prepare.read_known(
+                self, divided.X, divided.y, self.classes_, self.class_weight
+            )
+        else:
+            examples, self.classes_ = prepare.read_examples(
+                self,
+                self._learned(divided.X),
+                divided.y,
+                sample_weight if divided.apart is None else None,
+                self.class_weight,
+            )
+        if divided.apart is not None and examples.weights is not None:
+            self._refuse_weights()
+        self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
+        return replace(examples, numbers=divided.rows), prior
+
+    def _learned(self, X: Any) -> Any:
+        """Learn how rows are read from those to learn from; here the levels, as they are opened."""
+        return X
+
+    def _remember_all(
+        self, table: Table, apart: Apart | None, held: prepare.Examples | None
+    ) -> None:
+        """Remember all rows that the fit was given, those set apart included."""
+        tables = [table] if held is None else [table, held.table]
+        if apart is not None:
+            tables.append(door.open_table(self, apart.X, reset=False))
+        self._remember(*tables)
 
     def _refuse_several_labels(self, booster: Booster[Any]) -> None:
         if self._several_labels and booster.multiclass not in ("mh", "pairs"):
@@ -104,10 +151,7 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
         votes = means.booster.plain and type(means.booster).joined is Booster.joined
         stumps = isinstance(means.learner, Stump) and votes
         if self.certify == "train" and not (stumps and examples.signs.shape[1] == 1):
-            raise NotCertified(
-                "certify='train' counts stumps that have one vote each, for two classes; use "
-                "AdaBoostClassifier() for that, or certify='holdout' with any learner"
-            )
+            raise NotCertified(COUNTED)
 
     def _hold_for_calibration(
         self, examples: prepare.Examples, seed: int
@@ -157,7 +201,12 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
             self._calibrated(work),
             fingerprint=fingerprint(run.sample),
         )
-        self._certify_new_examples(work.trained, work.apart)
+        self.model_ = self._as_read(self.model_)
+        self._certify_new_examples(work)
+
+    def _as_read(self, model: Model) -> Model:
+        """Add how rows are read before they are a table, where they are texts."""
+        return model
 
     def _calibrated(self, work: Work) -> calibration.Calibration | None:
         """Fit the calibration on rows held back for it, and measure how far it is off.

@@ -2,110 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import holdout, occam
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators import door
+from pacboost.errors import ParameterError
+from pacboost.estimators import division, door
 from pacboost.estimators.abstaining import AbstainingMixin
-from pacboost.estimators.prepare import Examples, split
+from pacboost.estimators.division import Apart, Division
+from pacboost.estimators.looks import Looks, look_at, next_look
+from pacboost.estimators.quantised import Choice, QuantisedVotes
+from pacboost.estimators.running import Work
 from pacboost.hypotheses.digest import vote_digest
-from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.learners.stump import count_rules
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
+from pacboost.samples.sketch import row_hashes
+from pacboost.sources.categories import all_levels
+from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.table import Table
 
 WAYS = (None, "holdout", "train")
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A quantised vote that may be deployed: its bound, and an estimate of its error."""
-
-    bits: int
-    scale: float
-    rules: int
-    mistakes: int
-    bound: float
-    estimate: float
-    """Error on the rows that gave the bins, whose labels nothing has looked at: an estimate."""
-
-
-def wrong_rows(vote: Vote, examples: Examples) -> int:
-    """Count mistakes, ties included."""
-    return int(np.count_nonzero(mistaken(vote.scores(examples.table), examples)))
-
-
-def mistaken(scores: Scores, examples: Examples) -> NDArray[np.bool_]:
-    """Tell which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
-    rows = examples.n_rows
-    scores = scores.reshape(rows, -1)
-    if examples.labels is None:
-        return np.asarray((scores * examples.signs <= 0).any(axis=1))
-    own = scores[np.arange(rows), examples.labels]
-    return np.asarray((scores >= own[:, None]).sum(axis=1) > 1)
-
-
-class QuantisedVotes:
-    """All the short votes that a trained vote can be rounded to, each with its bound."""
-
-    def __init__(
-        self, vote: Vote, trained: Examples, apart: Examples, base_rules: int, delta: float
-    ) -> None:
-        self._rules, self._merged = merged(vote)
-        if not self._rules:
-            raise NotCertified("the vote is empty: there is nothing to certify")
-        self._rows = trained.n_rows
-        self._base_rules = base_rules
-        self._delta = delta
-        pairs = occam.search(
-            self._merged,
-            lambda whole: wrong_rows(self.vote(whole), trained),
-            self._rows,
-            base_rules,
-            delta,
-        )
-        self.choices = [
-            Choice(*pair, wrong_rows(self._of(pair.bits, pair.scale), apart) / apart.n_rows)
-            for pair in pairs
-        ]
-
-    def deploy(self, number: int) -> tuple[Vote, Certificate]:
-        """Give a vote and its certificate."""
-        choice = self.choices[number]
-        certificate = occam.certificate(
-            choice.mistakes, self._rows, self._base_rules, choice.rules, choice.bits, self._delta
-        )
-        return self._of(choice.bits, choice.scale), certificate
-
-    def vote(self, whole: NDArray[np.int64]) -> Vote:
-        """Give the vote with these whole-number weights, without the rules that got none."""
-        used = np.flatnonzero(whole)
-        rules = [self._rules[k] if whole[k] > 0 else self._rules[k].negated() for k in used]
-        return Vote(rules, np.abs(whole[used]).astype(np.float64))
-
-    def _of(self, bits: int, scale: float) -> Vote:
-        return self.vote(occam.quantise(self._merged, bits, scale))
-
-
-def merged(vote: Vote) -> tuple[list[StumpRule], NDArray[np.float64]]:
-    """Add up the votes of equal rules; a rule and its opposite are one, with opposite votes."""
-    sums: dict[StumpRule, float] = {}
-    for rule, weight in zip(vote.hypotheses, vote.votes, strict=True):
-        if not isinstance(rule, StumpRule):
-            raise NotCertified("certify='train' counts stumps; this vote holds other rules")
-        unsigned, sign = (rule, 1.0) if rule.above > 0 else (rule.negated(), -1.0)
-        if unsigned.is_constant:  # the same rule whichever feature it was found on
-            unsigned = StumpRule.constant(-1)
-        sums[unsigned] = sums.get(unsigned, 0.0) + sign * float(weight)
-    kept = {rule: weight for rule, weight in sums.items() if weight != 0}
-    return list(kept), np.array(list(kept.values()))
+MOST_SHARED = 0.05
+"""Up to such a share of the rows set apart may repeat validation rows; they count as mistakes."""
 
 
 class CertifyingMixin(AbstainingMixin):
@@ -119,6 +44,11 @@ class CertifyingMixin(AbstainingMixin):
     choices_: list[Choice]
     _quantised: QuantisedVotes
     _split_before: tuple[Any, ...] | None = None
+    _looks: Looks | None = None
+
+    if TYPE_CHECKING:  # what the classifier brings along
+
+        def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]: ...
 
     def choose(self, number: int) -> Self:
         """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
@@ -132,24 +62,29 @@ class CertifyingMixin(AbstainingMixin):
         self._deploy(vote, certificate)
         return self
 
-    def _set_apart(self, examples: Examples, seed: int) -> tuple[Examples, Examples | None]:
-        """Set rows apart for the certificate."""
+    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
+        """Take the rows that certify out of X and y, before anything is learned."""
         if self.certify not in WAYS:
             raise ParameterError(
                 f"certify is {self.certify!r}; it may be 'holdout', 'train' or None"
             )
         probability("delta", self.delta)
-        if self.certify is None:
-            return examples, None
-        if examples.weights is not None:
-            raise ParameterError(
-                f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
-                "so give none, or set certify=None"
-            )
+        if self.certify is None:  # all rows are learned from: no later look is a further one
+            self._split_before = self._looks = None
+            return Division(X, y)
         if self.certify == "train" and self.warm_start:
             raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
-        self._refuse_other_split(seed, examples.n_rows)
-        return split(examples, "holdout", door.number("holdout", self.holdout), seed + 1)
+        if door.read_weights(sample_weight, division.number_of_rows(X)) is not None:
+            self._refuse_weights()
+        share = door.number("holdout", self.holdout)
+        self._refuse_other_split(seed, division.number_of_rows(X))
+        return division.divide(X, y, "holdout", share, seed + 1)
+
+    def _refuse_weights(self) -> None:
+        raise ParameterError(
+            f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
+            "so give none, or set certify=None"
+        )
 
     def _refuse_other_split(self, seed: int, rows: int) -> None:
         """Going on from earlier rounds, the rows held back have to be those of the earlier fit."""
@@ -162,26 +97,67 @@ class CertifyingMixin(AbstainingMixin):
             )
         self._split_before = split_now
 
-    def _certify_new_examples(self, trained: Examples, apart: Examples | None) -> None:
+    def _watch_apart(self, apart: Apart, divided: Division, X_val: Any) -> Apart:
+        """Number this look at the rows set apart; refuse validation rows that are among them."""
+        rows = self._comparable(apart.X, X_val) if self.warm_start or X_val is not None else None
+        parts = []
+        if self.warm_start and rows is not None:
+            parts = [(rows, apart.y), (self._comparable(divided.X, None), divided.y)]
+        goes_on = self.warm_start and hasattr(self, "model_")
+        self._looks = next_look(self._looks, look_at(self, *parts), goes_on=goes_on)
+        if X_val is None or rows is None:
+            return apart
+        validation = self._comparable(X_val, apart.X)
+        shared = np.isin(row_hashes(rows), row_hashes(validation))
+        found = int(np.count_nonzero(shared))
+        if found > MOST_SHARED * shared.size:
+            raise ParameterError(
+                f"{found} of the {shared.size} rows that certify='holdout' sets apart are among "
+                "the rows of X_val, so they would have a part in the fit. Give validation rows "
+                "that are not in X, or leave X_val out and set early_stopping=True, which takes "
+                "them from the rows learned from"
+            )
+        return apart.beside(shared) if found else apart
+
+    def _comparable(self, X: Any, other: Any) -> Table:
+        """Open rows so that levels which the fit has not learned can still be told apart."""
+        known: Levels = getattr(self, "levels_", NO_LEVELS)
+        if not known:
+            return door.open_table(self, X, reset=False)
+        wide = copy(self)
+        wide.levels_ = all_levels(known, X, other)  # type: ignore[attr-defined]
+        return door.open_table(wide, X, reset=False)
+
+    def _certify_new_examples(self, work: Work) -> None:
         """Put a certificate about new examples in the place of the one about training rows."""
         for name in ("_quantised", "choices_"):
             self.__dict__.pop(name, None)
-        model = self.model_
-        if apart is None:
-            return
-        if self.certify == "holdout":
-            scores = model.vote.scores(apart.table)
-            wrong = mistaken(scores, apart)
-            found = holdout.certificate(int(wrong.sum()), apart.n_rows, self.delta)
-            self._deploy(model.vote, found)
-            self._certify_own_answers(scores, wrong)
-        elif len(model.ledger):  # an empty vote has nothing to be rounded
+        model, apart = self.model_, work.apart
+        if apart is not None:
+            self._certify_by(apart)
+        elif work.prior is not None and len(model.ledger):  # an empty vote cannot be rounded
             base_rules = 0 if model.bins is None else count_rules(model.bins)
-            self._quantised = QuantisedVotes(model.vote, trained, apart, base_rules, self.delta)
+            self._quantised = QuantisedVotes(
+                model.vote, work.trained, work.prior, base_rules, self.delta
+            )
             self.choices_ = self._quantised.choices
             self.choose(0)
 
+    def _certify_by(self, apart: Apart) -> None:
+        """Count mistakes on the rows set apart, which are read as any new rows are."""
+        scores, wrong = self._judged(apart.X, apart.y)
+        wrong, shared = apart.count(wrong)
+        look = 0 if self._looks is None else self._looks.number
+        found = holdout.certificate(
+            int(wrong.sum()), apart.n_rows, self.delta, look=look, shared=shared
+        )
+        self._deploy(self.model_.vote, found)
+        self._certify_own_answers(scores, wrong, holdout.share_of_delta(self.delta, look))
+
     def _deploy(self, vote: Vote, certificate: Certificate) -> None:
+        """Put a vote and its certificate in place; bounds on the answers of another vote go."""
         ledger = replace(self.model_.ledger, vote_digest=vote_digest(vote))
         certificate = certificate.of(ledger.digest())
-        self.model_ = replace(self.model_, vote=vote, ledger=ledger, certificate=certificate)
+        self.model_ = replace(
+            self.model_, vote=vote, ledger=ledger, certificate=certificate, answering=None
+        )

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds import compression, occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.estimators.certifying import merged
+from pacboost.estimators.quantised import merged
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule

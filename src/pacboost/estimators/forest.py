@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
 from pacboost.estimators import bag_setup, door, prepare
+from pacboost.estimators.division import Division
 from pacboost.estimators.forest_limits import portion, share_of_weight, tries
 from pacboost.estimators.forest_memory import Memory
 from pacboost.estimators.forest_uses import ForestUses
@@ -93,7 +94,7 @@ class ForestMixin(ForestUses):
         return self
 
     @abstractmethod
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> prepare.Examples:
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> prepare.Examples:
         """Check rows and what is known of them."""
 
     @abstractmethod
@@ -110,9 +111,12 @@ class ForestMixin(ForestUses):
     def _keep_outside(self, outside: Any, examples: prepare.Examples, rows: int) -> None:
         """Set the attributes that begin with oob; ``rows`` were handed in."""
 
-    def _set_apart(self, examples: prepare.Examples, seed: int) -> prepare.Examples:
-        """Give the rows to learn from; others may be held back."""
-        return examples
+    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
+        """Take rows out for a certificate; here none."""
+        return Division(X, y)
+
+    def _watch_apart(self, *, goes_on: bool) -> None:
+        """Number this look at the rows set apart, if there are some."""
 
     @property
     def _asked(self) -> tuple[Any, ...]:
@@ -131,10 +135,14 @@ class ForestMixin(ForestUses):
         seed = int(check_random_state(self.random_state).randint(2**31))
         seed = self._seed_before() if goes_on else seed
         earlier = self.__dict__.copy()
-        examples = self._read(X, y, sample_weight)
-        self._remember(examples.table)
-        rows = examples.n_rows
-        examples = self._set_apart(examples, seed).counting()
+        divided = self._divide(X, y, sample_weight, seed)
+        apart = divided.apart
+        weights = sample_weight if apart is None else None
+        examples = self._read(divided.X, divided.y, weights, seed)
+        more = [] if apart is None else [door.open_table(self, apart.X, reset=False)]
+        self._remember(examples.table, *more)
+        rows = examples.n_rows + (0 if apart is None else apart.n_rows)
+        examples = replace(examples, numbers=divided.rows).counting()
         targets, classes = self._targets(examples)
         bins, counted = self._bins(examples, seed)
         sample = Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
@@ -154,6 +162,7 @@ class ForestMixin(ForestUses):
         self._memory = Memory.of(run, examples.weights, self._asked)
         if goes_on:
             self._go_on(run, most, earlier)
+        self._watch_apart(goes_on=goes_on)
         return examples, run, rows
 
     def _seed_before(self) -> int:

@@ -13,8 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from pacboost.bounds import holdout, out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators import door, prepare
+from pacboost.estimators import bag_setup, division, door, prepare
+from pacboost.estimators.division import Apart, Division
 from pacboost.estimators.forest import ForestMixin
+from pacboost.estimators.looks import Looks, look_at, next_look
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.numerics.checks import probability
@@ -44,7 +46,8 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
     out_of_bag_: OutOfBag
     oob_score_: float
     oob_decision_function_: NDArray[np.float64]
-    _apart: prepare.Examples | None = None
+    _apart: Apart | None = None
+    _looks: Looks | None = None
     _refusal = NOT_ASKED
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -92,14 +95,41 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
             raise NotCertified(self._refusal)
         return self.model_.certificate
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> prepare.Examples:
+    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
         if self.certify not in (None, *WAYS):
             raise ParameterError(
                 f"certify is {self.certify!r}; it may be {', '.join(map(repr, WAYS))} or None"
             )
         probability("delta", self.delta)
+        divided = Division(X, y)
+        if self.certify == "holdout":
+            if door.read_weights(sample_weight, division.number_of_rows(X)) is not None:
+                self._refuse_weights()
+            share = door.number("holdout", self.holdout)
+            divided = division.divide(X, y, "holdout", share, seed + 1)
+        self._apart = divided.apart
+        return divided
+
+    def _refuse_weights(self) -> None:
+        raise ParameterError(
+            f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
+            "so give none, or set certify=None"
+        )
+
+    def _watch_apart(self, *, goes_on: bool) -> None:
+        apart = self._apart
+        if apart is not None:
+            now = look_at(self, (door.open_table(self, apart.X, reset=False), apart.y))
+            self._looks = next_look(self._looks, now, goes_on=goes_on)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> prepare.Examples:
+        """Read the rows; where those outside the bags certify, the others give the levels."""
+        if self._certifies_outside:
+            number = division.number_of_rows(X)
+            others = np.flatnonzero(~bag_setup.rows_to_count(number, seed))
+            door.open_table(self, division.alone(X, others), reset=True)
         examples, self.classes_ = prepare.read_examples(
-            self, X, y, sample_weight, self.class_weight
+            self, X, y, sample_weight, self.class_weight, reset=not self._certifies_outside
         )
         if examples.labels is None and examples.signs.shape[1] > 1:
             raise DataError("y has several labels a row; fit one forest for each label")
@@ -109,24 +139,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
                 "these numbers to predict? Then take the regressor"
             )
         if examples.weights is not None and self.certify is not None:
-            raise ParameterError(
-                f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
-                "so give none, or set certify=None"
-            )
-        if examples.table.levels.columns and self.certify is not None:
-            raise ParameterError(
-                f"certify is {self.certify!r} and X has categorical columns; which levels there "
-                "are was read off all rows, those that certify included, so new rows may fare "
-                "worse. Give these columns as numbers, or certify the fitted forest on rows of "
-                "their own with pacboost.certify"
-            )
-        return examples
-
-    def _set_apart(self, examples: prepare.Examples, seed: int) -> prepare.Examples:
-        self._apart = None
-        if self.certify == "holdout":
-            share = door.number("holdout", self.holdout)
-            examples, self._apart = prepare.split(examples, "holdout", share, seed + 1)
+            self._refuse_weights()
         return examples
 
     def _targets(self, examples: prepare.Examples) -> tuple[NDArray[Any], int]:
@@ -182,11 +195,12 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _certified(self) -> Certificate:
         if self._apart is not None:
-            shares = self.model_.forest.shares(self._apart.table)
-            own = self._targets(self._apart)[0]
+            shares = self.model_.forest.shares(self._open(self._apart.X))
+            own, known = prepare.numbers_of(self._apart.y, self.classes_)
             rivals = shares >= shares[np.arange(own.size), own][:, None]
-            mistakes = int((rivals.sum(axis=1) > 1).sum())
-            return holdout.certificate(mistakes, own.size, self.delta)
+            mistakes = int(((rivals.sum(axis=1) > 1) | ~known).sum())
+            look = 0 if self._looks is None else self._looks.number
+            return holdout.certificate(mistakes, own.size, self.delta, look=look)
         changed = TORN if self._torn else ""
         if self.n_estimators > self._planned:
             changed = (

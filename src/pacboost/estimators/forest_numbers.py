@@ -40,7 +40,7 @@ class ForestRegressor(ForestMixin, RegressorMixin, BaseEstimator):  # type: igno
             "right or wrong. Grow classifiers, or look at oob_score_, which is an estimate"
         )
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> prepare.Examples:
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> prepare.Examples:
         return prepare.read_numbers(self, X, y, sample_weight)
 
     def _targets(self, examples: prepare.Examples) -> tuple[NDArray[Any], int]:

@@ -116,7 +116,7 @@ class MajorityOf(NestedMixin, MembersClassifier):
             self._name, work.learner.name, sample.n_rows, sample.signs.shape[1], stopped
         )
         decisions: list[Hypothesis] = [Decision(member.vote) for member in members]
-        self._keep(decisions, ledger, work.examples.table, sample.bins, work.held)
+        self._keep(decisions, ledger, work.examples.table, sample.bins, work.apart)
 
     def _chosen_booster(self) -> Booster[Any]:
         choice, own = named(self._default_booster() if self.booster is None else self.booster)
@@ -143,10 +143,9 @@ class _Work:
         choice, own = named(estimator.learner)
         learner = as_learner(choice, "learner")
         self.learner = with_fields(learner, own, "learner") if own else learner
-        examples = estimator._read(X, y)
-        self.booster = estimator._chosen_booster()
         self.examples: Examples
-        self.examples, self.held = estimator._hold_out(examples, self.seed)
+        self.examples, self.apart = estimator._read(X, y, self.seed)
+        self.booster = estimator._chosen_booster()
         self.sample = prepare.training_sample(
             self.examples,
             estimator.classes_,

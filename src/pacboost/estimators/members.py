@@ -14,9 +14,10 @@ from sklearn.utils import get_tags
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators import door, prepare
-from pacboost.estimators.certifying import mistaken, wrong_rows
+from pacboost.estimators import division, door, prepare
+from pacboost.estimators.division import Apart, Division
 from pacboost.estimators.prepare import Examples
+from pacboost.estimators.quantised import mistaken
 from pacboost.estimators.vote import VoteMixin
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.hypothesis import Hypothesis
@@ -64,10 +65,8 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
         table = self._open(X)
         labels = door.read_labels(y, table.n_rows)
-        known = np.isin(labels, self.classes_)
-        examples = prepare.label(
-            table, np.where(known, labels, self.classes_[0]), self.classes_, "y"
-        )
+        numbers, known = prepare.numbers_of(labels, self.classes_)
+        examples = prepare.label(table, self.classes_[numbers], self.classes_, "y")
         return mistaken(self._scores(table), examples) | ~known
 
     @property
@@ -105,23 +104,27 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         decided: NDArray[Any] = self.classes_[np.minimum(number, self.classes_.size - 1)]
         return decided
 
-    def _read(self, X: Any, y: Any) -> Examples:
-        """Read rows and labels, one a row, and remember the classes."""
-        table = door.open_table(self, X, reset=True)
-        labels = door.read_labels(y, table.n_rows)
+    def _read(self, X: Any, y: Any, seed: int) -> tuple[Examples, Apart | None]:
+        """Set rows apart, if that is wanted; then read the others, one label a row."""
+        divided = self._divide(X, y, seed)
+        table = door.open_table(self, divided.X, reset=True)
+        labels = door.read_labels(divided.y, table.n_rows)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         signs, numbers = signs_of(codes, self.classes_.size)
-        self._remember(table)
-        return Examples(table, signs, None, numbers)
+        apart = divided.apart
+        tables = [] if apart is None else [door.open_table(self, apart.X, reset=False)]
+        self._remember(table, *tables)
+        return Examples(table, signs, None, numbers, numbers=divided.rows), apart
 
-    def _hold_out(self, examples: Examples, seed: int) -> tuple[Examples, Examples | None]:
-        """Hold rows out for the certificate, if one is wanted."""
+    def _divide(self, X: Any, y: Any, seed: int) -> Division:
+        """Take rows out for the certificate, if one is wanted."""
         probability("delta", self.delta)
         if self.certify is None:
-            return examples, None
+            return Division(X, y)
         if self.certify != "holdout":
             raise ParameterError(f"certify is {self.certify!r}; it may be 'holdout' or None")
-        return prepare.split(examples, "holdout", door.number("holdout", self.holdout), seed + 1)
+        share = door.number("holdout", self.holdout)
+        return division.divide(X, y, "holdout", share, seed + 1)
 
     def _keep(
         self,
@@ -129,22 +132,22 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         ledger: Ledger,
         table: Table,
         bins: Bins | None,
-        held: Examples | None = None,
+        apart: Apart | None = None,
         certificate: Certificate | None = None,
     ) -> None:
-        """Leave the model; count mistakes on the rows held out, if there are some."""
+        """Leave the model; count mistakes on the rows set apart, if there are some."""
         if self.classes_.size == 1:
             members = [StumpRule.constant(1)]
         vote = Vote(members, np.ones(len(members)), ledger.classes)
         ledger = replace(ledger, vote_digest=vote_digest(vote))
-        if held is not None:
-            certificate = holdout.certificate(wrong_rows(vote, held), held.n_rows, self.delta)
-        if certificate is not None:
-            certificate = replace(certificate, ledger_digest=ledger.digest())
         names, levels = table.names, table.levels
-        self.model_ = Model(
-            self.classes_, table.n_columns, names, bins, vote, ledger, certificate, levels
-        )
+        self.model_ = Model(self.classes_, table.n_columns, names, bins, vote, ledger, None, levels)
+        if apart is not None:
+            wrong = int(self.mistakes(apart.X, apart.y).sum())
+            certificate = holdout.certificate(wrong, apart.n_rows, self.delta)
+        if certificate is not None:
+            certificate = certificate.of(ledger.digest())
+            self.model_ = replace(self.model_, certificate=certificate)
 
     def _warn_of_one_class(self, stacklevel: int = 3) -> None:
         if self.classes_.size == 1:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators import door
+from pacboost.estimators.division import draw
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, Signs
@@ -70,10 +71,16 @@ class Examples:
 
 
 def read_examples(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any = None,
+    *,
+    reset: bool = True,
 ) -> tuple[Examples, NDArray[Any]]:
-    """Read what fit was given; also give the classes."""
-    table = door.open_table(estimator, X, reset=True)
+    """Read rows to learn from; also give the classes. Without ``reset`` the levels are known."""
+    table = door.open_table(estimator, X, reset=reset)
     labels = door.read_labels(y, table.n_rows, several=True)
     weights = door.read_weights(sample_weight, table.n_rows)
     if class_weight is not None:
@@ -88,6 +95,37 @@ def read_examples(
     _refuse_weightless(classes, codes, weights)
     signs, numbers = signs_of(codes, classes.size)
     return Examples(table, signs, weights, numbers), classes
+
+
+def read_known(
+    estimator: Any, X: Any, y: Any, classes: NDArray[Any], class_weight: Any = None
+) -> Examples:
+    """Read rows to learn from where others have given the levels, kinds of columns and classes."""
+    table = door.open_table(estimator, X, reset=False)
+    labels = door.read_labels(y, table.n_rows)
+    unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))
+    if unknown:
+        raise NotCertified(
+            f"class {unknown[0]!r} does not occur among the rows set apart, which say what the "
+            "classes are where training rows certify; give more rows, a larger holdout, or "
+            "certify='holdout'"
+        )
+    weights = None
+    if class_weight is not None:
+        weights = door.read_weights(_class_weights(class_weight, labels), table.n_rows)
+    return replace(label(table, labels, classes, "y"), weights=weights)
+
+
+def numbers_of(
+    labels: NDArray[Any], classes: NDArray[Any]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Give the number of each label's class, and whether it is among the classes; else 0.
+
+    >>> numbers_of(np.array(["b", "x", "a"]), np.array(["a", "b"]))[0].tolist()
+    [1, 0, 0]
+    """
+    known: NDArray[np.bool_] = np.isin(labels, classes)
+    return np.searchsorted(classes, np.where(known, labels, classes[0])), known
 
 
 def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Examples:
@@ -170,15 +208,8 @@ def label(
 
 def split(examples: Examples, name: str, share: float, seed: int) -> tuple[Examples, Examples]:
     """Hold a random share of the rows back; ``name`` is the parameter that says how many."""
-    rows = examples.n_rows
-    held = round(rows * share) if 0 < share < 1 else 0
-    if not 0 < held < rows:
-        raise ParameterError(
-            f"{name} is {share} and there are {rows} rows; it must lie in (0, 1) and "
-            "leave at least 1 sample on both sides"
-        )
-    order = np.random.default_rng(seed).permutation(rows)
-    return examples.take(np.sort(order[held:])), examples.take(np.sort(order[:held]))
+    learn, held = draw(examples.n_rows, name, share, seed)
+    return examples.take(learn), examples.take(held)
 
 
 def split_by_class(

@@ -49,11 +49,12 @@ class RandomForestClassifier(ForestClassifier):
         "oob" certifies the plurality vote of the trees by their mistakes out of bag, with the bound
         that suits the number of rows; "first_order", "tandem" and "cantelli" name one. "holdout"
         holds a share ``holdout`` of the rows back, which gives a tighter bound for a forest grown
-        from fewer rows.
+        from fewer rows. Levels of categories come from rows that certify nothing: those that give
+        the bins, a tenth of them, or up to 256; "holdout" leaves more.
     holdout, delta : float, default=0.2 and 0.05
     warm_start : bool, default=False
         Go on from the last fit, with the same rows and limits: it ends as one longer fit would
-        have.
+        have. With ``certify="holdout"`` the k-th certificate pays delta/(k(k + 1)).
     callbacks : sequence of functions, default=None
         Each is called after every tree with ``Made(members, error)``; a true answer stops.
     random_state : int, RandomState or None, default=None

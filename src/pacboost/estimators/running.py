@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Booster
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators import door, prepare
+from pacboost.estimators.division import Apart
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
@@ -49,7 +50,10 @@ class Work:
     run: Run
     rounds: int
     trained: prepare.Examples
-    apart: prepare.Examples | None = None
+    apart: Apart | None = None
+    """Rows that nothing has looked at, to count mistakes on."""
+    prior: prepare.Examples | None = None
+    """Rows that have given bins, levels and classes, where the training rows certify."""
     calibrating: prepare.Examples | None = None
     again: Callable[[int], Work] | None = None
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
@@ -241,7 +245,9 @@ class Running:
     def _keep_interrupted(self, work: Work, interrupt: BaseException) -> None:
         work.run.stopped = "interrupted"
         self._keep(work)
+        counted = work.apart is not None and not self.warm_start
+        goes_on = "" if counted else ", or go on with warm_start=True"
         interrupt.add_note(
             f"pacboost: the {len(work.run.done)} rounds done before the interrupt are kept; the "
-            "estimator can be used, or go on with warm_start=True"
+            f"estimator can be used{goes_on}"
         )

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_random_state
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
-from pacboost.estimators import door, strong_reading, strong_rows
+from pacboost.estimators import division, door, strong_reading, strong_rows
 from pacboost.estimators.filter_boost import FilterBoostClassifier
 from pacboost.estimators.strong_choice import choose
 from pacboost.estimators.strong_course import Course, Promise
@@ -123,11 +123,11 @@ class StrongFitting:
 
     def _fit(self, reading: Reading) -> Self:
         seed = int(check_random_state(self.random_state).randint(2**31))
-        rows = self._count(reading.X)
-        number = len(rows) if isinstance(rows, list) else rows.n_rows
+        given = self._columns(reading.X)
+        number = division.number_of_rows(given)
         labels = door.read_labels(reading.y, number, several=True)
         parts, promise, why = self._set_apart(reading, number, seed)
-        rows, columns = self._open_rows(rows, reading.X, parts)
+        rows, columns = self._open_rows(given, reading.X, parts)
         common = {"random_state": seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
         texts = not isinstance(rows, Table)
         choice = choose(
@@ -150,21 +150,29 @@ class StrongFitting:
         self._keep(outcome.estimator, outcome.certificate, outcome.evidence, why)
         return self
 
-    def _count(self, X: Any) -> Any:
-        """Read so far that rows can be counted and taken: texts, named columns or a table."""
+    def _columns(self, X: Any) -> Any:
+        """Read so far that rows can be counted and taken: texts, named columns, or X as it is."""
         if strong_reading.is_texts(X):
             return read_texts(X)
         columns = None if self.text_columns is None else strong_reading.columns_of(X)
-        return door.open_table(self, X, reset=True) if columns is None else columns
+        return X if columns is None else columns
 
-    def _open_rows(self, rows: Any, X: Any, parts: Parts) -> tuple[Any, list[str]]:
+    def _open_rows(self, given: Any, X: Any, parts: Parts) -> tuple[Any, list[str]]:
         """Find the columns of texts, in rows that may be learned from; without, read a table."""
-        if not isinstance(rows, Columns):
-            return rows, []
+        if strong_reading.is_texts(X):
+            return given, []
         found = self.text_columns
-        if found == "auto":
-            found = strong_reading.text_columns(rows.take(parts.known))
-        return (rows, list(found)) if found else (door.open_table(self, X, reset=True), [])
+        if not isinstance(given, Columns):
+            found = None
+        elif found == "auto":
+            found = strong_reading.text_columns(given.take(parts.known))
+        return (given, list(found)) if found else (self._open_table(X, parts), [])
+
+    def _open_table(self, X: Any, parts: Parts) -> Table:
+        """Learn kinds and levels of columns from rows that may be learned from; then read all."""
+        if parts.certify.size:
+            door.open_table(self, division.alone(X, parts.known), reset=True)
+        return door.open_table(self, X, reset=not parts.certify.size)
 
     def _set_apart(self, reading: Reading, rows: int, seed: int) -> tuple[Parts, Promise, str]:
         """Divide the rows; also say why none certify, if none do."""

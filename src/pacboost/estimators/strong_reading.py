@@ -168,6 +168,8 @@ def _of_frame(X: Any, kept: list[int]) -> Any:
 def _of_table(table: Table, kept: list[int]) -> Table:
     """Copy some columns; the levels of those that have some move with them."""
     assert table.names is not None
+    if isinstance(table, ArrayTable):
+        return table.columns(kept)
     levels = {new: table.levels.columns[old] for new, old in enumerate(kept) if old in table.levels}
     values = np.column_stack([table.block(j, j + 1)[:, 0] for j in kept])
     return ArrayTable(values, tuple(table.names[j] for j in kept), Levels(levels))

@@ -13,19 +13,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.errors import ParameterError
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators import prepare
-from pacboost.estimators.boosting import Boosting
+from pacboost.estimators.boosting import COUNTED, Boosting
+from pacboost.estimators.division import Division
 from pacboost.estimators.running import Work
+from pacboost.models.model import Model
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.columns import Columns
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.table import Table
 from pacboost.sources.text import TextFeatures
 from pacboost.sources.words import WordTable
 
 Features = TextFeatures | MixedFeatures
-Rows = list[str] | Columns
 
 
 class TextReading(Boosting):
@@ -55,40 +56,35 @@ class TextReading(Boosting):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Work:
         options = self._options()
-        self._rows = options.read(X)
+        rows = options.read(X)
         X_val = None if X_val is None else options.read(X_val)
-        n_rows = self._rows.n_rows if isinstance(self._rows, Columns) else len(self._rows)
-        unread = WordTable(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, np.int32), 1)
-        work = super()._prepare(unread, y, sample_weight, X_val, y_val)
-        seen = [self._rows] if X_val is None else [self._rows, X_val]
-        self._sketches = tuple(Sketch.of(fingerprints(self._reading.lines(rows))) for rows in seen)
-        del self._rows
+        work = super()._prepare(rows, y, sample_weight, X_val, y_val)
+        seen = [rows] if X_val is None else [rows, X_val]
+        self._sketches = tuple(Sketch.of(self._comparable(rows)) for rows in seen)
         return work
 
-    def _remember(self, *tables: Any) -> None:
+    def _remember_all(self, *given: Any) -> None:
         """Texts are remembered as they came, by ``_prepare``."""
 
-    def _set_apart(
-        self, examples: prepare.Examples, seed: int
-    ) -> tuple[prepare.Examples, prepare.Examples | None]:
-        """Set rows apart, then read the others: no word of theirs may come from rows held out."""
-        examples, apart = super()._set_apart(examples, seed)
-        features, table = self._options().learn(self._rows_of(examples))
+    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
+        if self.certify == "train":
+            raise NotCertified(COUNTED)
+        return super()._divide(X, y, sample_weight, seed)
+
+    def _learned(self, X: Any) -> Any:
+        """Learn the words, from no other rows than those to learn from; give them as a table."""
+        features, table = self._options().learn(X)
         if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
             raise ParameterError(
                 "warm_start goes on with the same texts, but their words or the options by which "
                 "they are read have changed; set warm_start=False to start afresh"
             )
         self._reading, self.n_features_in_ = features, table.n_columns
-        if apart is not None:
-            apart = replace(apart, table=features.transform(self._rows_of(apart)))
-        return replace(examples, table=table), apart
+        return table
 
-    def _rows_of(self, examples: prepare.Examples) -> Rows:
-        rows, numbers = self._rows, examples.numbers
-        if numbers is None:
-            return rows
-        return rows.take(numbers) if isinstance(rows, Columns) else [rows[i] for i in numbers]
+    def _comparable(self, X: Any, other: Any = None) -> Table:
+        """Compare texts as they came: words that were not learned tell them apart, too."""
+        return fingerprints(self._reading.lines(X))
 
     def _options(self) -> Features:
         options = TextFeatures(
@@ -106,9 +102,8 @@ class TextReading(Boosting):
     def _read_validation(self, X: Any, y: Any) -> prepare.Examples:
         return super()._read_validation(self._reading.transform(X), y)
 
-    def _keep(self, work: Work) -> None:
-        super()._keep(work)
-        self.model_ = replace(self.model_, names=self._reading.vocabulary, text=self._reading)
+    def _as_read(self, model: Model) -> Model:
+        return replace(model, names=self._reading.vocabulary, text=self._reading)
 
     def _open(self, X: Any) -> WordTable:
         check_is_fitted(self)

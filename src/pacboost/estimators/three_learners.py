@@ -130,7 +130,7 @@ class ThreeLearnerBoost(MembersClassifier):
         assert rule is not None  # the first step gives one
         outputs = sample.signs.shape[1]
         ledger = empty_ledger("three_learners", work.learner.name, sample.n_rows, outputs, stopped)
-        self._keep([rule], ledger, work.examples.table, sample.bins, work.held)
+        self._keep([rule], ledger, work.examples.table, sample.bins, work.apart)
 
 
 class _Work:
@@ -141,7 +141,7 @@ class _Work:
     def __init__(self, estimator: ThreeLearnerBoost, X: Any, y: Any) -> None:
         seed = int(check_random_state(estimator.random_state).randint(2**31))
         self.learner = as_learner(estimator.learner, "learner")
-        self.examples, self.held = estimator._hold_out(estimator._read(X, y), seed)
+        self.examples, self.apart = estimator._read(X, y, seed)
         bins = door.whole("max_bins", estimator.max_bins)
         self.sample = prepare.training_sample(
             self.examples, estimator.classes_, bins, codes=self.learner.codes

@@ -16,10 +16,10 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.estimators import door, prepare
 from pacboost.estimators.abstaining import AbstainingMixin
-from pacboost.estimators.certifying import mistaken
 from pacboost.estimators.compressing import CompressingMixin
 from pacboost.estimators.explaining import ExplainMixin
 from pacboost.estimators.margins import MarginsMixin
+from pacboost.estimators.quantised import mistaken
 from pacboost.estimators.ranking import RankingMixin
 from pacboost.estimators.reporting import ReportMixin
 from pacboost.estimators.sketching import SketchMixin
@@ -154,18 +154,22 @@ class VoteClassifier(
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
         """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+        return self._judged(X, y)[1]
+
+    def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
+        """Give the scores of rows, and which of them are wrong."""
         table = self._open(X)
         labels = door.read_labels(y, table.n_rows, several=self.several_labels_)
         with using(self.n_jobs):
             scores = self.model_.vote.scores(table)
         if self.several_labels_:
             known = prepare.label(table, labels, self.classes_, "y", several=True)
-            return mistaken(scores, known)
+            return scores, mistaken(scores, known)
         wrong: NDArray[np.bool_] = self._decide(scores) != labels
         if scores.ndim == 1:
-            return np.asarray(wrong | (scores == 0))
+            return scores, np.asarray(wrong | (scores == 0))
         largest = scores.max(axis=1, keepdims=True)
-        return np.asarray(wrong | ((scores == largest).sum(axis=1) > 1))
+        return scores, np.asarray(wrong | ((scores == largest).sum(axis=1) > 1))
 
     @property
     def several_labels_(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,13 @@ class ArrayTable(Table):
         """Give a view where the array holds floats."""
         part: Values = self._array[:, first:last]
         return part if self._in_place else part.astype(np.float64)
+
+    def columns(self, kept: Sequence[int]) -> Self:
+        """Copy some columns; the levels of those that have some move with them."""
+        names = None if self.names is None else tuple(self.names[j] for j in kept)
+        own = self.levels.columns
+        levels = Levels({new: own[old] for new, old in enumerate(kept) if old in own})
+        return type(self)(self._array[:, list(kept)], names, levels)
 
 
 class CategorisedArray(ColumnTable):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,23 @@ def find_levels(
     source = _open(data)
     columns = _chosen(source, choice)
     return Levels({j: levels_of(source.cells(j), source.name(j), most) for j in columns})
+
+
+def all_levels(known: Levels, *data: Any) -> Levels:
+    """Add the levels that further rows hold, of whatever number, to those of each column.
+
+    >>> all_levels(Levels({0: ("blue",)}), np.array([["red"]], dtype=object)).to_dict()
+    {'0': ['blue', 'red']}
+    """
+    found = {column: set(own) for column, own in known.columns.items()}
+    for source in (_open(_array(rows)) for rows in data if rows is not None):
+        for column, own in found.items():
+            own |= set(levels_of(source.cells(column), source.name(column), sys.maxsize))
+    return Levels({column: _in_order(list(own), str(column)) for column, own in found.items()})
+
+
+def _array(rows: Any) -> Any:
+    return rows if isinstance(rows, Table) or is_frame(rows) else np.asarray(rows, dtype=object)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,23 @@ class LabelledTable:
     labels: NDArray[Any]
 
 
+class FileTable(ArrayTable):
+    """The rows of a file: a column holds categories if one of its cells is text."""
+
+    def alone(self, rows: NDArray[np.intp]) -> FileTable:
+        """Read some rows as if the file held no others: without text, a column holds numbers."""
+        values, levels = self.block(0, self.n_columns)[rows], dict(self.levels.columns)
+        for column, own in self.levels.columns.items():
+            present = ~np.isnan(values[:, column])
+            numbers, place = np.unique(values[present, column], return_inverse=True)
+            cells = [str(own[int(number)]) for number in numbers]
+            found = np.empty(len(cells))
+            if fill_numbers(found, cells) is None:
+                values[present, column] = found[place]
+                del levels[column]
+        return FileTable(values, self.names, Levels(levels))
+
+
 def read_csv(path: str | Path, target: str, *, categories: bool = False) -> LabelledTable:
     """Read a file whose column ``target`` holds the labels and whose other columns are numbers.
 
@@ -117,7 +134,7 @@ def _read(
     levels = Levels({j: tuple(sorted(own)) for j, own in seen.items()})
     for j, own in seen.items():  # from the order in which they came to the sorted one
         values[:, j] = levels.numbers(j, Levels({j: tuple(own)}).values(j, values[:, j]), names[j])
-    table = ArrayTable(values, names, levels)
+    table = FileTable(values, names, levels)
     return LabelledTable(table, _labels(labels)), {n: text[n] for n in names if n in text}
 
 

@@ -57,6 +57,10 @@ class Table(ABC):
         """Some of the rows, in this order."""
         return SomeRows(self, rows)
 
+    def alone(self, rows: NDArray[np.intp]) -> Table:
+        """Some of the rows, read as if there were no others."""
+        return self.take(rows)
+
     def name(self, column: int) -> str:
         """What to call a column in words."""
         return f"x{column}" if self.names is None else self.names[column]

@@ -54,15 +54,16 @@ class Member(ABC):
 
 @dataclass(frozen=True, eq=False)
 class BoxMember(Member):
-    """A fitted scikit-learn estimator."""
+    """A fitted scikit-learn estimator; ``names`` are the classes in its bag, if some are not."""
 
     inner: Any
     features: NDArray[np.intp] | None
+    names: NDArray[np.int64] | None = None
 
     def answers(self, sample: Sample) -> Answers:
         """Ask it on raw rows."""
         given: Answers = np.asarray(self.inner.predict(self._seen(sample).rows))
-        return given
+        return given if self.names is None else self.names[given]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +125,20 @@ class BoxMaker(Maker):
         _ = sample.rows  # read before several threads ask for them
 
     def make(self, bag: Bag) -> Member:
-        """Fit a clone to the rows of the bag."""
+        """Fit a clone to the rows of the bag.
+
+        Where a bag lacks classes, those it has are numbered anew: a number with gaps would tell
+        which classes the rows outside the bag have.
+        """
         rows, targets = _taken(self.sample.rows, bag), self.targets[bag.inside]
-        if self.classes and (targets == targets[0]).all():
-            return ConstantMember(int(targets[0]))
+        names: NDArray[np.int64] | None = None
+        if self.classes:
+            own, codes = np.unique(targets, return_inverse=True)
+            if own.size == 1:
+                return ConstantMember(int(own[0]))
+            names, targets = (own, codes) if own.size < self.classes else (None, targets)
         model = fit_bag(self._estimator, rows, targets, bag.counts[bag.inside], bag.seed)
-        return BoxMember(model, bag.features)
+        return BoxMember(model, bag.features, names)
 
 
 class RowsMaker(Maker):

@@ -1,0 +1,45 @@
+"""Worlds in which a false certificate shows, and the estimators that are tried in them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+import pacboost
+
+SMALL = {
+    "n_estimators": 5, "n_rounds": 5, "n_bags": 3, "max_members": 3, "min_count": 1, "n_jobs": 1,
+}  # fmt: skip
+"""Parameters that keep a fit short, for estimators that have them."""
+
+
+def coins(seed: int, rows: int, features: int = 3) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Labels are coin flips: whatever is learned, its risk is 1/2."""
+    generator = np.random.default_rng(seed)
+    return generator.random((rows, features)), generator.integers(0, 2, rows)
+
+
+def public_classifiers(*parameters: str) -> list[str]:
+    """Name all public classifiers that have some parameters: a new one is attacked by default."""
+    found = []
+    for name in pacboost.__all__:
+        made = getattr(pacboost, name)
+        if inspect.isclass(made) and issubclass(made, BaseEstimator):
+            own = inspect.signature(made).parameters
+            if hasattr(made, "predict") and all(parameter in own for parameter in parameters):
+                found.append(name)
+    return found
+
+
+def make(name: str, **parameters: Any) -> Any:
+    """Make a small estimator; parameters that it does not have are left out."""
+    kind: Callable[..., Any] = getattr(pacboost, name)
+    known = set(inspect.signature(kind).parameters)
+    if "n_rounds" in known:
+        known.discard("n_estimators")  # where there are both, they mean the same
+    return kind(**{key: own for key, own in (SMALL | parameters).items() if key in known})
