@@ -52,7 +52,7 @@ def clopper_pearson(
     >>> round(clopper_pearson(100, 1000, delta=0.05), 6)
     0.116992
     >>> round(clopper_pearson(100, 1000, delta=0.05, look=2), 6)
-    0.124459
+    0.124913
     """
     counts(k, n)
     if not 0 <= shared <= k:

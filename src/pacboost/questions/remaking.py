@@ -60,7 +60,7 @@ def _inputs(given: Certificate) -> dict[str, Any]:
 
 def _held_out(given: Certificate, ledger: Ledger) -> Certificate:
     """How rows were held out is told in words, which differ by their source."""
-    return holdout.certificate(**_inputs(given), sample=given.sample)
+    return replace(holdout.certificate(**_inputs(given)), sample=given.sample)
 
 
 def _filtered(given: Certificate, ledger: Ledger) -> Certificate:
