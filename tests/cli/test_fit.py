@@ -17,7 +17,7 @@ from pacboost.cli.fit import IN_MEMORY
 from pacboost.cli.main import main
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.csv import read_csv
-from pacboost.training.loop import Done, Run
+from pacboost.training.run.loop import Done, Run
 from tests.cli.running import answer, run, write_csv
 from tests.worlds import noisy
 

@@ -29,8 +29,8 @@ from pacboost.models import calibration
 from pacboost.models.model import Model
 from pacboost.samples.fingerprint import fingerprint
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.training.loop import NO_EDGE, Run
 from pacboost.training.metrics import Metric, metric
+from pacboost.training.run.loop import NO_EDGE, Run
 
 
 class Boosting(Running, CertifyingMixin, VoteClassifier):

@@ -21,9 +21,9 @@ from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
 from pacboost.models.model import Model
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
 from pacboost.training.metrics import Metric
-from pacboost.training.watch import Watch
+from pacboost.training.run.early_stopping import Watch
+from pacboost.training.run.loop import Run
 
 Callback = Callable[[Round], bool | None]
 

@@ -26,7 +26,7 @@ from pacboost.training.filtering.keys import key_of, numbers
 from pacboost.training.filtering.mean_test import share_of
 from pacboost.training.filtering.plan import Plan
 from pacboost.training.filtering.standing import Court
-from pacboost.training.loop import NO_EDGE, Done, Run
+from pacboost.training.run.loop import NO_EDGE, Done, Run
 
 LEAST_ROWS = 10
 """A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""

@@ -25,7 +25,7 @@ from pacboost.training.filtering.filling import Filling, Kept
 from pacboost.training.filtering.keys import key_of
 from pacboost.training.filtering.mean_test import EdgeTest, share_of
 from pacboost.training.filtering.plan import draws_for
-from pacboost.training.loop import Done, Run
+from pacboost.training.run.loop import Done, Run
 
 TRIES = 3
 """How often a learner without an edge is asked again, each time on a sample of its own."""

@@ -1,0 +1,88 @@
+"""The run that bags: members are made in order, and the rows outside their bags are told of.
+
+Members do not depend on one another, so several are made at once; what is told, and when the run
+stops, follows from their order alone. So the vote is the same for any number of threads, and a run
+that goes on later ends as one long run would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.training.bags.bags import Bags, in_order
+from pacboost.training.bags.members import Answers, Maker, Member
+from pacboost.training.bags.out_of_bag import Averages, Settling, Tally
+
+Outside = Tally | Averages
+"""What is told of the rows outside: votes, or average numbers."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What callbacks are told after every member."""
+
+    members: int
+    """How many there are now."""
+    error: float | None
+    """Out of bag: the error of the vote, or the mean squared error; None if nothing is known."""
+
+
+TORN = (
+    "the run was interrupted while a member was being counted, so the counts out of bag are not "
+    "those of the vote; fit again"
+)
+
+
+@dataclass(eq=False)
+class Bagging:
+    """A run: iterate to make members; ``stopped`` says why it ended, ``outside`` what was found."""
+
+    maker: Maker
+    bags: Bags
+    outside: Outside | None = None
+    settling: Settling | None = None
+    members: list[Member] = field(default_factory=list)
+    stopped: str = ""
+    torn: bool = False
+    """Whether it was interrupted while a member was counted: counts are not those of the vote."""
+
+    def run(self, most: int, threads: int, *, watched: bool = False) -> Generator[Made]:
+        """Make members until there are ``most``, or the error out of bag has settled.
+
+        The error costs a look at every row, so it is told only if the run is ``watched``.
+        """
+        threads = 1 if self.maker.alone else threads
+        numbers = range(len(self.members), most)
+        with closing(in_order(self._make, numbers, threads)) as results:
+            for member, rows, answers in results:
+                error, noise = None, 0.0
+                self.torn = self.outside is not None
+                if self.outside is not None:
+                    self.outside.add(len(self.members), rows, answers)
+                self.members.append(member)
+                self.torn = False
+                if self.outside is not None and (watched or self.settling is not None):
+                    error, noise = self.outside.estimate()
+                made = Made(len(self.members), error)
+                if self.settling is not None and self.settling.see(made.members, error, noise):
+                    self.stopped = (
+                        f"the error out of bag moved by less than its noise, {noise:.3g}, over the "
+                        f"last {self.settling.patience} members"
+                    )
+                yield made
+                if self.stopped:
+                    return
+        self.stopped = f"all {most} members are made"
+
+    def _make(self, number: int) -> tuple[Member, NDArray[np.intp], Answers]:
+        """Make a member, and let it answer for the rows outside its bag, if that is wanted."""
+        bag = self.bags.bag(number)
+        member, rows = self.maker.make(bag), bag.outside
+        if self.outside is None or not rows.size:  # black boxes do not answer about nothing
+            return member, rows, np.empty(0, dtype=np.int64)
+        return member, rows, self.maker.out_of_bag(member, rows)
