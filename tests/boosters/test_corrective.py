@@ -23,7 +23,8 @@ from pacboost.models.format import model_bytes
 from pacboost.numerics.ascent import Climb
 from pacboost.numerics.whole_products import Floats
 from pacboost.samples.sample import Sample
-from pacboost.training.run.loop import NO_MISTAKES, Run
+from pacboost.training.run.loop import Run
+from pacboost.training.run.rounds import NO_MISTAKES
 from tests.boosters.margins import NAMES, SOFT, advance, check_best, heaviest, made
 from tests.data import real_data
 from tests.numerics.margin_programs import largest_margin

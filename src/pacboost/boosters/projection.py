@@ -118,10 +118,12 @@ class Projection(Weighed):
     def resume(
         self, state: WeighedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> WeighedState:
-        """Refuse: enter with the log weights at the end of the path."""
-        raise ParameterError("projection goes on from the path of every row: follow it, and enter")
+        """Refuse: the log weights at the end of the path are needed to continue."""
+        raise ParameterError(
+            "projection needs the path of every row: follow it, then continue_on_other_rows"
+        )
 
-    def enter(
+    def continue_on_other_rows(
         self,
         state: WeighedState,
         margins: Floats,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pacboost.boosters.mada import Mada
 from pacboost.kernels.threads import using
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.run import exact_sums
-from pacboost.training.run.scores import EachRow
+from pacboost.training.run.potentials import Clipped, Logistic
+from pacboost.training.run.scores import SoftmaxRows
 from tests.kernels import naive
 from tests.training.run.prefixes import class_samples, costs, sample_of, shares, wrong
 
@@ -34,11 +37,12 @@ def some_request(sample: Sample, seed: int, *, signed: bool) -> Request:
 
 def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> float:
     """The mean cost as the loop measures it: row by row where classes share one softmax."""
-    if kind != "logistic" or sample.signs.shape[1] == 1:
-        return exact_sums.mean_potential(kind, margins, sample)
-    each = EachRow(sample)
-    each.see(margins, some_request(sample, 0, signed=False), None)
-    return each.mean_cost()
+    if kind == "logistic" and sample.signs.shape[1] > 1:
+        rows = SoftmaxRows(sample)
+        rows.update(margins, some_request(sample, 0, signed=False), None)
+        return rows.mean_cost()
+    potential = (Logistic if kind == "logistic" else Clipped)(Mada(), sample, 1)
+    return potential.mean(SimpleNamespace(margins=margins), 0)
 
 
 @given(class_samples(), st.integers(0, 10**6), st.booleans(), st.integers(1, 6))
@@ -147,9 +151,9 @@ def test_threads_change_no_bit(classes: int, weighted: bool) -> None:
 
 def test_masses_of_a_rule() -> None:
     weights = np.array([5, 1, 4], dtype=np.int64)
-    found = exact_sums.masses(weights, np.array([1, -1, -1], dtype=np.int8))
+    found, effective_size = exact_sums.masses(weights, np.array([1, -1, -1], dtype=np.int8))
     assert (found.total, found.wrong) == (10, 5)
-    assert found.effective_size == pytest.approx(100 / 42)
+    assert effective_size == pytest.approx(100 / 42)
 
 
 def test_the_hamming_loss_of_weighted_rows() -> None:

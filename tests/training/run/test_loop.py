@@ -14,7 +14,8 @@ from pacboost.learners.function import FunctionLearner
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample, Signs
-from pacboost.training.run.loop import NO_EDGE, NO_MISTAKES, RETRIES, Run
+from pacboost.training.run.loop import NO_EDGE, Run
+from pacboost.training.run.rounds import NO_MISTAKES, RETRIES
 from tests.worlds import make_sample, noisy
 
 

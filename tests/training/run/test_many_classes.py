@@ -32,8 +32,8 @@ from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
-from pacboost.training.run.exact_sums import BY_WEIGHT
 from pacboost.training.run.loop import Run
+from pacboost.training.run.potentials import POTENTIALS
 from tests.training.run.prefixes import check_every_prefix, class_samples, sample_of, shares, wrong
 
 MANY = settings(max_examples=60, deadline=None)
@@ -70,7 +70,7 @@ LEARNERS: list[Learner] = [
 @MANY
 def test_every_prefix(sample: Sample, booster: Booster[Any], learner: Learner) -> None:
     ledger = check_every_prefix(Run(sample, learner, booster, seed=3), 12)
-    softmax, halved = booster.multiclass == "softmax", booster.potential not in BY_WEIGHT
+    softmax, halved = booster.multiclass == "softmax", POTENTIALS[booster.potential].convex
     pairs = ledger.classes / 2 if halved else ledger.classes
     assert ledger.factor == (math.log2(ledger.classes) if softmax else pairs)
 

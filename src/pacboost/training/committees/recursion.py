@@ -40,7 +40,7 @@ from pacboost.training.committees.three_oracles import (
     wrong,
 )
 from pacboost.training.filtering.mean_test import MeanTest, share_of
-from pacboost.training.run.rows_shown import Choice
+from pacboost.training.run.rows_shown import RowsShown
 
 KEPT_EDGE = 0.75
 """Counted on is this share of the promised edge, so that a test of a kept promise can end."""
@@ -91,7 +91,7 @@ class Recursion:
         self.ran_out = False
         """Whether it ended for want of examples."""
         self._source, self._learner = source, learner
-        self._choice = Choice(0, seed)
+        self._choice = RowsShown(0, seed)
         self._calls = 0
         self.watch: Callable[[Record], None] | None = None
 

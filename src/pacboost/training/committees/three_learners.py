@@ -20,7 +20,7 @@ from pacboost.hypotheses.majority import Three, named
 from pacboost.learners.learner import Learner
 from pacboost.samples.sample import Sample
 from pacboost.training.committees.majority_of import Rows, disjoint_parts, part_of
-from pacboost.training.run.rows_shown import Choice
+from pacboost.training.run.rows_shown import RowsShown
 
 LEAST_FOUND = 10
 """With fewer examples that pass a filter, there is too little to learn from."""
@@ -64,7 +64,7 @@ def three_steps(
     """Learn rule by rule, and give what there is after each: the first alone, until all are."""
     own, second, third = disjoint_parts(sample.n_rows, 3, seed)
     everyone = np.arange(sample.n_rows)
-    seeds = Choice(sample.n_rows, seed)
+    seeds = RowsShown(sample.n_rows, seed)
     first_rule = _learn(sample, own if own.size else everyone, None, learner, seeds.seed_of(1, 0))
     yield first_rule, Filtered(sample.n_rows, 0, 0, (0, 0))
     said = named(first_rule, sample)

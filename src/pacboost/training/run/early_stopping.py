@@ -1,4 +1,4 @@
-"""Watch a run on rows it does not learn from, and say when to stop."""
+"""Early stopping: measure a run on validation rows, and say when to stop."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric
 
 
-class Watch:
-    """Score validation rows after each round; give up when ``patience`` rounds brought nothing."""
+class EarlyStopping:
+    """Measure validation rows after each round; stop after ``patience`` rounds without progress."""
 
     def __init__(self, sample: Sample, metric: Metric, patience: int, tolerance: float) -> None:
         self._sample = sample
@@ -32,7 +32,7 @@ class Watch:
 
     @property
     def metric(self) -> str:
-        """What is measured."""
+        """The name of the metric."""
         return self._metric.name
 
     def see(self, hypothesis: Hypothesis, vote: float) -> float:

@@ -1,17 +1,18 @@
-"""What the loop measures on its own account: sums, errors and potentials over all rows.
+"""The sums over all rows by which a run measures rules, errors and costs.
 
-Learners and boosters never report their own success. Sums of whole numbers are exact; sums of
-floats are made span by span, so they do not depend on the number of threads either.
+The run measures them itself: learners and boosters never report their own success. Sums of whole
+numbers are exact. Sums of floats are made span by span, so they do not depend on the number of
+threads either.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.booster import Measured
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues
 from pacboost.kernels import measure
 from pacboost.kernels.threads import (
@@ -22,74 +23,49 @@ from pacboost.kernels.threads import (
     span_size,
 )
 from pacboost.numerics.exact import FRESH_TOTAL
-from pacboost.samples.request import Request, Sums
+from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
 
-KINDS = {
-    "logistic": measure.LOGISTIC,
-    "clipped": measure.CLIPPED,
-    "square": measure.SQUARE,
-    "absolute": measure.ABSOLUTE,
-}
-
-BY_NORMALISER = ("exponential", "projected")
-"""Potentials whose Z_t is Σ D_t exp(-what round t added), known from sums over cells."""
-
-BY_WEIGHT = ("weight", "projected")
-"""Potentials that are the weights themselves. "projected": held to the same mean all the time."""
-
-OWN = ("hinge", "binomial", "error function")
-"""Potentials whose booster says what a margin costs; ``mean_cost`` sees to it that they bound."""
-
-CONVEX = ("exponential", "logistic", "clipped", "hinge")
-"""Where pairs of row and class are wrong, two of them cost as much as two margins of 0."""
-
 LEAST_COST = 2.0**-60
-"""Costs far below the rounding of 1 come out as nothing, or less; ratios need something."""
+"""The least mean cost: the logarithm of a mean that was rounded to 0 would be infinite."""
 
 
-@dataclass(frozen=True)
-class Masses:
-    """The weight of all rows, of those a rule got wrong, and how many rows it is worth."""
+def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
+    """Measure a rule that is right (+1) or wrong (-1) on each row; also give the effective size.
 
-    total: int
-    wrong: int
-    effective_size: float
-
-
-def masses(weights: NDArray[np.int64], agree: Answers) -> Masses:
-    """Weigh a rule that is right or wrong on each row."""
+    The effective size is the number of equally weighted rows that the weights are worth.
+    """
     sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
     squares = np.zeros(sums.shape[0])
 
     def task(start: int, stop: int) -> None:
         a, b = start // ROWS_PER_SPAN, span_count(stop)
-        own = agree[start:stop]
-        measure.masses(weights[start:stop], own, ROWS_PER_SPAN, sums[a:b], squares[a:b])
+        part = agree[start:stop]
+        measure.masses(weights[start:stop], part, ROWS_PER_SPAN, sums[a:b], squares[a:b])
 
     each_rows(task, weights.size, at_least=ROWS_FOR_CHEAP_KERNELS)
     total, wrong = (int(number) for number in sums.sum(axis=0))
-    return Masses(total, wrong, total**2 / float(squares.sum()))
+    return Measured(total, wrong), total**2 / float(squares.sum())
 
 
 def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
-    """Add up pulls and weights in every cell; also give how many rows the pulls are worth."""
+    """Add up pulls and weights in every cell; also give the effective size of the pulls."""
     rows, outputs = request.weights.shape
     size = span_size(outputs)
     squares = np.zeros(span_count(rows, outputs))
-    parts: list[NDArray[np.int64]] = []
+    parts: list[Wholes] = []
 
     def task(start: int, stop: int) -> None:
         a, b = start // size, span_count(stop, outputs)
-        own = np.zeros((2, count, outputs), dtype=np.int64)
-        parts.append(own)
+        part = np.zeros((2, count, outputs), dtype=np.int64)
+        parts.append(part)
         measure.cell_sums(
             cells[start:stop],
             request.weights[start:stop],
             request.pulls[start:stop],
             request.signed,
             size,
-            own,
+            part,
             squares[a:b],
         )
 
@@ -112,87 +88,81 @@ def total(request: Request) -> int:
 
 
 def edge_of(sums: Sums, values: CellValues) -> float:
-    """The correlation of the signs of the values with what the rows ask for."""
+    """Give the correlation of the signs of the values with the pulls of the rows."""
     return float((np.sign(values) * sums.pulls).sum()) / sums.pull
 
 
 def exponential_normaliser(sums: Sums, values: CellValues) -> float:
-    """Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
+    """Give Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
     plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
     return math.fsum((plus * np.exp(-values) + minus * np.exp(values)).ravel()) / sums.weight
 
 
-def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> float:
-    """The mean cost of the margins of pairs of row and output, in a unit that is 1 where all are 0.
+def mean_cost(
+    kind: int, margins: NDArray[np.float64], base: NDArray[np.float64], unit: float = 1.0
+) -> float:
+    """Give the mean cost of margins (rows, outputs), by a kernel of kernels/measure.py.
 
-    In regression, the mean loss of the scores that stand for margins there.
+    In regression, residuals take the place of the margins.
     """
     rows, outputs = margins.shape
-    if sample.targets is not None:
-        margins = sample.targets[:, None] - margins
     size = span_size(outputs)
     sums = np.zeros(span_count(rows, outputs))
 
     def task(start: int, stop: int) -> None:
         a, b = start // size, span_count(stop, outputs)
-        base = np.ones(1) if sample.base.size == 1 else sample.base[start:stop]
-        own = margins[start:stop]
-        if kind == "logistic" and outputs == base.size == 1:
-            measure.log_costs(own[:, 0], size, sums[a:b])
+        part = margins[start:stop]
+        weights = np.ones(1) if base.size == 1 else base[start:stop]
+        if kind == measure.LOGISTIC and outputs == base.size == 1:
+            measure.log_costs(part[:, 0], size, sums[a:b])
         else:
-            measure.potential(KINDS[kind], own, base, size, sums[a:b])
+            measure.potential(kind, part, weights, size, sums[a:b])
 
     each_rows(task, rows, width=outputs)
-    mass = float(sample.base.sum()) if sample.base.size > 1 else float(rows)
-    unit = math.log(2) if kind == "logistic" else 1.0
-    mean = float(sums.sum()) / float(unit * mass * outputs)
-    return max(mean, LEAST_COST) if sample.targets is None else mean
+    mass = float(base.sum()) if base.size > 1 else float(rows)
+    return float(sums.sum()) / float(unit * mass * outputs)
 
 
-def mean_cost(costs: NDArray[np.float64], margins: NDArray[np.float64], sample: Sample) -> float:
-    """The mean of what margins cost by a booster's own reckoning.
+def mean_of_costs(
+    costs: NDArray[np.float64], margins: NDArray[np.float64], base: NDArray[np.float64]
+) -> float:
+    """Give the mean of costs that a booster computed, after checking that they bound the error.
 
-    It bounds the error if no cost is negative, and none below 1 where the margin is 0 or less.
-    Nobody has to take that on trust.
+    They do if no cost is negative, and none is below 1 where the margin is 0 or less.
     """
     if (costs < (margins <= 0)).any():
         raise ArithmeticError("a margin of 0 or less costs less than 1, so costs bound nothing")
     rows = costs.mean(axis=1)
-    base = sample.base
     mean = float(rows.mean()) if base.size == 1 else float((base * rows).sum() / base.sum())
     return max(mean, LEAST_COST)
 
 
-def base_weights(sample: Sample) -> NDArray[np.int64]:
-    """D_1 in whole units: what ``mean_cost`` goes by, whatever the booster starts with."""
+def base_weights(sample: Sample) -> Wholes:
+    """Give the base weights in whole units, one for each row."""
     shares = np.broadcast_to(sample.base / sample.base.sum(), (sample.n_rows,))
-    units: NDArray[np.int64] = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
+    units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
     return units
 
 
-def training_error(
-    margins: NDArray[np.float64], sample: Sample, first_weights: NDArray[np.int64]
-) -> float:
-    """The share of the sample, under D_1, on which the vote errs or ties.
+def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: Wholes) -> float:
+    """Give the share of the sample, under D_1, on which the vote is wrong or tied.
 
-    With several labels a row, the share of pairs of row and label: the Hamming loss.
+    With several labels per row it is the share of pairs of row and label: the Hamming loss.
     """
     rows, outputs = margins.shape
-    one_class = outputs == 1 or sample.labels is None
+    pairs = outputs == 1 or sample.labels is None
     weighted = first_weights.size > 1
     wrong: list[int] = []
 
     def task(start: int, stop: int) -> None:
-        own = first_weights[start:stop] if weighted else first_weights
-        if one_class and outputs == 1:
-            wrong.append(int(measure.mistakes(margins[start:stop, 0], own)))
-        elif one_class:
-            flat = np.repeat(own, outputs) if weighted else own
-            wrong.append(int(measure.mistakes(margins[start:stop].reshape(-1), flat)))
+        part = margins[start:stop]
+        weights = first_weights[start:stop] if weighted else first_weights
+        if not pairs:
+            wrong.append(int(measure.wrong_classes(part, sample.signs[start:stop], weights)))
         else:
-            signs = sample.signs[start:stop]
-            wrong.append(int(measure.wrong_classes(margins[start:stop], signs, own)))
+            each = np.repeat(weights, outputs) if weighted and outputs > 1 else weights
+            wrong.append(int(measure.mistakes(part.reshape(-1), each)))
 
     each_rows(task, rows, at_least=ROWS_FOR_CHEAP_KERNELS // outputs, width=outputs)
     total = int(first_weights.sum()) if weighted else rows
-    return sum(wrong) / (total * (outputs if one_class else 1))
+    return sum(wrong) / (total * (outputs if pairs else 1))

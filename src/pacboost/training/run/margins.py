@@ -7,11 +7,14 @@ classes it is the own score less the best other one: over S where every rule nam
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.numerics.soft_margin import soft_margin
 from pacboost.samples.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -34,6 +37,18 @@ def norm(vote: Vote) -> float:
 def normalised(margins: Floats, total: float) -> Floats:
     """Divide by the sum of votes; where nothing was voted, all margins are 0."""
     return margins / total if total > 0 else np.zeros_like(margins)
+
+
+def margin_and_gap(
+    margins: Floats, base: Floats, share: float, total: float, edges: Sequence[float]
+) -> tuple[float, float]:
+    """Give the margin of the worst ``share`` of the rows, and by how much another may exceed it.
+
+    Under any weights of the rows, the margin of no vote exceeds the largest edge of a rule. So the
+    least edge of all rounds is a bound, if the learner found the best rule in each.
+    """
+    margin = soft_margin(margins, base, share) / total
+    return margin, min(edges) - margin
 
 
 def margins_of(sample: Sample, scores: Scores, *, naming: bool) -> Floats:

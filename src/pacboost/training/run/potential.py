@@ -1,82 +1,111 @@
-"""The mean potential of a run, and by how much every round multiplies it.
+"""The potentials: what a run measures to bound its training error.
 
-A potential is no less than 1 where a margin is 0 or less, so its mean bounds the training error.
-What it starts with is known, and each round records the factor Z_t: the product tells the mean at
-the end, and is all that bounds/training.py needs.
+A potential is a function of the margin that is at least 1 where the margin is 0 or less, so its
+mean over the rows is at least the training error. The mean before the first round is known, and
+each round records the factor Z_t by which it changed the mean. The product of these factors is all
+that bounds/training.py needs.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting
 from pacboost.boosters.booster import Booster
+from pacboost.hypotheses.hypothesis import CellValues
+from pacboost.ledgers.ledger import Round
+from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
-from pacboost.training.run import exact_sums
+
+Floats = NDArray[np.float64]
 
 LEAST_NORMALISER = 1e-300
-"""Regression may meet all targets, but a mean loss of 0 has no logarithm."""
+"""A regression may fit all targets, but a mean loss of 0 has no logarithm."""
+ROUNDING = 1e-9
 
 
-class Potential:
-    """What the loop measures of the potential; ``now`` is its mean after the rounds so far."""
+class Potential(ABC):
+    """The potential of a run on one sample; ``now`` is its mean after the rounds so far."""
+
+    name: ClassVar[str] = ""
+    convex: ClassVar[bool] = False
+    """Whether two wrong pairs of row and class cost at least as much as two margins of 0."""
 
     def __init__(self, booster: Booster[Any], sample: Sample, first_total: int) -> None:
         self._booster, self._sample, self._first_total = booster, sample, first_total
-        self._outputs = int(sample.signs.shape[1])
-        self.now = self.start
+        self.start = self.now = 1.0
 
-    @property
-    def start(self) -> float:
-        """The mean for scores that are all 0: what ∏ Z_t has to be multiplied with."""
-        if self._sample.targets is not None:
-            nothing = np.zeros((self._sample.n_rows, 1))
-            return exact_sums.mean_potential(self._booster.potential, nothing, self._sample)
-        softmax = self._booster.multiclass == "softmax" and self._outputs > 1
-        return math.log2(self._outputs) if softmax else 1.0
+    def first_weights(self, first: Request) -> Wholes:
+        """Give D_1 in whole units, one for each row: the weights of the training error."""
+        return first.weights[:, 0].copy()
 
-    def factor(self, *, by_row: bool) -> float:
-        """Give what ∏ Z_t times bounds the training error.
+    def factor(self, classes: int) -> float:
+        """Give the number by which ∏ Z_t has to be multiplied to bound the training error.
 
-        With pairs of row and class, the error of the class that is named may exceed that of pairs.
+        ``classes`` is the number K of classes if the margins are those of pairs of row and class,
+        else 1. The K pairs of a wrong row cost at least 2 together, or 1 if the potential is not
+        convex.
         """
-        several = self._outputs > 1 and self._sample.labels is not None
-        if not several or by_row or self.start != 1:
+        if classes == 1:
             return self.start
-        convex = self._booster.potential in exact_sums.CONVEX
-        return self._outputs / 2 if convex else self._outputs
+        return classes / 2 if self.convex else classes
 
-    @property
-    def by_normaliser(self) -> bool:
-        """Whether Z_t is known from the sums of a round."""
-        return self._booster.potential in exact_sums.BY_NORMALISER
+    def of_cells(self, sums: Sums, values: CellValues) -> float:
+        """Give Z_t of cells with these values if it follows from the sums, else 1."""
+        return 1.0
 
-    @property
-    def floor(self) -> float:
-        """What the product bounds is the error where that is above this."""
-        return self._booster.floor if isinstance(self._booster, Accepting) else 0.0
+    @abstractmethod
+    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+        """Give Z_t of the round that led to this state; ``by_sums`` is what the sums say."""
 
-    def mean(self, state: Any, margins: NDArray[np.float64], rounds: int) -> float:
-        """What the margins cost; or the mean weight in units of the first, where that bounds."""
-        if self._booster.potential in exact_sums.BY_WEIGHT:
-            return exact_sums.total(self._booster.request(state)) / self._first_total
-        if self._booster.potential in exact_sums.OWN:
-            costs = self._booster.costs_now(state, margins, rounds)
-            return exact_sums.mean_cost(costs, margins, self._sample)
-        return exact_sums.mean_potential(self._booster.potential, margins, self._sample)
+    def on_other_rows(self) -> Potential:
+        """Give the potential of a run that continues on rows of which ∏ Z_t bounds nothing."""
+        return self
 
-    def measured(self, mean: float) -> float:
-        """Give Z_t by the mean as it is now."""
-        before, self.now = self.now, mean
+    @abstractmethod
+    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+        """Continue after earlier rounds; tell whether their record agrees with the state."""
+
+
+class MeasuredPotential(Potential):
+    """A potential whose mean is measured after every round, and divided by the one before."""
+
+    @abstractmethod
+    def mean(self, state: Any, rounds: int) -> float:
+        """Measure the mean over all rows."""
+
+    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+        """Give the mean after the round as a multiple of the mean before it."""
+        before, self.now = self.now, self.mean(state, rounds)
         return max(self.now / before if before > 0 else 1.0, LEAST_NORMALISER)
 
-    def known(self, normaliser: float) -> float:
-        """Give the Z_t that sums told, raised where ∏ Z_t would fall below the floor."""
-        if self.floor:
-            normaliser = max(normaliser, self.floor / self.now)
-            self.now *= normaliser
-        return normaliser
+    def on_other_rows(self) -> Potential:
+        """Stop measuring."""
+        return Unmeasured(self._booster, self._sample, self._first_total)
+
+    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+        """Compare the mean with the product of the recorded factors."""
+        self.now = self.mean(state, len(entries))
+        return abs(math.log(self.now / self.start) - log_product(entries)) <= ROUNDING
+
+
+class Unmeasured(Potential):
+    """No potential at all: a product over rounds on changing rows would bound nothing."""
+
+    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+        """Record a factor of 1."""
+        return 1.0
+
+    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+        """Refuse: there is no record to agree with."""
+        return False
+
+
+def log_product(entries: Sequence[Round]) -> float:
+    """Give ln ∏ Z_t."""
+    return math.fsum(math.log(entry.normaliser) for entry in entries)

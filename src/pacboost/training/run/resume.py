@@ -1,25 +1,24 @@
-"""Going on from the rounds of an earlier run: where its rows stand, and whether they are these."""
+"""Resuming: recover the state after the rounds of an earlier run, and check that it fits."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from pacboost.boosters.accepting import Accepting
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.hypothesis import Answers, Hypothesis
 from pacboost.ledgers.ledger import Ledger
 from pacboost.samples.sample import Sample
+from pacboost.training.run.rounds import Rounds
 
 Floats = NDArray[np.float64]
 
 
-def refuse_other_means(booster: str, learner: str, ledger: Ledger) -> None:
+def refuse_other_methods(booster: str, learner: str, ledger: Ledger) -> None:
     """Raise unless the earlier rounds were made by the same booster and learner."""
     if (booster, learner) != (ledger.booster, ledger.learner):
         raise ParameterError(
@@ -27,6 +26,27 @@ def refuse_other_means(booster: str, learner: str, ledger: Ledger) -> None:
             f"of {booster} with {learner}; one record cannot hold both. Start afresh with "
             "warm_start=False"
         )
+
+
+def state_after(
+    rounds: Rounds,
+    state: Any,
+    hypotheses: Sequence[Hypothesis],
+    votes: Sequence[float],
+    ledger: Ledger,
+) -> Any:
+    """Turn a fresh state into the one that the earlier rounds led to, and let the scores follow."""
+    booster, sample = rounds.booster, rounds.sample
+    margins = rounds.scores.recomputed(hypotheses, votes)
+    memories = [entry.memory for entry in ledger.rounds]
+    if isinstance(booster, Accepting) and booster.by_path:
+        path = followed(booster, sample, hypotheses, memories, cells=rounds.cells)
+        return booster.continue_on_other_rows(state, margins, votes, path)
+    for rule, memory in zip(hypotheses, memories, strict=True) if booster.revises else ():
+        state = booster.recall(state, _agreement(rule, sample), memory)
+    state = booster.resume(state, margins, votes, memories[-1])
+    rounds.scores.look(booster, state, None)
+    return state
 
 
 def followed(
@@ -37,7 +57,7 @@ def followed(
     *,
     cells: bool,
 ) -> Floats:
-    """Take every row along its path once more; ``cells``: values have the vote in them."""
+    """Follow the path of every row once more; ``cells``: the values of rules include the vote."""
     path = booster.start(sample.signs.shape)
     for rule, memory in zip(rules, memories, strict=True):
         said = rule.values[rule.cells(sample)]
@@ -46,44 +66,27 @@ def followed(
     return path
 
 
-def refuse_other_rows(
-    ledger: Ledger,
-    sample: Sample,
-    margins: Floats,
-    first_weights: NDArray[np.int64],
-    training_error: float | None,
-    mean_potential: float,
-    start_potential: float,
-    *,
-    by_weight: bool,
-) -> None:
+def refuse_other_rows(rounds: Rounds, state: Any, ledger: Ledger) -> None:
     """Raise unless the mean potential = ∏ Z_t on these rows, up to the rounding of weights.
 
-    The equation is all that the bound rests on, so it decides whether old rounds still count.
-    Where votes are so large that rounding would excuse anything, the number of rows and the
-    training error, which is exact, have to be the recorded ones too.
+    The bound rests on this equation alone, so it decides whether the old rounds still count. Votes
+    may be so large that rounding would excuse anything. So the number of rows and the training
+    error, which is exact, have to be the recorded ones too.
     """
-    entries = ledger.rounds
-    same = ledger.rows == sample.n_rows
-    if training_error is not None:
-        same = same and training_error == entries[-1].training_error
-    expected = math.fsum(math.log(e.normaliser) for e in entries)
-    if ledger.potential == "exponential":
-        first = np.broadcast_to(first_weights[:, None], margins.shape)
-        found = float(logsumexp(-margins, b=first / first.sum()))
-        allowed = 1e-9 + sum(
-            4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries
-        )
-    elif by_weight:  # the mean weight never changes
-        found, expected, allowed = math.log(mean_potential), 0.0, 1e-9
-    elif sample.targets is not None:  # the record holds the mean loss itself
-        found, expected = mean_potential, entries[-1].training_error
-        allowed = 1e-9 * expected
-    else:
-        found, allowed = math.log(mean_potential / start_potential), 1e-9
-    if not same or abs(found - expected) > allowed:
+    sample, entries = rounds.sample, ledger.rounds
+    agrees = rounds.potential.resume(entries, state, rounds.first_weights)
+    same_error = sample.targets is not None or (
+        rounds.training_error(state) == entries[-1].training_error
+    )
+    if not (agrees and same_error and ledger.rows == sample.n_rows):
         raise ParameterError(
             "the earlier rounds were not trained on these rows, labels and weights, so their "
             "record does not hold here. Go on with the same data (and an integer random_state "
             "if rows are held back), or start afresh with warm_start=False"
         )
+
+
+def _agreement(rule: Hypothesis, sample: Sample) -> Answers:
+    """Tell for every row and output whether the rule's value has the right sign."""
+    said = np.sign(rule.values).astype(np.int8)[rule.cells(sample)]
+    return said * sample.signs

@@ -14,7 +14,7 @@ from pacboost.samples.request import Request
 
 
 @dataclass(frozen=True)
-class Choice:
+class RowsShown:
     """All ``rows``, as many as ``resample`` says drawn from D_t, or a ``subsample`` of them."""
 
     rows: int
