@@ -257,7 +257,7 @@ def test_what_margins_cannot_tell_is_refused() -> None:
     with pytest.raises(ParameterError, match="path"):
         rules.resume(state, np.zeros((4, 1)), [0.1], [0.0])
     with pytest.raises(ParameterError, match="log weights"):
-        rules.continue_on_other_rows(state, np.zeros((4, 1)), [0.1])
+        rules.enter(state, np.zeros((4, 1)), [0.1])
 
 
 def test_rounds_for_other_edges_and_errors() -> None:

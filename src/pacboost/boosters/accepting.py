@@ -85,7 +85,7 @@ class Accepting(Booster[S]):
         """
         raise ParameterError(f"{self.name} weighs rows by their margins: ask for chances")
 
-    def continue_on_other_rows(
+    def enter(
         self, state: S, margins: Floats, votes: Sequence[float], standing: Floats | None = None
     ) -> S:
         """Turn a fresh state into one of rows that earlier rounds were not trained on.

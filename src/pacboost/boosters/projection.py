@@ -118,12 +118,10 @@ class Projection(Weighed):
     def resume(
         self, state: WeighedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> WeighedState:
-        """Refuse: the log weights at the end of the path are needed to continue."""
-        raise ParameterError(
-            "projection needs the path of every row: follow it, then continue_on_other_rows"
-        )
+        """Refuse: enter with the log weights at the end of the path."""
+        raise ParameterError("projection goes on from the path of every row: follow it, and enter")
 
-    def continue_on_other_rows(
+    def enter(
         self,
         state: WeighedState,
         margins: Floats,

@@ -24,7 +24,7 @@ class EarlyStopping:
         self.start_again()
 
     def start_again(self) -> None:
-        """Forget every round."""
+        """Drop all rounds."""
         self._scores = np.zeros(self._sample.signs.shape)
         self._seen = 0
         self._best = math.inf
@@ -59,7 +59,7 @@ class EarlyStopping:
         return value
 
     def reason(self) -> str:
-        """Say why to stop, or nothing."""
+        """Give the reason to stop, or nothing."""
         if self._seen - self.best_round < self._patience:
             return ""
         return (

@@ -1,7 +1,7 @@
 """The rows that a finished vote finds hardest.
 
-Boosting moves its weight to rows that the rules keep getting wrong. What is left with the smallest
-margin in the end is an outlier, or has a wrong label (Freund and Schapire 1999, A short
+Boosting moves its weight to rows on which the rules are often wrong. The rows with the smallest
+margins in the end are outliers, or have wrong labels (Freund and Schapire 1999, A short
 introduction to boosting).
 """
 
@@ -22,8 +22,8 @@ def hardest(
 ) -> list[HardRow]:
     """Give the rows of the smallest margins, the hardest first; of equal ones, earlier rows first.
 
-    ``margins`` are y·F(x) of rows and outputs, and ``total`` is what all rounds can add. Where
-    rules name one of many classes, margins say right or wrong, and ``class_scores`` which class.
+    ``margins`` are y·F(x) of rows and outputs, and ``total`` is the most that all rounds can add.
+    Where rules name one of many classes, ``class_scores`` are F(x) of every class.
     """
     decided = _decided(sample, margins, class_scores)
     rows = lowest(decided, KEPT)
@@ -39,7 +39,7 @@ def hardest(
 
 
 def _decided(sample: Sample, margins: Floats, class_scores: Floats | None) -> Floats:
-    """How clearly each row is decided, before dividing; of several labels, the worst."""
+    """Give the margin of each row, not yet normalised; of several labels, the least."""
     if sample.labels is None:
         return margins[:, 0] if margins.shape[1] == 1 else margins.min(axis=1)
     scores = margins * sample.signs if class_scores is None else class_scores
@@ -60,7 +60,7 @@ def lowest(values: Floats, count: int) -> Rows:
 
 
 def _outputs(sample: Sample, margins: Floats, rows: Rows) -> Rows:
-    """Say which output speaks of the label: of several labels, the one contradicted most."""
+    """Give the output of each row's label; of several labels, the one with the least margin."""
     if sample.labels is not None:
         return sample.labels[rows].astype(np.intp)
     worst: Rows = margins[rows].argmin(axis=1)

@@ -152,7 +152,7 @@ class Run:
             raise ParameterError(f"{self._booster.name} does not go on from other rows")
         self._rounds.continue_on_other_rows()
         if len(votes):
-            self._state = self._booster.continue_on_other_rows(self._state, margins, votes, path)
+            self._state = self._booster.enter(self._state, margins, votes, path)
 
     @property
     def margins(self) -> Floats:

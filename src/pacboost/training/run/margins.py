@@ -1,8 +1,9 @@
 """Normalised margins: how clearly a vote decides, on a scale from -1 to 1.
 
-For two classes y·F(x)/S, where S adds up the largest vote that each round could give. With more
-classes it is the own score less the best other one: over S where every rule names one class, over
-2S where a rule may speak for some classes and against others (Schapire and Singer 1999).
+For two classes it is y·F(x)/S, where S is the sum of the largest vote that each round could give.
+With more classes it is the score of the right class minus the best other score: divided by S where
+every rule names one class, and by 2S where a rule may give each class a vote of either sign
+(Schapire and Singer 1999).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pacboost.samples.sample import Sample
 Floats = NDArray[np.float64]
 
 NAMING = ("m1", "samme")
-"""Ways with many classes in which a rule names one class, and votes for no other."""
+"""The values of ``multiclass`` for which a rule names one class, and votes for no other."""
 
 
 def largest(rule: Hypothesis, vote: float) -> float:

@@ -41,7 +41,7 @@ def state_after(
     memories = [entry.memory for entry in ledger.rounds]
     if isinstance(booster, Accepting) and booster.by_path:
         path = followed(booster, sample, hypotheses, memories, cells=rounds.cells)
-        return booster.continue_on_other_rows(state, margins, votes, path)
+        return booster.enter(state, margins, votes, path)
     for rule, memory in zip(hypotheses, memories, strict=True) if booster.revises else ():
         state = booster.recall(state, _agreement(rule, sample), memory)
     state = booster.resume(state, margins, votes, memories[-1])

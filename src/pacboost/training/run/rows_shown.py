@@ -1,4 +1,4 @@
-"""Which rows a learner looks at in a round, chosen by the run's seed and the round alone."""
+"""The rows that a learner sees in a round; they depend on the seed and the round alone."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pacboost.samples.request import Request
 
 @dataclass(frozen=True)
 class RowsShown:
-    """All ``rows``, as many as ``resample`` says drawn from D_t, or a ``subsample`` of them."""
+    """All ``rows``, a draw of ``resample`` rows from D_t, or a share ``subsample`` of the rows."""
 
     rows: int
     seed: int
     resample: int = 0
-    """How many to draw; -1 for as many as there are, 0 to draw none."""
+    """The number of rows to draw; -1 for as many as there are, 0 for no draw."""
     subsample: float = 1.0
 
     @property
     def all_rows(self) -> bool:
-        """Whether nothing is left to chance."""
+        """Whether the learner sees all rows, so that nothing is random."""
         return not self.resample and self.subsample >= 1
 
     @property
@@ -33,11 +33,11 @@ class RowsShown:
         return self.rows if self.resample < 0 else self.resample
 
     def seed_of(self, number: int, attempt: int) -> int:
-        """A seed for each call, from the run's seed, the round and the attempt alone."""
+        """Give a seed for each call, from the run's seed, the round and the attempt alone."""
         return int(np.random.SeedSequence((self.seed, number, attempt)).generate_state(1)[0])
 
     def shown(self, weights: Weights, seed: int) -> Weights:
-        """What the learner sees: D_t, or how often a draw from D_t took each row."""
+        """Give the weights that the learner sees: D_t, or the counts of a draw from D_t."""
         if self.resample:
             drawn = draw(weights, self._draws, np.random.default_rng(seed))
             return np.bincount(drawn, minlength=weights.size).astype(np.int64)
@@ -49,14 +49,14 @@ class RowsShown:
         return np.where(left_out, 0, weights)
 
     def chosen(self, seed: int) -> NDArray[np.intp] | None:
-        """The rows that the learner may look at; None for all."""
+        """Give the rows that the learner may use; None for all."""
         if self.subsample >= 1:
             return None
         count = max(1, round(self.rows * self.subsample))
         return np.sort(np.random.default_rng(seed).permutation(self.rows)[:count])
 
     def drawn(self, request: Request, seed: int, booster: str) -> Request:
-        """Tell how often a draw from D_t took each pair of row and output, if draws are wanted."""
+        """Replace weights by the counts of a draw of pairs of row and output, if rows are drawn."""
         if not self.resample:
             return request
         if not request.signed:
@@ -67,5 +67,5 @@ class RowsShown:
         size = self._draws * request.weights.shape[1]
         drawn = draw(request.weights.reshape(-1), size, np.random.default_rng(seed))
         counts = np.bincount(drawn, minlength=request.weights.size).astype(np.int64)
-        own = counts.reshape(request.weights.shape)
-        return replace(request, weights=own, weight=size, pull=size)
+        weights = counts.reshape(request.weights.shape)
+        return replace(request, weights=weights, weight=size, pull=size)
