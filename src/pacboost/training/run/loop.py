@@ -1,8 +1,7 @@
 """The boosting loop: the only one.
 
-A run asks the booster what to learn, asks the learner for a rule, measures the rule on the whole
-weighted sample, lets the booster step, and records what it measured. Neither the learner nor the
-booster reports its own success.
+A run asks the booster what to learn, asks the learner for a rule, measures it on all rows, lets the
+booster step, and records the round. Neither learner nor booster reports its own success.
 """
 
 from __future__ import annotations
@@ -11,12 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pacboost.boosters.accepting import Accepting
 from pacboost.boosters.booster import Booster
-from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Capacity, Learner
@@ -28,10 +22,9 @@ from pacboost.training.run.measured import MeasuredRule
 from pacboost.training.run.record import FinishedRound, Recorder
 from pacboost.training.run.rounds import rounds_of
 from pacboost.training.run.rows_shown import RowsShown
+from pacboost.training.run.scores import Floats
 
 NO_EDGE = "the learner found no rule better than guessing"
-
-Floats = NDArray[np.float64]
 
 
 class Run:
@@ -53,17 +46,15 @@ class Run:
         subsample: float = 1.0,
         watch: EarlyStopping | None = None,
     ) -> None:
-        self.sample = sample
+        self.sample, self.stopped = sample, ""
         self.done: list[FinishedRound] = []
-        self.stopped = ""
         self._learner, self._booster, self._watch = learner, booster, watch
         self._plain_votes = booster.plain_votes
         shown = RowsShown(sample.n_rows, seed, resample, subsample)
         self._rounds = rounds_of(sample, learner, booster, shown)
         self._recorder = Recorder(self._rounds, watch)
         self._state = self._rounds.start()
-        self.cells = self._rounds.cells
-        self.outputs = int(sample.signs.shape[1])
+        self.cells, self.outputs = self._rounds.cells, int(sample.signs.shape[1])
 
     def __iter__(self) -> Iterator[FinishedRound]:
         """Advance until the booster or the learner has nothing more to give."""
@@ -98,7 +89,7 @@ class Run:
         return self._recorder.vote(self.done, self._state)
 
     def ledger(self) -> Ledger:
-        """Give the record of all finished rounds."""
+        """Give the record of the run."""
         capacity = self._learner.capacity(self.sample) or Capacity()
         return Ledger(
             booster=self._booster.name,
@@ -137,31 +128,23 @@ class Run:
         self._state = resume.state_after(self._rounds, self._state, hypotheses, votes, ledger)
         resume.refuse_other_rows(self._rounds, self._state, ledger)
         self._plain_votes = self._plain_votes and ledger.plain_votes
-        for rule, vote, entry in zip(hypotheses, votes, ledger.rounds, strict=True):
-            finished = FinishedRound(rule, entry)
-            self._recorder.validate(self.done, self._state, finished, vote)
-            self.done.append(finished)
-        last = ledger.rounds[-1]
-        self.stopped = self._rounds.finished(last) or self._booster.stop(self._state) or ""
+        self.done = self._recorder.replayed(hypotheses, votes, ledger.rounds, self._state)
+        finished = self._rounds.finished(ledger.rounds[-1])
+        self.stopped = finished or self._booster.stop(self._state) or ""
 
     def continue_on_other_rows(
         self, margins: Floats, votes: Sequence[float], path: Floats | None = None
     ) -> None:
         """Continue from a vote that was trained on other rows, given the margins of these."""
-        if not isinstance(self._booster, Accepting):
-            raise ParameterError(f"{self._booster.name} does not go on from other rows")
         self._rounds.continue_on_other_rows()
-        if len(votes):
-            self._state = self._booster.enter(self._state, margins, votes, path)
+        self._state = resume.state_on_other_rows(self._booster, self._state, margins, votes, path)
 
     @property
     def margins(self) -> Floats:
         """y·F(x) of every row, (rows, outputs)."""
-        margins: Floats = self._state.margins
-        return margins
+        return self._state.margins  # type: ignore[no-any-return]
 
     @property
     def path(self) -> Floats | None:
-        """The log weights of boosters that go by the path of a margin."""
-        path: Floats | None = getattr(self._state, "standing", None)
-        return path
+        """The log weights of all rows, where they depend on the path of the margins."""
+        return getattr(self._state, "standing", None)

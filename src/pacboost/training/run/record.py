@@ -62,7 +62,7 @@ class Recorder:
             seconds=time.perf_counter() - started,
         )
         finished = FinishedRound(rule.hypothesis, self._with_margin(done, state, entry))
-        value = self.validate(done, state, finished, step.vote)
+        value = self._validate(done, state, finished, step.vote)
         return replace(finished, entry=replace(finished.entry, validation=value))
 
     def _with_margin(self, done: Done, state: Any, entry: Round) -> Round:
@@ -77,7 +77,7 @@ class Recorder:
         margin, gap = margin_and_gap(state.margins, self._sample.base, share, total, edges)
         return replace(entry, margin=margin, gap=gap)
 
-    def validate(
+    def _validate(
         self, done: Done, state: Any, finished: FinishedRound, vote: float
     ) -> float | None:
         """Measure the validation rows after a round, if there are some."""
@@ -86,6 +86,21 @@ class Recorder:
         if not self._booster.revises:
             return self._watch.see(finished.hypothesis, vote)
         return self._watch.see_all(self.vote([*done, finished], state))
+
+    def replayed(
+        self,
+        hypotheses: Sequence[Hypothesis],
+        votes: Sequence[float],
+        entries: Sequence[Round],
+        state: Any,
+    ) -> list[FinishedRound]:
+        """Give the rounds of an earlier run, after measuring the validation rows in each."""
+        done: list[FinishedRound] = []
+        for rule, vote, entry in zip(hypotheses, votes, entries, strict=True):
+            finished = FinishedRound(rule, entry)
+            self._validate(done, state, finished, vote)
+            done.append(finished)
+        return done
 
     def entries(self, done: Done, state: Any) -> list[Round]:
         """Give the records of all rounds, with the votes that their rules have now."""

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis
 from pacboost.ledgers.ledger import Ledger
 from pacboost.samples.sample import Sample
 from pacboost.training.run.rounds import Rounds
-
-Floats = NDArray[np.float64]
+from pacboost.training.run.scores import Floats
 
 
 def refuse_other_methods(booster: str, learner: str, ledger: Ledger) -> None:
@@ -47,6 +46,22 @@ def state_after(
     state = booster.resume(state, margins, votes, memories[-1])
     rounds.scores.look(booster, state, None)
     return state
+
+
+def state_on_other_rows(
+    booster: Booster[Any],
+    state: Any,
+    margins: Floats,
+    votes: Sequence[float],
+    path: Floats | None,
+) -> Any:
+    """Turn a fresh state into one of rows on which the earlier rounds were not trained."""
+    if not isinstance(booster, Accepting):
+        raise ParameterError(
+            f"{booster.name} cannot continue on other rows: its weights do not follow from the "
+            "margins; take a booster that can filter, such as logit"
+        )
+    return booster.enter(state, margins, votes, path) if len(votes) else state
 
 
 def followed(
