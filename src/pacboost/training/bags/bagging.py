@@ -1,8 +1,8 @@
-"""The run that bags: members are made in order, and the rows outside their bags are told of.
+"""A run of bagging: members are made in order, and evaluated on the rows outside their bags.
 
-Members do not depend on one another, so several are made at once; what is told, and when the run
-stops, follows from their order alone. So the vote is the same for any number of threads, and a run
-that goes on later ends as one long run would have.
+Members do not depend on one another, so several are made at once. The evaluation and the end of the
+run depend on their order alone, so the vote is the same for any number of threads, and a run that
+is continued later ends as one long run would have.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from pacboost.training.bags.members import Answers, Maker, Member
 from pacboost.training.bags.out_of_bag import Averages, Settling, Tally
 
 Outside = Tally | Averages
-"""What is told of the rows outside: votes, or average numbers."""
+"""The answers for the rows outside, summed up: votes, or average numbers."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """What callbacks are told after every member."""
+    """The argument of callbacks, which are called after every member."""
 
     members: int
-    """How many there are now."""
+    """The number of members so far."""
     error: float | None
-    """Out of bag: the error of the vote, or the mean squared error; None if nothing is known."""
+    """The out-of-bag error of the vote, or mean squared error; None if nothing is known."""
 
 
 TORN = (
@@ -49,12 +49,12 @@ class Bagging:
     members: list[Member] = field(default_factory=list)
     stopped: str = ""
     torn: bool = False
-    """Whether it was interrupted while a member was counted: counts are not those of the vote."""
+    """Whether an interrupt came while a member was counted, so that the counts are not usable."""
 
     def run(self, most: int, threads: int, *, watched: bool = False) -> Generator[Made]:
         """Make members until there are ``most``, or the error out of bag has settled.
 
-        The error costs a look at every row, so it is told only if the run is ``watched``.
+        The error costs a pass over all rows, so it is computed only if the run is ``watched``.
         """
         threads = 1 if self.maker.alone else threads
         numbers = range(len(self.members), most)

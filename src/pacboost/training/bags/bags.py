@@ -1,4 +1,4 @@
-"""Bags drawn by chance, and work on several of them at once that comes out in order.
+"""Random bags of rows, and a way to work on several of them at once with results in order.
 
 A bag holds rows drawn from the training rows, with replacement (Breiman 1996) or without (pasting:
 Breiman 1999), and perhaps some of the features only (Ho 1998; Louppe and Geurts 2012). What is in a
@@ -27,21 +27,21 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class Bag:
-    """How often each row is in it, and the features it shows; None means all."""
+    """How often each row is in the bag, and the features it includes; None means all."""
 
     counts: NDArray[np.int64]
     features: NDArray[np.intp] | None
     seed: int
-    """For whatever else is left to chance in making the member."""
+    """The seed for everything else that is random in making the member."""
 
     @property
     def inside(self) -> NDArray[np.intp]:
-        """The rows that are in it."""
+        """The rows in the bag."""
         return np.flatnonzero(self.counts)
 
     @property
     def outside(self) -> NDArray[np.intp]:
-        """The rows that are not."""
+        """The rows that are not in the bag."""
         return np.flatnonzero(self.counts == 0)
 
 
@@ -85,7 +85,7 @@ class Bags:
 
     @property
     def chance_outside(self) -> float:
-        """The chance that a row is outside a bag."""
+        """The probability that a row is outside a bag."""
         return chance_outside(self.rows, self.drawn, replacement=self.replacement)
 
 
@@ -97,9 +97,9 @@ def in_order(
 ) -> Generator[Result]:
     """Apply a function to items on several threads, and give the results in order.
 
-    Only a few items ahead are begun, so that results do not pile up; those of whom nobody wants to
-    hear any more are dropped. ``unwanted`` is set then, so that a function which takes long can
-    look at it and end early: a thread cannot be ended from outside, and all are waited for.
+    Only a few items ahead are begun, so that results do not pile up. Results that the caller no
+    longer wants are dropped, and ``unwanted`` is set, so that a function which takes long can look
+    at it and end early: a thread cannot be ended from outside, and all are waited for.
 
     >>> list(in_order(abs, [-2, 3, -4], threads=2))
     [2, 3, 4]
@@ -124,7 +124,7 @@ def in_order(
 
 
 def _heard(future: Future[Result]) -> Result:
-    """Wait for a result, a little at a time, so that Ctrl-C is heard.
+    """Wait for a result, a little at a time, so that Ctrl-C can interrupt.
 
     It interrupts a wait without end only while the system has not been told to restart such waits,
     and importing polars tells it so.

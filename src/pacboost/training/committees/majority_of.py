@@ -1,4 +1,4 @@
-"""Votes among boosters: which rows each of them gets, and how they are boosted side by side.
+"""Majorities of boosters: the rows on which each is trained, and how they are boosted in parallel.
 
 AdaBoost alone needs more examples than the best learner there is, by a logarithm at least
 (Høgsgaard, Larsen and Ritzert 2023). These reach R = O(d/(γ²n) + ln(1/δ)/n), which is best
@@ -32,7 +32,7 @@ from pacboost.training.run.loop import Run
 
 Rows = NDArray[np.intp]
 SMALLEST = 3
-"""Recursive sub-sampling ends where so few rows are left to divide."""
+"""Recursive sub-sampling ends where no more rows than this are left to divide."""
 
 
 def disjoint_parts(rows: int, n: int, seed: int) -> list[Rows]:
@@ -76,7 +76,7 @@ def _three_calls(A: Rows, B: Rows) -> list[tuple[Rows, Rows]]:
 
 
 def bags(rows: int, count: int, size: int, seed: int) -> list[Rows]:
-    """Draw bags of rows with replacement; each has a generator of its own."""
+    """Draw bags of rows with replacement; each has its own generator."""
     seeds = np.random.SeedSequence(seed).spawn(count)
     return [np.random.default_rng(own).integers(rows, size=size) for own in seeds]
 
@@ -94,7 +94,7 @@ def bags_needed(rows: int, delta: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One of the boosters: its vote, and the record of its run; None for rows of one class."""
+    """One of the boosters: its vote and the ledger of its run, which is None for one class."""
 
     vote: Vote
     ledger: Ledger | None
@@ -109,9 +109,9 @@ def boost(
     seed: int,
     unwanted: Event | None = None,
 ) -> Member:
-    """Boost on some rows of a sample; one that is there twice counts twice.
+    """Boost on some rows of a sample; a row that is named twice counts twice.
 
-    It gives up between two rounds if it is ``unwanted``.
+    The run ends between two rounds if it is ``unwanted``.
     """
     part = part_of(sample, rows)
     signs = part.signs
@@ -137,8 +137,8 @@ def boost_each(
 ) -> Generator[Member]:
     """Boost on every part, several at a time, and give the members in order.
 
-    ``done`` also takes them, by the number of their part and as soon as they are made: after an
-    interrupt it has those that were waiting for one before them.
+    ``done`` also receives them, by the number of their part and as soon as they are made. After an
+    interrupt it holds even those that were waiting for an earlier one.
     """
     if sample.codes is None:  # made before threads start
         _ = sample.rows
@@ -155,7 +155,7 @@ def boost_each(
 
 
 def part_of(sample: Sample, rows: Rows) -> Sample:
-    """Give some rows of a sample with their codes; one that is named twice counts twice."""
+    """Give some rows of a sample with their codes; a row that is named twice counts twice."""
     chosen, counts = np.unique(rows, return_counts=True)
     base = np.ones(1) if (counts == counts[0]).all() else counts / counts.max()
     table: Table

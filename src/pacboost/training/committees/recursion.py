@@ -43,9 +43,9 @@ from pacboost.training.filtering.mean_test import MeanTest, share_of
 from pacboost.training.run.rows_shown import RowsShown
 
 KEPT_EDGE = 0.75
-"""Counted on is this share of the promised edge, so that a test of a kept promise can end."""
+"""The share of the promised edge that is tested for, so that a test of a true promise ends."""
 LOWER = 0.5
-"""Where a rule surely errs on more than this share of the target, the recursion goes on."""
+"""The recursion continues where the error surely exceeds this share of the target."""
 ROWS = 16
 """A weak rule is first learned from ROWS/edge² examples, and from twice as many if it fails."""
 TRIES = 4
@@ -53,18 +53,18 @@ TRIES = 4
 
 @dataclass(frozen=True)
 class Found:
-    """A rule, and what it surely errs on at most under the oracle it was asked for."""
+    """A rule, and an upper bound on its error under the oracle it was learned for."""
 
     rule: Hypothesis
     upper: float
 
 
 class NoEdge(Exception):  # noqa: N818 - it ends the recursion, not the program
-    """Rules have surely less edge than was promised; the text says which."""
+    """Rules surely have a smaller edge than promised; the text says which."""
 
 
 class Settled(Exception):  # noqa: N818
-    """EX2 has looked for mistakes so long in vain that the call ``path`` can end."""
+    """EX2 has found so few mistakes that the rule of the call ``path`` is good enough."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -72,7 +72,7 @@ class Settled(Exception):  # noqa: N818
 
 
 class Recursion:
-    """One run: ``rule`` is the best known for the source at any time."""
+    """One run; ``rule`` is always the best rule known so far for the source."""
 
     def __init__(
         self,
@@ -89,14 +89,14 @@ class Recursion:
         self.record = Record(edge, epsilon, delta, targets(epsilon, (1 - KEPT_EDGE * edge) / 2))
         self.rule: Hypothesis | None = None
         self.ran_out = False
-        """Whether it ended for want of examples."""
+        """Whether the run ended because the examples ran out."""
         self._source, self._learner = source, learner
-        self._choice = RowsShown(0, seed)
+        self._seeds = RowsShown(0, seed)
         self._calls = 0
         self.watch: Callable[[Record], None] | None = None
 
     def run(self) -> Hypothesis | None:
-        """Recurse until a rule errs on at most epsilon, or nothing can be done for that."""
+        """Recurse until a rule errs on at most epsilon, or the recursion cannot continue."""
         record = self.record
         try:
             self._learn(record.levels, record.delta, self._source, "")
@@ -159,7 +159,7 @@ class Recursion:
     def _second(
         self, level: int, delta: float, oracle: Oracle, path: str, first: Found, test: MeanTest
     ) -> Found | None:
-        """Learn from EX2; None if the first turns out to be good enough meanwhile."""
+        """Learn from EX2; None if the first rule turns out to be good enough meanwhile."""
         target = self.record.targets[level]
 
         def watch(mistakes: NDArray[np.bool_]) -> None:
@@ -178,7 +178,7 @@ class Recursion:
     def _third(
         self, level: int, delta: float, oracle: Oracle, path: str, first: Found, second: Found
     ) -> Found:
-        """Learn from EX3, which is not rarer than this if all tests so far were right."""
+        """Learn from EX3, unless disagreements are rarer than the earlier tests imply."""
         target, part = self.record.targets[level], self.record.targets[level - 1]
         test, least = MeanTest(delta / 10), LOWER * target * (1 - 2 * part)
 
@@ -194,7 +194,7 @@ class Recursion:
         return self._learn(level - 1, delta / 5, quarrel, f"{path}3")
 
     def _weak(self, delta: float, oracle: Oracle, path: str) -> tuple[Found, MeanTest, str]:
-        """Learn a weak rule, and test it; with more examples if it is no good."""
+        """Learn a weak rule and test it; if it fails, learn from more examples."""
         promise = self.record.edge
         rows = math.ceil(ROWS / promise**2)
         for attempt in range(TRIES):
@@ -236,7 +236,7 @@ class Recursion:
 
     def _seed(self) -> int:
         self._calls += 1
-        return self._choice.seed_of(self._calls, 0)
+        return self._seeds.seed_of(self._calls, 0)
 
     def _count(self) -> None:
         self.record.draws, self.record.again = self._source.draws, self._source.again

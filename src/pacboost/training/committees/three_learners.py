@@ -1,4 +1,4 @@
-"""Three learners on three parts of the rows at hand, each filtered by the rules before it.
+"""Three learners on three parts of the rows, each filtered by the rules before it.
 
 The practical version of the first booster, with which boosting was first used (Drucker, Schapire
 and Simard 1992): the second learns from rows of which the first gets half wrong, the third from
@@ -23,27 +23,27 @@ from pacboost.training.committees.majority_of import Rows, disjoint_parts, part_
 from pacboost.training.run.rows_shown import RowsShown
 
 LEAST_FOUND = 10
-"""With fewer examples that pass a filter, there is too little to learn from."""
+"""The least number of examples that have to pass a filter to be learned from."""
 
 
 @dataclass(frozen=True)
 class Filtered:
-    """What the two filters found: mistakes of the first rule, and quarrels of the first two."""
+    """The rows that passed the filters: mistakes of the first rule, disagreements of two rules."""
 
     rows: int
     mistakes: int
     quarrels: int
     looked_at: tuple[int, int]
-    """In how many rows each filter looked; all rows where a part alone had too few."""
+    """The number of rows that each filter searched: all, where its part had too few."""
 
     @property
     def too_few(self) -> bool:
-        """Whether rows were looked at that were learned from before."""
+        """Whether a filter also searched rows that earlier rules were learned from."""
         return max(self.looked_at) == self.rows
 
     @property
     def needed(self) -> int:
-        """About how many rows would do, by the shares found; with none found, ten times as many."""
+        """An estimate of the rows needed, by the shares found; tenfold the rows if none was."""
         shares = (
             self.mistakes / max(1, self.looked_at[0]),
             self.quarrels / max(1, self.looked_at[1]),
@@ -61,7 +61,7 @@ def three_learners(sample: Sample, learner: Learner, seed: int) -> tuple[Hypothe
 def three_steps(
     sample: Sample, learner: Learner, seed: int
 ) -> Iterator[tuple[Hypothesis, Filtered]]:
-    """Learn rule by rule, and give what there is after each: the first alone, until all are."""
+    """Learn rule by rule, and give the result after each: the first alone, until all are there."""
     own, second, third = disjoint_parts(sample.n_rows, 3, seed)
     everyone = np.arange(sample.n_rows)
     seeds = RowsShown(sample.n_rows, seed)

@@ -33,10 +33,10 @@ ROWS_FOR_BINS = 5_000
 SHARE_FOR_BINS = 0.2
 
 Watch = Callable[[NDArray[np.bool_]], None]
-"""Is told which of the examples that went through a filter it was looking for."""
+"""Called with a flag for each example that a filter drew: whether it was looked for."""
 
 
-class RanOut(Exception):  # noqa: N818 - an end, not a mishap
+class RanOut(Exception):  # noqa: N818 - the end of a stream is not an error
     """There are no more examples; the text says why."""
 
 
@@ -49,9 +49,9 @@ class Oracle(ABC):
 
 
 class Source(Oracle):
-    """EX itself: the rows of an oracle, each of them used once as long as they last.
+    """EX itself: the rows of an oracle, each used once until they run out.
 
-    When they have all come, those of ``spare`` follow, or the same again where there is none.
+    Then the rows of ``spare`` follow, or the same rows again where there is no ``spare``.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Source(Oracle):
         self._oracle, self._intake, self._most, self._spare = oracle, intake, most, spare
         self.draws = 0
         self.again = 0
-        """How many of the draws had come before."""
+        """The number of draws that repeated a row."""
 
     def draw(self, count: int) -> Examples:
         """Give the next rows."""
@@ -87,14 +87,14 @@ class Source(Oracle):
 
 
 class Filter(Oracle):
-    """Draws from another oracle until it has found what it is looking for."""
+    """An oracle that draws from another one until it has found enough rare examples."""
 
     def __init__(self, parent: Oracle, watch: Watch) -> None:
         self._parent, self._watch = parent, watch
         self._looked = self._found = 0
 
     def _more(self, missing: int) -> tuple[Examples, NDArray[np.bool_]]:
-        """Draw about as many as it takes to find so many more; tell which were looked for."""
+        """Draw about as many as it takes to find the missing ones; tell which they are."""
         rate = (self._found + 1) / (self._looked + 2)
         examples = self._parent.draw(int(np.clip(missing / rate, LEAST_AT_ONCE, MOST_AT_ONCE)))
         wanted = self._wanted(examples)
@@ -105,7 +105,7 @@ class Filter(Oracle):
 
     @abstractmethod
     def _wanted(self, examples: Examples) -> NDArray[np.bool_]:
-        """Tell which examples are rare and looked for."""
+        """Tell which examples are the rare ones that are looked for."""
 
 
 class Halves(Filter):
@@ -118,7 +118,7 @@ class Halves(Filter):
         self._kept: dict[bool, Examples | None] = {True: None, False: None}
 
     def draw(self, count: int) -> Examples:
-        """Toss all coins, and find an example for each."""
+        """Toss a coin for each example, and find examples that match."""
         coins = self._coins.random(count) < 0.5
         needed = {True: int(coins.sum()), False: count - int(coins.sum())}
         while True:
@@ -154,7 +154,7 @@ class Quarrel(Filter):
         self._kept: Examples | None = None
 
     def draw(self, count: int) -> Examples:
-        """Find so many; what is left over is kept for the next time."""
+        """Find as many as asked for; surplus examples are kept for the next call."""
         while _size(self._kept) < count:
             examples, apart = self._more(count - _size(self._kept))
             if apart.any():
@@ -170,13 +170,13 @@ class Quarrel(Filter):
 
 
 def as_sample(examples: Examples) -> Sample:
-    """Make a sample of examples, with the codes they have."""
+    """Make a sample from examples and their codes."""
     bins = getattr(examples.table, "bins", None)
     return Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
 
 
 def wrong(rule: Hypothesis, examples: Examples) -> NDArray[np.bool_]:
-    """Tell which examples a rule gets wrong; one that says nothing is wrong."""
+    """Tell which examples a rule gets wrong; a rule that gives no answer is wrong."""
     return np.asarray(named(rule, as_sample(examples)) != (examples.signs[:, 0] > 0))
 
 
@@ -189,7 +189,7 @@ def _join(kept: Examples | None, more: Examples) -> Examples:
 
 
 def look(oracle: AbstractOracle, max_bins: int, *, codes: bool) -> tuple[Bins | None, NDArray[Any]]:
-    """Look at some rows for bins, which tests must not use again, and for labels."""
+    """Read some rows to choose bins and labels; tests must not use these rows again."""
     rows = ROWS_FOR_BINS
     if oracle.n_rows is not None:
         rows = max(1, min(rows, int(SHARE_FOR_BINS * oracle.n_rows)))
