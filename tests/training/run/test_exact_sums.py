@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.boosters.mada import Mada
-from pacboost.kernels.threads import using
+from pacboost.kernels import measure
+from pacboost.kernels.threads import ROWS_PER_SPAN, using
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -147,6 +148,20 @@ def test_threads_change_no_bit(classes: int, weighted: bool) -> None:
     assert found[0][2] == pytest.approx(
         float((shares(sample) * wrong(margins * sample.signs, sample)).sum()), rel=1e-6
     )
+
+
+def test_a_single_row_in_the_last_span_keeps_its_weight() -> None:
+    rows = ROWS_PER_SPAN + 1
+    base = np.ones(rows)
+    base[-1] = 1000.0
+    margins = np.ones((rows, 1))
+    margins[-1] = -5.0
+    found = []
+    for threads in (1, 2):
+        with using(threads):
+            found.append(exact_sums.mean_cost(measure.LOGISTIC, margins, base))
+    expected = np.average(np.log1p(np.exp(-2 * margins[:, 0])), weights=base)
+    assert found[0] == found[1] == pytest.approx(float(expected))
 
 
 def test_masses_of_a_rule() -> None:

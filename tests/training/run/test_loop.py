@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -143,6 +145,40 @@ def test_resume_goes_on_as_the_long_run_would() -> None:
     second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
     list(islice(second, 18))
     assert [d.entry.vote for d in second.done] == wanted
+
+
+def test_a_run_that_ended_with_a_rule_without_mistakes_is_not_resumed() -> None:
+    sample, signs = four_rows()
+    first = Run(sample, Scripted([signs]), AdaBoost())
+    list(first)
+    learner = Scripted([signs])
+    second = Run(sample, learner, AdaBoost())
+    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
+    assert list(second) == []
+    assert second.stopped == first.stopped == NO_MISTAKES
+    assert not learner.seeds
+
+
+def test_an_unknown_potential_is_defined_by_the_costs_of_the_booster() -> None:
+    """The run checks that the costs bound the error, and records their mean."""
+
+    @dataclass(frozen=True)
+    class Squared(AdaBoost):
+        potential: ClassVar[str] = "squared distance to 1"
+        least: float = 1.0
+
+        def costs(self, margins: np.ndarray, rounds: int) -> np.ndarray:
+            return self.least * np.square(np.minimum(margins - 1, 0))
+
+    X, signs = noisy(200, 3, seed=5)
+    run = Run(make_sample(X, signs), Stump(), Squared())
+    product = 1.0
+    for done in islice(run, 5):
+        product *= done.entry.normaliser
+        expected = np.square(np.minimum(run.margins - 1, 0)).mean()
+        assert done.entry.training_error <= product == pytest.approx(expected)
+    with pytest.raises(ArithmeticError, match="costs bound nothing"):
+        list(islice(Run(make_sample(X, signs), Stump(), Squared(least=0.5)), 5))
 
 
 def test_a_function_may_be_the_learner() -> None:
