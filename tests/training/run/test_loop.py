@@ -168,7 +168,7 @@ def test_an_unknown_potential_is_defined_by_the_costs_of_the_booster() -> None:
         least: float = 1.0
 
         def costs(self, margins: np.ndarray, rounds: int) -> np.ndarray:
-            return self.least * np.square(np.minimum(margins - 1, 0))
+            return np.asarray(self.least * np.square(np.minimum(margins - 1, 0)))
 
     X, signs = noisy(200, 3, seed=5)
     run = Run(make_sample(X, signs), Stump(), Squared())
