@@ -47,7 +47,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.worlds import NoisyAdditive, World, hastie
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 
 DELTA = 0.05
 FEATURES, BINS = 20, 64

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.words import words_of
-from tests.training.prefixes import signs_of
+from tests.training.run.prefixes import signs_of
 
 
 @st.composite

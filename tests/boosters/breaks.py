@@ -10,7 +10,7 @@ import numpy as np
 from pacboost.boosters.booster import Booster
 from pacboost.learners.learner import Learner
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 
 
 def same_after_a_break(

@@ -22,9 +22,9 @@ from pacboost.boosters.total import Total
 from pacboost.bounds.training import product_bound
 from pacboost.learners.learner import Learner
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.numerics.margin_programs import largest_margin
-from tests.training.prefixes import shares
+from tests.training.run.prefixes import shares
 
 Floats = NDArray[np.float64]
 SOFT: dict[str, Any] = {

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pacboost.boosters.absolute import Absolute, median
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
-from pacboost.training.judge import cell_sums
-from pacboost.training.loop import Run
+from pacboost.training.run.exact_sums import cell_sums
+from pacboost.training.run.loop import Run
 from tests.boosters.test_square import Numbers, rounds_of, sample_of, world
 
 SMALL = st.lists(st.tuples(st.floats(-100, 100), st.integers(1, 9)), min_size=1, max_size=15)

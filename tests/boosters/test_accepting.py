@@ -26,8 +26,8 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
-from tests.training.prefixes import class_samples, shares, wrong
+from pacboost.training.run.loop import Run
+from tests.training.run.prefixes import class_samples, shares, wrong
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from pacboost.estimators.boost import BoostClassifier
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.numerics.exact import MOST_VOTE
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.boosters.largest_margin import all_stumps, largest_margin, small_set
 from tests.worlds import make_sample, noisy
 

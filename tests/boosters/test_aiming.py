@@ -23,9 +23,9 @@ from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.kl import kl
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.boosters.breaks import same_after_a_break
-from tests.training.prefixes import class_samples, shares
+from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
 RULES = [AdaBoostV(0.1), AdaBoostV(0.7), ArcGV()]

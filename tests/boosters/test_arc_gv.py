@@ -13,7 +13,7 @@ from pacboost.boosters.arc_gv import ArcGV
 from pacboost.boosters.booster import Measured
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.boosters.largest_margin import all_stumps, largest_margin, small_set
 from tests.worlds import make_sample, noisy
 

@@ -23,11 +23,12 @@ from pacboost.models.format import model_bytes
 from pacboost.numerics.ascent import Climb
 from pacboost.numerics.whole_products import Floats
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import NO_MISTAKES, Run
+from pacboost.training.run.loop import Run
+from pacboost.training.run.rounds import NO_MISTAKES
 from tests.boosters.margins import NAMES, SOFT, advance, check_best, heaviest, made
 from tests.data import real_data
 from tests.numerics.margin_programs import largest_margin
-from tests.training.prefixes import sample_of
+from tests.training.run.prefixes import sample_of
 from tests.worlds import make_sample, noisy
 
 TOLERANCE = {"corrective_erlp": 0.2}

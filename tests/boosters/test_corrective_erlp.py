@@ -14,7 +14,7 @@ from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.numerics.whole_products import whole_votes
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.boosters.margins import check_gains
 from tests.worlds import make_sample, noisy
 

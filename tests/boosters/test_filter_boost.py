@@ -19,8 +19,9 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import MOST_TOTAL, MOST_VOTE
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import NO_MISTAKES, Run
-from tests.training.prefixes import class_samples, shares
+from pacboost.training.run.loop import Run
+from pacboost.training.run.rounds import NO_MISTAKES
+from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
 

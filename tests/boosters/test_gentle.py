@@ -17,8 +17,8 @@ from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import MOST_VOTE, VOTE_UNIT
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
-from tests.training.prefixes import class_samples, sample_of, shares
+from pacboost.training.run.loop import Run
+from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import noisy
 
 

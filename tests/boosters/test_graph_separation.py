@@ -25,9 +25,9 @@ from pacboost.learners.tree import Tree
 from pacboost.models.format import model_bytes
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.boosters.breaks import same_after_a_break
-from tests.training.prefixes import class_samples
+from tests.training.run.prefixes import class_samples
 from tests.worlds import make_sample, noisy, small_samples
 
 

@@ -21,8 +21,8 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
-from tests.training.prefixes import class_samples, sample_of, shares
+from pacboost.training.run.loop import Run
+from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import noisy
 
 Floats = NDArray[np.float64]

@@ -13,10 +13,10 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.numerics.whole_products import edges_of
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.boosters.margins import advance
 from tests.numerics.margin_programs import largest_margin
-from tests.training.prefixes import shares
+from tests.training.run.prefixes import shares
 from tests.worlds import make_sample, noisy
 
 

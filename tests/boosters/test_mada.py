@@ -19,8 +19,8 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
-from tests.training.prefixes import class_samples, sample_of, shares
+from pacboost.training.run.loop import Run
+from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import noisy
 
 Floats = NDArray[np.float64]

@@ -21,9 +21,9 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.numerics.coins import fewest_coins
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.boosters.breaks import same_after_a_break
-from tests.training.prefixes import class_samples, shares
+from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
 PROMISES = [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01), (0.1, 0.3)]

@@ -19,7 +19,7 @@ from pacboost.errors import ParameterError
 from pacboost.learners.adversary import Adversary
 from pacboost.samples.sample import Sample
 from pacboost.sources.worlds import BooleanConcept
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 
 Floats = NDArray[np.float64]

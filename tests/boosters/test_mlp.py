@@ -12,7 +12,7 @@ from pacboost.boosters.mlp import MLP
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.boosters.margins import advance, check_gains
 from tests.worlds import make_sample, noisy
 

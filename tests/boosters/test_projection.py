@@ -24,8 +24,8 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.format import model_bytes
 from pacboost.samples.sample import Sample, Signs
-from pacboost.training.loop import Run
-from tests.training.prefixes import class_samples, sample_of, shares
+from pacboost.training.run.loop import Run
+from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import make_sample, noisy
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds.training import product_bound
 from pacboost.learners.stump import Stump
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL
-from pacboost.training.loop import NO_EDGE, Run
+from pacboost.training.run.loop import NO_EDGE, Run
 from tests.worlds import make_sample, noisy
 
 

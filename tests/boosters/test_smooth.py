@@ -16,8 +16,8 @@ from pacboost.errors import ParameterError
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
-from tests.training.prefixes import class_samples, shares
+from pacboost.training.run.loop import Run
+from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
 

@@ -15,7 +15,7 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.numerics.whole_products import edges_of
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.boosters.margins import advance, check_best, entropy
 from tests.worlds import make_sample, noisy
 

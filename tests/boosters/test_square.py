@@ -19,8 +19,8 @@ from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.judge import cell_sums
-from pacboost.training.loop import Run
+from pacboost.training.run.exact_sums import cell_sums
+from pacboost.training.run.loop import Run
 
 Numbers = NDArray[np.float64]
 WIDE = st.floats(1e-100, 1e100) | st.floats(-1e100, -1e-100) | st.just(0.0)

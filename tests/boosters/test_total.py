@@ -9,7 +9,7 @@ import pytest
 from pacboost.boosters.soft import Soft
 from pacboost.boosters.total import Total
 from pacboost.learners.stump import Stump
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 
 

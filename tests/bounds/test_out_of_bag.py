@@ -15,8 +15,8 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.out_of_bag import WAYS, certificate, way_for
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.out_of_bag import OutOfBag
-from pacboost.training.bags import Bags
-from pacboost.training.out_of_bag import Tally
+from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.out_of_bag import Tally
 from tests.bounds.coverage import check_coverage, check_rejected
 
 DELTA = 0.05

@@ -22,7 +22,7 @@ from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger, Round
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 
 

@@ -29,8 +29,8 @@ from pacboost.errors import NotCertified
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
-from tests.training.prefixes import sample_of
+from pacboost.training.run.loop import Run
+from tests.training.run.prefixes import sample_of
 
 
 def ledger_of(factors: list[float], potential: str, **more: Any) -> Ledger:

@@ -17,7 +17,8 @@ from pacboost.cli.fit import IN_MEMORY
 from pacboost.cli.main import main
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.csv import read_csv
-from pacboost.training.loop import Done, Run
+from pacboost.training.run.loop import Run
+from pacboost.training.run.record import FinishedRound
 from tests.cli.running import answer, run, write_csv
 from tests.worlds import noisy
 
@@ -233,7 +234,7 @@ def test_ctrl_c_keeps_and_shows_what_is_done(
 ) -> None:
     rounds = Run.__iter__
 
-    def interrupted(self: Run) -> Iterator[Done]:
+    def interrupted(self: Run) -> Iterator[FinishedRound]:
         yield from islice(rounds(self), 3)
         raise KeyboardInterrupt
 

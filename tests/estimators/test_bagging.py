@@ -22,7 +22,7 @@ from pacboost.estimators.bagging import WAYS, BaggingClassifier
 from pacboost.estimators.bagging_regressor import BaggingRegressor
 from pacboost.learners.tree import Tree
 from pacboost.sources.worlds import BooleanConcept
-from pacboost.training.bagging import Made
+from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
 from tests.worlds import noisy

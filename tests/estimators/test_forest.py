@@ -21,7 +21,7 @@ from pacboost.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegr
 from pacboost.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
 from pacboost.models.forest_format import model_bytes
 from pacboost.sources.worlds import BooleanConcept, LabelNoise
-from pacboost.training.bagging import Made
+from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data
 

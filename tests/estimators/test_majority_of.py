@@ -40,7 +40,7 @@ from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.worlds import Halfspaces, hastie
-from pacboost.training.majority_of import bags_needed, disjoint_parts
+from pacboost.training.committees.majority_of import bags_needed, disjoint_parts
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
 from tests.worlds import noisy

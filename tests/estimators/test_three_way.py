@@ -30,7 +30,7 @@ from pacboost.models.format import model_bytes
 from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
 from pacboost.sources.worlds import Boxes, Intervals, LabelNoise, UniformOnly
-from pacboost.training.recursion import Recursion
+from pacboost.training.committees.recursion import Recursion
 from tests.bounds.coverage import check_coverage
 from tests.model_files import changed
 

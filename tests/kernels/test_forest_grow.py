@@ -15,8 +15,8 @@ from pacboost.kernels.forest_grow import LEAF
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample
-from pacboost.training.bags import Bag
-from pacboost.training.forest import Limits, TreeMaker, TreeMember
+from pacboost.training.bags.bags import Bag
+from pacboost.training.bags.forest import Limits, TreeMaker, TreeMember
 from tests.kernels.naive_forest import Chance, Grower
 
 MISSING = 9

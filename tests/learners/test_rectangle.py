@@ -15,7 +15,7 @@ from pacboost.learners.rectangle import Box, Rectangle, tightest
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.worlds import Boxes
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.worlds import small_samples
 
 NAMES = Names(lambda j: f"x{j}")

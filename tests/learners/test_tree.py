@@ -28,7 +28,7 @@ from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.kernels import naive
 from tests.worlds import make_sample, noisy
 

@@ -25,9 +25,9 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Values
 from pacboost.sources.words import WordTable, words_of
-from pacboost.training import judge
-from pacboost.training.loop import Run
-from tests.training.prefixes import check_every_prefix
+from pacboost.training.run import exact_sums
+from pacboost.training.run.loop import Run
+from tests.training.run.prefixes import check_every_prefix
 from tests.word_samples import word_samples
 
 MANY = settings(max_examples=60, deadline=None)
@@ -66,15 +66,16 @@ def test_every_prefix_with_several_labels(
 def test_the_single_word_is_the_one_whose_votes_leave_the_least_weight(
     sample: Sample, abstain: bool, seed: int
 ) -> None:
-    """Z of the best votes, by the judge's own sums, is the least of all words."""
+    """Z of the best votes, by the sums that the loop makes, is the least of all words."""
     weights = np.random.default_rng(seed).integers(1, 100, size=sample.signs.shape)
     total = int(weights.sum())
     request = Request(weights, sample.signs, total, total, "z")
     booster = AdaBoost(confidence_rated=True, smoothing=0.0)
 
     def normaliser(rule: WordList) -> float:
-        sums, _ = judge.cell_sums(request, rule.cells(sample), len(rule.values))
-        return judge.exponential_normaliser(sums, rule.allowed(booster.values(None, sums, None)))  # type: ignore[arg-type]
+        sums, _ = exact_sums.cell_sums(request, rule.cells(sample), len(rule.values))
+        values = rule.allowed(booster.values(None, sums, None))  # type: ignore[arg-type]
+        return exact_sums.exponential_normaliser(sums, values)
 
     outputs = sample.signs.shape[1]
     every = [

@@ -23,8 +23,8 @@ from pacboost.learners.words import Words
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.words import words_of
-from pacboost.training.loop import Run
-from tests.training.prefixes import signs_of
+from pacboost.training.run.loop import Run
+from tests.training.run.prefixes import signs_of
 from tests.word_samples import word_samples
 
 MANY = settings(max_examples=40, deadline=None)

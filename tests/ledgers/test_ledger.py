@@ -11,7 +11,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import DataError
 from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 
 

@@ -14,7 +14,7 @@ from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger
 from pacboost.reports.progress import RoundsBar
 from pacboost.reports.text import MOST_ROWS, certificate_panel, rounds_table
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from pacboost.ledgers.three_way import Record
 from pacboost.reports.three_way import RecursionView, levels_table, plot_levels
-from tests.training.points import Careless, recursion
+from tests.training.committees.points import Careless, recursion
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The rules a booster is made of.
 
-The one loop (training/loop.py) asks them in this order, every round:
+The one loop (training/run/loop.py) asks them in this order, every round:
 
     request = booster.request(state)              what to learn now
     values = booster.values(state, sums, cells)   what each cell of the learner's rule shall say
@@ -173,7 +173,7 @@ class Booster(ABC, Generic[S]):
     def costs(self, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
         """Say what each margin costs after so many rounds: at least 1 where it is 0 or less.
 
-        Only boosters with a potential of their own (training/judge.py: OWN) are asked.
+        Only boosters whose potential has no kernel (training/run/potentials.py) are asked.
         """
         raise ParameterError(f"{self.name} has a potential that is measured without it")
 

@@ -15,10 +15,10 @@ from pacboost.learners.sklearn import SklearnLearner
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
-from pacboost.training.bags import Bags
-from pacboost.training.forest import Limits, TreeMaker
-from pacboost.training.members import BoxMaker, CodesMaker, Maker, RowsMaker
-from pacboost.training.out_of_bag import Settling
+from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.forest import Limits, TreeMaker
+from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker
+from pacboost.training.bags.out_of_bag import Settling
 
 MOST_BINS = 255
 """Trees with pure leaves are grown on codes of one byte."""

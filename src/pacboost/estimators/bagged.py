@@ -26,11 +26,11 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample, unlabelled
-from pacboost.training.bagging import TORN, Bagging, Made, Outside
-from pacboost.training.bags import Bags, in_order
-from pacboost.training.forest import TreeMember
-from pacboost.training.members import Answers, Member, for_bags
-from pacboost.training.out_of_bag import Settling
+from pacboost.training.bags.bagging import TORN, Bagging, Made, Outside
+from pacboost.training.bags.bags import Bags, in_order
+from pacboost.training.bags.forest import TreeMember
+from pacboost.training.bags.members import Answers, Member, for_bags
+from pacboost.training.bags.out_of_bag import Settling
 
 Callback = Callable[[Made], bool | None]
 

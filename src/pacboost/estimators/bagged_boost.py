@@ -7,7 +7,7 @@ from typing import Any
 from pacboost.errors import ParameterError
 from pacboost.estimators import door
 from pacboost.estimators.majority_of import MajorityOf
-from pacboost.training.majority_of import Rows, bags, bags_needed
+from pacboost.training.committees.majority_of import Rows, bags, bags_needed
 
 
 class BaggedBoost(MajorityOf):

@@ -22,9 +22,9 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import probability
-from pacboost.training.bagging import TORN, Bagging
-from pacboost.training.bags import Bags
-from pacboost.training.out_of_bag import Tally
+from pacboost.training.bags.bagging import TORN, Bagging
+from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.out_of_bag import Tally
 
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 

@@ -17,9 +17,9 @@ from pacboost.estimators import prepare
 from pacboost.estimators.bagged import Bagged, Callback
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
-from pacboost.training.bagging import Bagging
-from pacboost.training.bags import Bags
-from pacboost.training.out_of_bag import Averages
+from pacboost.training.bags.bagging import Bagging
+from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.out_of_bag import Averages
 
 
 class BaggingRegressor(Bagged, RegressorMixin, BaseEstimator):  # type: ignore[misc]

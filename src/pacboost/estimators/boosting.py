@@ -31,8 +31,8 @@ from pacboost.models.model import Model
 from pacboost.samples.fingerprint import fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
-from pacboost.training.loop import NO_EDGE, Run
 from pacboost.training.metrics import Metric, metric
+from pacboost.training.run.loop import NO_EDGE, Run
 
 COUNTED = (
     "certify='train' counts stumps that have one vote each, for two classes; use "

@@ -26,11 +26,11 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import SomeRows
-from pacboost.training.bagging import TORN, Bagging, Made
-from pacboost.training.bags import Bags
-from pacboost.training.forest import NO_LIMIT, Limits, TreeMaker
-from pacboost.training.forest_bags import ForestBags, content_order, whole_weights
-from pacboost.training.out_of_bag import Settling
+from pacboost.training.bags.bagging import TORN, Bagging, Made
+from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.forest import NO_LIMIT, Limits, TreeMaker
+from pacboost.training.bags.forest_bags import ForestBags, content_order, whole_weights
+from pacboost.training.bags.out_of_bag import Settling
 
 Callback = Callable[[Made], bool | None]
 MOST_BINS = 255

@@ -21,11 +21,11 @@ from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.numerics.checks import probability
 from pacboost.samples.sample import Sample
-from pacboost.training.bagging import TORN, Bagging
-from pacboost.training.bags import Bags
-from pacboost.training.forest import Shares
+from pacboost.training.bags.bagging import TORN, Bagging
+from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.forest import Shares
+from pacboost.training.bags.out_of_bag import OutOfBag, Tally
 from pacboost.training.metrics import METRICS, Metric
-from pacboost.training.out_of_bag import OutOfBag, Tally
 
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 MOST_CLASSES = 2**16

@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 
 from pacboost.errors import ParameterError
-from pacboost.training.bagging import Bagging
-from pacboost.training.forest import Limits, TreeMaker
+from pacboost.training.bags.bagging import Bagging
+from pacboost.training.bags.forest import Limits, TreeMaker
 
 LIMITED_BY = {
     "tries": "max_features",

@@ -15,9 +15,9 @@ from pacboost.estimators import door, prepare
 from pacboost.estimators.forest import ForestMixin
 from pacboost.kernels.threads import using
 from pacboost.samples.sample import Sample
-from pacboost.training.bags import Bags
+from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.out_of_bag import Averages
 from pacboost.training.metrics import LOSSES, Metric
-from pacboost.training.out_of_bag import Averages
 
 
 class ForestRegressor(ForestMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -16,8 +16,8 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
 from pacboost.sources.words import WordTable
-from pacboost.training.hardest import lowest
-from pacboost.training.margins import largest, margins_of, normalised
+from pacboost.training.run.hardest import lowest
+from pacboost.training.run.margins import largest, margins_of, normalised
 
 STAGES = 48
 """A slider over rounds has at most so many places."""

@@ -26,7 +26,7 @@ from pacboost.kernels.jit import cores
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.ledgers.ledger import Ledger
-from pacboost.training.majority_of import Member, Rows, boost_each
+from pacboost.training.committees.majority_of import Member, Rows, boost_each
 
 ROWS_A_PART = 100
 """With fewer rows a part is too small to be boosted on alone."""

@@ -7,7 +7,7 @@ from typing import Any
 from pacboost.errors import ParameterError
 from pacboost.estimators import door
 from pacboost.estimators.majority_of import ROWS_A_PART, MajorityOf
-from pacboost.training.majority_of import Rows, bags, disjoint_parts
+from pacboost.training.committees.majority_of import Rows, bags, disjoint_parts
 
 
 class MajorityOfBoosters(MajorityOf):

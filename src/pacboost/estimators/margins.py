@@ -16,7 +16,7 @@ from pacboost.models.model import Model
 from pacboost.reports import margins as pictures
 from pacboost.reports import plots
 from pacboost.samples.sample import Sample
-from pacboost.training.margins import NAMING, largest, margins_of, norm, normalised
+from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
 
 Doubles = NDArray[np.float64]
 CURVES = 4

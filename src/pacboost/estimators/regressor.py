@@ -23,8 +23,8 @@ from pacboost.learners.tree import Tree
 from pacboost.models.model import Model
 from pacboost.samples.fingerprint import fingerprint
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.training.loop import Run
 from pacboost.training.metrics import Metric, loss
+from pacboost.training.run.loop import Run
 
 NO_CLASSES: NDArray[Any] = np.empty(0)
 

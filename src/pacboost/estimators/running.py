@@ -22,9 +22,9 @@ from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
 from pacboost.models.model import Model
 from pacboost.samples.sample import Sample
-from pacboost.training.loop import Run
 from pacboost.training.metrics import Metric
-from pacboost.training.watch import Watch
+from pacboost.training.run.early_stopping import EarlyStopping
+from pacboost.training.run.loop import Run
 
 Callback = Callable[[Round], bool | None]
 
@@ -170,7 +170,7 @@ class Running:
 
     def _watch(
         self, held: prepare.Examples | None, training: Sample, booster: Booster[Any]
-    ) -> Watch | None:
+    ) -> EarlyStopping | None:
         measure = self._metric(booster)
         patience = door.at_least_one("n_iter_no_change", self.n_iter_no_change)
         tolerance = door.number("tol", self.tol)
@@ -184,7 +184,7 @@ class Running:
                 "weight, or give validation rows of your own (X_val)"
             )
         watched = prepare.watched_sample(held.counting(), training)
-        return Watch(watched, measure, patience, tolerance)
+        return EarlyStopping(watched, measure, patience, tolerance)
 
     def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
         """Take over the rounds of the last fit."""

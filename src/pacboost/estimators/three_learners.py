@@ -14,7 +14,7 @@ from pacboost.estimators.members import MembersClassifier, empty_ledger
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
-from pacboost.training.three_learners import LEAST_FOUND, Filtered, three_steps
+from pacboost.training.committees.three_learners import LEAST_FOUND, Filtered, three_steps
 
 Step = tuple[Hypothesis, Filtered]
 

@@ -27,9 +27,9 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.training.committees.recursion import Recursion
+from pacboost.training.committees.three_oracles import Source, look
 from pacboost.training.filtering.intake import Intake
-from pacboost.training.recursion import Recursion
-from pacboost.training.three_oracles import Source, look
 
 Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
 """A source, its classes where they are known, and where rows come from when it has no more."""

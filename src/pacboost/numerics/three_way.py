@@ -1,8 +1,8 @@
 """The map g of Schapire's majority of three, g(x) = 3x² - 2x³, and the way back.
 
 Where three rules err on at most x < 1/2, each under a distribution of its own (those of
-training/three_oracles.py), their majority errs on at most g(x) < x; docs/proofs/three_way.md proves
-it. g is a bijection of [0, 1/2].
+training/committees/three_oracles.py), their majority errs on at most g(x) < x;
+docs/proofs/three_way.md proves it. g is a bijection of [0, 1/2].
 """
 
 from __future__ import annotations

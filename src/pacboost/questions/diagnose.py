@@ -29,7 +29,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable, is_frame
 from pacboost.sources.table import SomeRows, Table, refuse_infinite
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 
 STAGES = (0, 1, 5, 20)
 """After how many rounds of boosting the learner is tested."""

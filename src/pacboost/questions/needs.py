@@ -26,7 +26,7 @@ from pacboost.learners.stump import Stump
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.loop import Run
+from pacboost.training.run.loop import Run
 
 RUNS = 4000
 MOST_FEATURES = 50

@@ -7,7 +7,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from pacboost.training.bagging import Made
+from pacboost.training.bags.bagging import Made
 
 
 class MembersBar:

@@ -1,6 +1,6 @@
-"""How well scores fit the labels: the measures by which validation rows may stop a run.
+"""Metrics of how well scores fit the labels, for validation rows and early stopping.
 
-Scores are (rows, outputs), as the loop keeps them. A function of the user's gets what it expects:
+Scores are (rows, outputs), as the loop keeps them. A function that the user gives is called with
 (signs, scores) of shape (rows,) for two classes, (labels, scores) for more, (targets, predictions)
 in regression.
 """
@@ -25,19 +25,19 @@ Measure = Callable[..., float]
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure of (sample, scores), and whether more of it is better."""
+    """A function of (sample, scores), and whether larger values are better."""
 
     name: str
     measure: Callable[[Sample, Scores], float]
     more_is_better: bool = False
 
     def __call__(self, sample: Sample, scores: Scores) -> float:
-        """Measure."""
+        """Give the value of the metric."""
         return self.measure(sample, scores)
 
 
 def error(sample: Sample, scores: Scores) -> float:
-    """Share of rows (of pairs of row and label, with many labels) on which the vote errs or ties.
+    """Give the share of rows (with several labels, of pairs) on which the vote errs or ties.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [-1], [1]], dtype=np.int8))
@@ -50,7 +50,7 @@ def error(sample: Sample, scores: Scores) -> float:
 
 
 def _right(labels: NDArray[np.int64], scores: Scores) -> NDArray[np.bool_]:
-    """Tell the rows whose own class scores above every other."""
+    """Tell which rows have a higher score for their class than for every other."""
     rows = np.arange(labels.size)
     others = scores.copy()
     others[rows, labels] = -np.inf
@@ -59,14 +59,14 @@ def _right(labels: NDArray[np.int64], scores: Scores) -> NDArray[np.bool_]:
 
 
 def exponential_loss(sample: Sample, scores: Scores) -> float:
-    """Mean of exp(-y F), AdaBoost's own potential, over rows and outputs."""
+    """Give the mean of exp(-y F), AdaBoost's potential, over rows and outputs."""
     return float(np.mean(np.exp(-sample.signs * scores)))
 
 
 def steepness(potential: str) -> float:
-    """Give s of softmax(sF), which makes probabilities of the scores of many classes.
+    """Give s of softmax(sF), which turns the scores of many classes into probabilities.
 
-    LogitBoost's scores are logarithms of probabilities; those of the others are half of that, as
+    The scores of LogitBoost are log probabilities; those of the others are half of that, as
     all scores of two classes are.
 
     >>> steepness("exponential")
@@ -76,7 +76,7 @@ def steepness(potential: str) -> float:
 
 
 def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
-    """The log loss of the probabilities 1/(1 + exp(-2F)), or softmax(sF) with many classes."""
+    """Give the log loss of probabilities 1/(1 + exp(-2F)), or softmax(sF) with many classes."""
     if sample.labels is None:
         return float(np.mean(np.logaddexp(0.0, -2 * sample.signs * scores)))
     raised = steep * scores
@@ -85,7 +85,7 @@ def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
 
 
 def auc(sample: Sample, scores: Scores) -> float:
-    """Chance that a positive row scores above a negative one, ties counting half.
+    """Give the probability that a positive row scores above a negative one; ties count half.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [1], [-1]], dtype=np.int8))
@@ -104,12 +104,12 @@ def auc(sample: Sample, scores: Scores) -> float:
 
 
 def square(sample: Sample, scores: Scores) -> float:
-    """Mean of (target - score)², in regression."""
+    """Give the mean of (target - score)², in regression."""
     return float(np.mean(np.square(_residuals(sample, scores))))
 
 
 def absolute(sample: Sample, scores: Scores) -> float:
-    """Mean of |target - score|, in regression."""
+    """Give the mean of |target - score|, in regression."""
     return float(np.mean(np.abs(_residuals(sample, scores))))
 
 
@@ -128,11 +128,11 @@ METRICS = {
 
 
 LOSSES = {"square": Metric("square", square), "absolute": Metric("absolute", absolute)}
-"""For regression."""
+"""The metrics of regression, by name."""
 
 
 def loss(choice: str | Measure) -> Metric:
-    """Look a metric of regression up, or take a function of (targets, predictions)."""
+    """Give a metric of regression by its name, or from a function of (targets, predictions)."""
     if not callable(choice) and not (isinstance(choice, str) and choice in LOSSES):
         raise ParameterError(
             f"eval_metric is {choice!r}; it may be loss, {', '.join(LOSSES)}, or a function of "
@@ -142,9 +142,9 @@ def loss(choice: str | Measure) -> Metric:
 
 
 def metric(choice: str | Measure, potential: str = "logistic") -> Metric:
-    """Look a metric up by name, or take a function of (signs, scores) of which less is better.
+    """Give a metric by its name, or from a function of (signs, scores) that is to be small.
 
-    The booster's ``potential`` says which probabilities the log loss is of.
+    The booster's ``potential`` decides which probabilities the log loss uses.
     """
     if callable(choice):
         return Metric(getattr(choice, "__name__", "metric"), _plain(choice))

@@ -26,7 +26,8 @@ from pacboost.training.filtering.keys import key_of, numbers
 from pacboost.training.filtering.mean_test import share_of
 from pacboost.training.filtering.plan import Plan
 from pacboost.training.filtering.standing import Court
-from pacboost.training.loop import NO_EDGE, Done, Run
+from pacboost.training.run.loop import NO_EDGE, Run
+from pacboost.training.run.record import FinishedRound
 
 LEAST_ROWS = 10
 """A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""
@@ -204,7 +205,7 @@ class Filtering:
         seed = int(key_of(self.plan.seed, 4, len(self.refills)) >> np.uint64(33))
         run = Run(sample, self._learner, booster, seed=seed)
         self.court.cells = run.cells
-        run.enter(kept.margins, self.court.votes, kept.path)
+        run.continue_on_other_rows(kept.margins, self.court.votes, kept.path)
         return run
 
     def rounds_on(self, kept: Kept) -> Iterator[Event]:
@@ -266,7 +267,7 @@ class Filtering:
             return np.asarray(np.exp(standing).max(axis=1))
         return self._booster.chances(run.margins, len(self.court), kept.examples.signs)
 
-    def _take(self, done: Done, vote: float) -> None:
+    def _take(self, done: FinishedRound, vote: float) -> None:
         """Take a finished round over."""
         self.court.add(done.hypothesis, vote, done.entry.memory)
         told = done.entry.vote if self.court.cells else vote

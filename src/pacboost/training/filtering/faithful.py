@@ -25,7 +25,8 @@ from pacboost.training.filtering.filling import Filling, Kept
 from pacboost.training.filtering.keys import key_of
 from pacboost.training.filtering.mean_test import EdgeTest, share_of
 from pacboost.training.filtering.plan import draws_for
-from pacboost.training.loop import Done, Run
+from pacboost.training.run.loop import Run
+from pacboost.training.run.record import FinishedRound
 
 TRIES = 3
 """How often a learner without an edge is asked again, each time on a sample of its own."""
@@ -133,10 +134,10 @@ class Faithful(Filtering):
         coin: Hypothesis = StumpRule.constant(sign)
         if self.court.cells:
             coin = Valued(coin, vote * coin.values)
-        self._take(Done(coin, entry), 1.0 if self.court.cells else vote)
+        self._take(FinishedRound(coin, entry), 1.0 if self.court.cells else vote)
         yield self.rounds[-1]
 
-    def _deserved(self, run: Run, done: Done, advantage: float) -> float:
+    def _deserved(self, run: Run, done: FinishedRound, advantage: float) -> float:
         if run.cells or not isinstance(self._booster, Weighed):
             return 1.0 if run.cells else done.entry.vote
         total = 2**40

@@ -17,7 +17,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Table
-from pacboost.training.resuming import followed
+from pacboost.training.run.resume import followed
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""Many members, each fitted to a bag of rows: bagging and forests."""

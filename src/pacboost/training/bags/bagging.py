@@ -1,0 +1,88 @@
+"""A run of bagging: members are made in order, and evaluated on the rows outside their bags.
+
+Members do not depend on one another, so several are made at once. The evaluation and the end of the
+run depend on their order alone, so the vote is the same for any number of threads, and a run that
+is continued later ends as one long run would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.training.bags.bags import Bags, in_order
+from pacboost.training.bags.members import Answers, Maker, Member
+from pacboost.training.bags.out_of_bag import Averages, Settling, Tally
+
+Outside = Tally | Averages
+"""The answers for the rows outside, summed up: votes, or average numbers."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """The argument of callbacks, which are called after every member."""
+
+    members: int
+    """The number of members so far."""
+    error: float | None
+    """The out-of-bag error of the vote, or mean squared error; None if nothing is known."""
+
+
+TORN = (
+    "the run was interrupted while a member was being counted, so the counts out of bag are not "
+    "those of the vote; fit again"
+)
+
+
+@dataclass(eq=False)
+class Bagging:
+    """A run: iterate to make members; ``stopped`` says why it ended, ``outside`` what was found."""
+
+    maker: Maker
+    bags: Bags
+    outside: Outside | None = None
+    settling: Settling | None = None
+    members: list[Member] = field(default_factory=list)
+    stopped: str = ""
+    torn: bool = False
+    """Whether an interrupt came while a member was counted, so that the counts are not usable."""
+
+    def run(self, most: int, threads: int, *, watched: bool = False) -> Generator[Made]:
+        """Make members until there are ``most``, or the error out of bag has settled.
+
+        The error costs a pass over all rows, so it is computed only if the run is ``watched``.
+        """
+        threads = 1 if self.maker.alone else threads
+        numbers = range(len(self.members), most)
+        with closing(in_order(self._make, numbers, threads)) as results:
+            for member, rows, answers in results:
+                error, noise = None, 0.0
+                self.torn = self.outside is not None
+                if self.outside is not None:
+                    self.outside.add(len(self.members), rows, answers)
+                self.members.append(member)
+                self.torn = False
+                if self.outside is not None and (watched or self.settling is not None):
+                    error, noise = self.outside.estimate()
+                made = Made(len(self.members), error)
+                if self.settling is not None and self.settling.see(made.members, error, noise):
+                    self.stopped = (
+                        f"the error out of bag moved by less than its noise, {noise:.3g}, over the "
+                        f"last {self.settling.patience} members"
+                    )
+                yield made
+                if self.stopped:
+                    return
+        self.stopped = f"all {most} members are made"
+
+    def _make(self, number: int) -> tuple[Member, NDArray[np.intp], Answers]:
+        """Make a member, and let it answer for the rows outside its bag, if that is wanted."""
+        bag = self.bags.bag(number)
+        member, rows = self.maker.make(bag), bag.outside
+        if self.outside is None or not rows.size:  # black boxes do not answer about nothing
+            return member, rows, np.empty(0, dtype=np.int64)
+        return member, rows, self.maker.out_of_bag(member, rows)

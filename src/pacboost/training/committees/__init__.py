@@ -1,0 +1,1 @@
+"""Majorities of boosted or filtered rules, as in the early proofs of boosting."""

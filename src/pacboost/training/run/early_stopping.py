@@ -1,0 +1,68 @@
+"""Early stopping: measure a run on validation rows, and say when to stop."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.vote import Vote
+from pacboost.samples.sample import Sample
+from pacboost.training.metrics import Metric
+
+
+class EarlyStopping:
+    """Measure validation rows after each round; stop after ``patience`` rounds without progress."""
+
+    def __init__(self, sample: Sample, metric: Metric, patience: int, tolerance: float) -> None:
+        self._sample = sample
+        self._metric = metric
+        self._patience = patience
+        self._tolerance = tolerance
+        self.start_again()
+
+    def start_again(self) -> None:
+        """Drop all rounds."""
+        self._scores = np.zeros(self._sample.signs.shape)
+        self._seen = 0
+        self._best = math.inf
+        self.best_round = 0
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric."""
+        return self._metric.name
+
+    def see(self, hypothesis: Hypothesis, vote: float) -> float:
+        """Add a round and give the metric after it."""
+        self._scores += vote * hypothesis.values[hypothesis.cells(self._sample)]
+        return self._measure()
+
+    def see_all(self, vote: Vote) -> float:
+        """Give the metric after a round that changed the votes of others too."""
+        self._scores[:] = vote.scores(self._sample.table).reshape(self._scores.shape)
+        return self._measure()
+
+    def _measure(self) -> float:
+        self._seen += 1
+        value = float(self._metric(self._sample, self._scores))
+        if not math.isfinite(value):
+            raise ParameterError(
+                f"eval_metric {self._metric.name} gave {value} in round {self._seen}; it has to "
+                "give a finite number"
+            )
+        loss = -value if self._metric.more_is_better else value
+        if loss < self._best - self._tolerance:
+            self._best, self.best_round = loss, self._seen
+        return value
+
+    def reason(self) -> str:
+        """Give the reason to stop, or nothing."""
+        if self._seen - self.best_round < self._patience:
+            return ""
+        return (
+            f"{self._metric.name} on the validation rows has not improved for "
+            f"{self._patience} rounds"
+        )

@@ -1,0 +1,168 @@
+"""The sums over all rows by which a run measures rules, errors and costs.
+
+The run measures them itself: learners and boosters never report their own success. Sums of whole
+numbers are exact. Sums of floats are made span by span, so they do not depend on the number of
+threads either.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import Measured
+from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues
+from pacboost.kernels import measure
+from pacboost.kernels.threads import (
+    ROWS_FOR_CHEAP_KERNELS,
+    ROWS_PER_SPAN,
+    each_rows,
+    span_count,
+    span_size,
+)
+from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.samples.request import Request, Sums, Wholes
+from pacboost.samples.sample import Sample
+
+LEAST_COST = 2.0**-60
+"""The least mean cost: the logarithm of a mean that was rounded to 0 would be infinite."""
+
+
+def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
+    """Measure a rule that is right (+1) or wrong (-1) on each row; also give the effective size.
+
+    The effective size is the number of equally weighted rows that the weights are worth.
+    """
+    sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
+    squares = np.zeros(sums.shape[0])
+
+    def task(start: int, stop: int) -> None:
+        a, b = start // ROWS_PER_SPAN, span_count(stop)
+        part = agree[start:stop]
+        measure.masses(weights[start:stop], part, ROWS_PER_SPAN, sums[a:b], squares[a:b])
+
+    each_rows(task, weights.size, at_least=ROWS_FOR_CHEAP_KERNELS)
+    total, wrong = (int(number) for number in sums.sum(axis=0))
+    return Measured(total, wrong), total**2 / float(squares.sum())
+
+
+def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
+    """Add up pulls and weights in every cell; also give the effective size of the pulls."""
+    rows, outputs = request.weights.shape
+    size = span_size(outputs)
+    squares = np.zeros(span_count(rows, outputs))
+    parts: list[Wholes] = []
+
+    def task(start: int, stop: int) -> None:
+        a, b = start // size, span_count(stop, outputs)
+        part = np.zeros((2, count, outputs), dtype=np.int64)
+        parts.append(part)
+        measure.cell_sums(
+            cells[start:stop],
+            request.weights[start:stop],
+            request.pulls[start:stop],
+            request.signed,
+            size,
+            part,
+            squares[a:b],
+        )
+
+    each_rows(task, rows, width=outputs)
+    pulls, weights = sum(parts[1:], parts[0])
+    square = float(squares.sum())
+    worth = request.pull**2 / square if square > 0 else 0.0
+    return Sums(pulls, weights, int(weights.sum()), request.pull, rows), worth
+
+
+def total(request: Request) -> int:
+    """Add up all weights."""
+    parts: list[int] = []
+    each_rows(
+        lambda start, stop: parts.append(int(request.weights[start:stop].sum())),
+        request.weights.shape[0],
+        at_least=ROWS_FOR_CHEAP_KERNELS,
+    )
+    return sum(parts)
+
+
+def edge_of(sums: Sums, values: CellValues) -> float:
+    """Give the correlation of the signs of the values with the pulls of the rows."""
+    return float((np.sign(values) * sums.pulls).sum()) / sums.pull
+
+
+def exponential_normaliser(sums: Sums, values: CellValues) -> float:
+    """Give Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
+    plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
+    return math.fsum((plus * np.exp(-values) + minus * np.exp(values)).ravel()) / sums.weight
+
+
+def mean_cost(
+    kind: int, margins: NDArray[np.float64], base: NDArray[np.float64], unit: float = 1.0
+) -> float:
+    """Give the mean cost of margins (rows, outputs), by a kernel of kernels/measure.py.
+
+    In regression, residuals take the place of the margins.
+    """
+    rows, outputs = margins.shape
+    size = span_size(outputs)
+    sums = np.zeros(span_count(rows, outputs))
+
+    def task(start: int, stop: int) -> None:
+        a, b = start // size, span_count(stop, outputs)
+        part = margins[start:stop]
+        weights = np.ones(1) if base.size == 1 else base[start:stop]
+        if kind == measure.LOGISTIC and outputs == base.size == 1:
+            measure.log_costs(part[:, 0], size, sums[a:b])
+        else:
+            measure.potential(kind, part, weights, size, sums[a:b])
+
+    each_rows(task, rows, width=outputs)
+    mass = float(base.sum()) if base.size > 1 else float(rows)
+    return float(sums.sum()) / float(unit * mass * outputs)
+
+
+def mean_of_costs(
+    costs: NDArray[np.float64], margins: NDArray[np.float64], base: NDArray[np.float64]
+) -> float:
+    """Give the mean of costs that a booster computed, after checking that they bound the error.
+
+    They do if no cost is negative, and none is below 1 where the margin is 0 or less.
+    """
+    if (costs < (margins <= 0)).any():
+        raise ArithmeticError("a margin of 0 or less costs less than 1, so costs bound nothing")
+    rows = costs.mean(axis=1)
+    mean = float(rows.mean()) if base.size == 1 else float((base * rows).sum() / base.sum())
+    return max(mean, LEAST_COST)
+
+
+def base_weights(sample: Sample) -> Wholes:
+    """Give the base weights in whole units, one for each row."""
+    shares = np.broadcast_to(sample.base / sample.base.sum(), (sample.n_rows,))
+    units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
+    return units
+
+
+def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: Wholes) -> float:
+    """Give the share of the sample, under D_1, on which the vote is wrong or tied.
+
+    With several labels per row it is the share of pairs of row and label: the Hamming loss.
+    """
+    rows, outputs = margins.shape
+    pairs = outputs == 1 or sample.labels is None
+    weighted = first_weights.size > 1
+    wrong: list[int] = []
+
+    def task(start: int, stop: int) -> None:
+        part = margins[start:stop]
+        weights = first_weights[start:stop] if weighted else first_weights
+        if not pairs:
+            wrong.append(int(measure.wrong_classes(part, sample.signs[start:stop], weights)))
+        else:
+            each = np.repeat(weights, outputs) if weighted and outputs > 1 else weights
+            wrong.append(int(measure.mistakes(part.reshape(-1), each)))
+
+    each_rows(task, rows, at_least=ROWS_FOR_CHEAP_KERNELS // outputs, width=outputs)
+    total = int(first_weights.sum()) if weighted else rows
+    return sum(wrong) / (total * (outputs if pairs else 1))

@@ -1,0 +1,198 @@
+"""Every potential, one class each; ``potential_of`` makes the one that a booster names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import logsumexp
+
+from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.booster import Booster
+from pacboost.hypotheses.hypothesis import CellValues
+from pacboost.kernels import measure
+from pacboost.ledgers.ledger import Round
+from pacboost.samples.request import Request, Sums, Wholes
+from pacboost.samples.sample import Sample
+from pacboost.training.run import exact_sums
+from pacboost.training.run.potential import ROUNDING, MeasuredPotential, Potential, log_product
+from pacboost.training.run.scores import Floats, Margins, SoftmaxRows
+
+
+class Exponential(Potential):
+    """exp(-margin): Z_t = Σ D_t exp(-what round t added) follows from sums over cells."""
+
+    name = "exponential"
+    convex = True
+
+    def of_cells(self, sums: Sums, values: CellValues) -> float:
+        """Give Σ D_t exp(-y·value)."""
+        return exact_sums.exponential_normaliser(sums, values)
+
+    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+        """Give what the sums say."""
+        return by_sums
+
+    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+        """Compare the mean of exp(-margin) with ∏ Z_t, up to the rounding of the weights."""
+        margins: Floats = state.margins
+        first = np.broadcast_to(first_weights[:, None], margins.shape)
+        found = float(logsumexp(-margins, b=first / first.sum()))
+        allowed = ROUNDING + sum(
+            4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries
+        )
+        return abs(found - log_product(entries)) <= allowed
+
+
+class Projected(Exponential):
+    """Exponential weights that are projected to the same mean after every round.
+
+    The product of the factors bounds the error as long as that is above the booster's ``floor``.
+    """
+
+    name = "projected"
+    convex = False
+
+    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+        """Give what the sums say, raised where the product would fall below the floor."""
+        floor = self._booster.floor if isinstance(self._booster, Accepting) else 0.0
+        normaliser = max(by_sums, floor / self.now)
+        self.now *= normaliser
+        return normaliser
+
+    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+        """Check that the mean weight is what it always is."""
+        for entry in entries:
+            self.now *= entry.normaliser
+        mean = exact_sums.total(self._booster.request(state)) / self._first_total
+        return abs(math.log(mean)) <= ROUNDING
+
+
+class MeanWeight(MeasuredPotential):
+    """The weight of a row, in units of its weight before the first round."""
+
+    name = "weight"
+
+    def mean(self, state: Any, rounds: int) -> float:
+        """Divide the sum of all weights by the first one."""
+        return exact_sums.total(self._booster.request(state)) / self._first_total
+
+
+class MarginCost(MeasuredPotential):
+    """A function of the margin that has a kernel, in a unit that is its value at 0."""
+
+    convex = True
+    kernel: ClassVar[int]
+    unit: ClassVar[float] = 1.0
+
+    def mean(self, state: Any, rounds: int) -> float:
+        """Measure the mean cost of pairs of row and output."""
+        mean = exact_sums.mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
+        return max(mean, exact_sums.LEAST_COST)
+
+
+class Logistic(MarginCost):
+    """log₂(1 + exp(-2·margin))."""
+
+    name, kernel, unit = "logistic", measure.LOGISTIC, math.log(2)
+
+
+class Clipped(MarginCost):
+    """exp(-margin), or 1 - margin where the margin is negative."""
+
+    name, kernel = "clipped", measure.CLIPPED
+
+
+class Softmax(MeasuredPotential):
+    """-log₂ p(y|x) of classes that share one softmax."""
+
+    def __init__(
+        self, booster: Booster[Any], sample: Sample, first_total: int, rows: SoftmaxRows
+    ) -> None:
+        super().__init__(booster, sample, first_total)
+        self._rows = rows
+        self.start = self.now = math.log2(sample.signs.shape[1])
+
+    def factor(self, classes: int) -> float:
+        """Give log₂ K: the cost is one for the whole row, not for pairs."""
+        return self.start
+
+    def mean(self, state: Any, rounds: int) -> float:
+        """Give the mean cost of the rows as they were last looked at."""
+        return self._rows.mean_cost()
+
+
+class Loss(MeasuredPotential):
+    """The loss of a regression, a function of the residual; scores stand in for margins."""
+
+    kernel: ClassVar[int]
+
+    def __init__(self, booster: Booster[Any], sample: Sample, first_total: int) -> None:
+        super().__init__(booster, sample, first_total)
+        self.start = self.now = self._mean_loss(np.zeros((sample.n_rows, 1)))
+
+    def mean(self, state: Any, rounds: int) -> float:
+        """Measure the mean loss."""
+        return self._mean_loss(state.margins)
+
+    def _mean_loss(self, scores: Floats) -> float:
+        assert self._sample.targets is not None
+        residuals = self._sample.targets[:, None] - scores
+        return exact_sums.mean_cost(self.kernel, residuals, self._sample.base)
+
+    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+        """Compare the mean loss with the recorded one."""
+        self.now = self.mean(state, len(entries))
+        recorded = entries[-1].training_error
+        return abs(self.now - recorded) <= ROUNDING * recorded
+
+
+class SquareLoss(Loss):
+    """The square of the residual."""
+
+    name, kernel = "square", measure.SQUARE
+
+
+class AbsoluteLoss(Loss):
+    """The absolute residual."""
+
+    name, kernel = "absolute", measure.ABSOLUTE
+
+
+class BoosterCost(MeasuredPotential):
+    """A potential that the booster defines by ``costs``; the run checks that it is a bound."""
+
+    def first_weights(self, first: Request) -> Wholes:
+        """Give the base weights, whatever weights the booster starts with."""
+        return exact_sums.base_weights(self._sample)
+
+    def mean(self, state: Any, rounds: int) -> float:
+        """Ask the booster for the costs of all margins, and check them."""
+        costs = self._booster.costs_now(state, state.margins, rounds)
+        return exact_sums.mean_of_costs(costs, state.margins, self._sample.base)
+
+
+class Hinge(BoosterCost):
+    """max(0, 1 - factor·margin), with a factor that the booster chooses."""
+
+    name = "hinge"
+    convex = True
+
+
+POTENTIALS: dict[str, type[Potential]] = {
+    kind.name: kind
+    for kind in (
+        Exponential, Projected, MeanWeight, Logistic, Clipped, SquareLoss, AbsoluteLoss, Hinge
+    )
+}  # fmt: skip
+
+
+def potential_of(
+    booster: Booster[Any], sample: Sample, scores: Margins, first: Request
+) -> Potential:
+    """Make the potential that a booster names; one of an unknown name is defined by its costs."""
+    if isinstance(scores, SoftmaxRows):
+        return Softmax(booster, sample, first.weight, scores)
+    return POTENTIALS.get(booster.potential, BoosterCost)(booster, sample, first.weight)

@@ -1,0 +1,107 @@
+"""Resuming: recover the state after the rounds of an earlier run, and check that it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.booster import Booster
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Answers, Hypothesis
+from pacboost.ledgers.ledger import Ledger
+from pacboost.samples.sample import Sample
+from pacboost.training.run.rounds import Rounds
+from pacboost.training.run.scores import Floats
+
+
+def refuse_other_methods(booster: str, learner: str, ledger: Ledger) -> None:
+    """Raise unless the earlier rounds were made by the same booster and learner."""
+    if (booster, learner) != (ledger.booster, ledger.learner):
+        raise ParameterError(
+            f"the earlier rounds are of {ledger.booster} with {ledger.learner}, these would be "
+            f"of {booster} with {learner}; one record cannot hold both. Start afresh with "
+            "warm_start=False"
+        )
+
+
+def state_after(
+    rounds: Rounds,
+    state: Any,
+    hypotheses: Sequence[Hypothesis],
+    votes: Sequence[float],
+    ledger: Ledger,
+) -> Any:
+    """Turn a fresh state into the one that the earlier rounds led to, and let the scores follow."""
+    booster, sample = rounds.booster, rounds.sample
+    margins = rounds.scores.recomputed(hypotheses, votes)
+    memories = [entry.memory for entry in ledger.rounds]
+    if isinstance(booster, Accepting) and booster.by_path:
+        path = followed(booster, sample, hypotheses, memories, cells=rounds.cells)
+        return booster.enter(state, margins, votes, path)
+    for rule, memory in zip(hypotheses, memories, strict=True) if booster.revises else ():
+        state = booster.recall(state, _agreement(rule, sample), memory)
+    state = booster.resume(state, margins, votes, memories[-1])
+    rounds.scores.look(booster, state, None)
+    return state
+
+
+def state_on_other_rows(
+    booster: Booster[Any],
+    state: Any,
+    margins: Floats,
+    votes: Sequence[float],
+    path: Floats | None,
+) -> Any:
+    """Turn a fresh state into one of rows on which the earlier rounds were not trained."""
+    if not isinstance(booster, Accepting):
+        raise ParameterError(
+            f"{booster.name} cannot continue on other rows: its weights do not follow from the "
+            "margins; take a booster that can filter, such as logit"
+        )
+    return booster.enter(state, margins, votes, path) if len(votes) else state
+
+
+def followed(
+    booster: Accepting[Any],
+    sample: Sample,
+    rules: Sequence[Hypothesis],
+    memories: Sequence[Sequence[float]],
+    *,
+    cells: bool,
+) -> Floats:
+    """Follow the path of every row once more; ``cells``: the values of rules include the vote."""
+    path = booster.start(sample.signs.shape)
+    for rule, memory in zip(rules, memories, strict=True):
+        said = rule.values[rule.cells(sample)]
+        agree = said * sample.signs / (booster.rate if cells else 1.0)
+        path = booster.follow(path, agree, memory)
+    return path
+
+
+def refuse_other_rows(rounds: Rounds, state: Any, ledger: Ledger) -> None:
+    """Raise unless the mean potential = ∏ Z_t on these rows, up to the rounding of weights.
+
+    The bound rests on this equation alone, so it decides whether the old rounds still count. Votes
+    may be so large that rounding would excuse anything. So the number of rows and the training
+    error, which is exact, have to be the recorded ones too.
+    """
+    sample, entries = rounds.sample, ledger.rounds
+    agrees = rounds.potential.resume(entries, state, rounds.first_weights)
+    same_error = sample.targets is not None or (
+        rounds.training_error(state) == entries[-1].training_error
+    )
+    if not (agrees and same_error and ledger.rows == sample.n_rows):
+        raise ParameterError(
+            "the earlier rounds were not trained on these rows, labels and weights, so their "
+            "record does not hold here. Go on with the same data (and an integer random_state "
+            "if rows are held back), or start afresh with warm_start=False"
+        )
+
+
+def _agreement(rule: Hypothesis, sample: Sample) -> Answers:
+    """Tell for every row and output whether the rule's value has the right sign."""
+    said = np.sign(rule.values).astype(np.int8)[rule.cells(sample)]
+    return said * sample.signs

@@ -1,0 +1,204 @@
+"""The two kinds of rounds: a rule gets one vote, or each cell of a rule gets a value.
+
+Both go the same way. ``find`` asks the learner until a rule has an edge, and measures it on the
+full weighted sample; ``step`` lets the booster vote and weigh the rows anew.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pacboost.boosters.booster import Booster, Measured, Moved
+from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Rule
+from pacboost.learners.learner import Learner, Weights
+from pacboost.ledgers.ledger import Round
+from pacboost.samples.request import Request, Wholes
+from pacboost.samples.sample import Sample
+from pacboost.training.run import exact_sums
+from pacboost.training.run.measured import MeasuredAnswers, MeasuredCells, MeasuredRule, Step
+from pacboost.training.run.potential import Potential
+from pacboost.training.run.potentials import potential_of
+from pacboost.training.run.rows_shown import RowsShown
+from pacboost.training.run.scores import Margins, agreement, names_class, scores_of
+
+RETRIES = 10
+"""How often a learner that found no edge is asked again with another seed."""
+
+NO_MISTAKES = "a rule without mistakes was found; it stands alone"
+FOUND_IT = "a rule without mistakes was found"
+LEAST_EDGE = 1e-12
+
+
+class Rounds(ABC):
+    """How a run finds and measures rules; ``scores`` and ``potential`` are measured as it goes."""
+
+    cells: ClassVar[bool]
+    """Whether cells get values; else rules get votes."""
+    scores: Margins
+    potential: Potential
+    first_weights: Wholes
+    """D_1 in whole units, one for each row, or a single one where all rows weigh the same."""
+
+    def __init__(
+        self, sample: Sample, learner: Learner, booster: Booster[Any], shown: RowsShown
+    ) -> None:
+        self.sample, self.booster, self._shown = sample, booster, shown
+        self._attempts = 1 if learner.deterministic and shown.all_rows else RETRIES
+        self._on_other_rows = False
+        self.search = learner.on(sample)
+
+    def start(self) -> Any:
+        """Set all scores to 0, and give the booster's first state."""
+        self.scores = scores_of(self.booster, self.sample)
+        state = self.booster.init(self.scores.signs, self.sample.base, self.sample.targets)
+        self.scores.look(self.booster, state, None)
+        first = self.booster.request(state)
+        self.potential = potential_of(self.booster, self.sample, self.scores, first)
+        weighted = self.sample.base.size > 1
+        self.first_weights = (
+            self.potential.first_weights(first) if weighted else np.ones(1, dtype=np.int64)
+        )
+        return state
+
+    def continue_on_other_rows(self) -> None:
+        """Measure rows that earlier rounds were not trained on: no potential bounds their error."""
+        self.scores, self.potential = Margins(self.sample), self.potential.on_other_rows()
+        self._on_other_rows = True
+
+    def training_error(self, state: Any) -> float:
+        """Give the training error; in regression the mean loss, which was measured last."""
+        if self.sample.targets is not None:
+            return self.potential.now
+        return self.scores.error(state.margins, self.first_weights)
+
+    @abstractmethod
+    def find(self, state: Any, number: int) -> MeasuredRule | None:
+        """Ask the learner for the rule of a round until it has an edge; None if it never does."""
+
+    @abstractmethod
+    def step(self, state: Any, rule: Any, number: int) -> Step:
+        """Let the booster take the rule in, and measure what that changed."""
+
+    def stands_alone(self, rule: MeasuredRule) -> bool:
+        """Tell whether the best vote of a rule is infinite, so that earlier rounds are dropped."""
+        return False
+
+    def measured_again(self, state: Any, rule: MeasuredRule) -> MeasuredRule:
+        """Measure a rule that stands alone under the weights of a fresh state."""
+        return rule
+
+    @abstractmethod
+    def finished(self, entry: Round) -> str:
+        """Say why no round can follow this one, or nothing."""
+
+
+class RuleRounds(Rounds):
+    """Rounds in which a rule answers -1 or +1, or names a class, and gets one vote."""
+
+    cells = False
+
+    def find(self, state: Any, number: int) -> MeasuredAnswers | None:
+        """Ask the learner for a rule that is better than guessing."""
+        weights, sample = self.booster.request(state).weights[:, 0], self.sample
+        answers = sample.signs[:, 0] if sample.labels is None else sample.labels
+        for attempt in range(self._attempts):
+            seed = self._shown.seed_of(number, attempt)
+            rule = self.search.find(self._shown.shown(weights, seed), answers, seed)
+            found = self._measure(rule, weights)
+            if found.measured.edge < 0 and isinstance(rule, Rule):
+                found = self._measure(rule.negated(), weights)
+            rounding = 4 * weights.size / found.measured.total + LEAST_EDGE
+            if found.measured.error < self._guessing - rounding / 2:
+                return found
+        return None
+
+    @property
+    def _guessing(self) -> float:
+        """The error of guessing, which a rule has to be better than."""
+        classes: int = self.sample.signs.shape[1]
+        naming = names_class(self.booster, self.sample)
+        return 1 - 1 / classes if naming and self.booster.multiclass == "samme" else 0.5
+
+    def _measure(self, rule: Hypothesis, weights: Weights) -> MeasuredAnswers:
+        agree = agreement(rule, self.sample)
+        return MeasuredAnswers(rule, *exact_sums.masses(weights, agree), agree)
+
+    def measured_again(self, state: Any, rule: MeasuredRule) -> MeasuredAnswers:
+        """Measure a rule that stands alone under the weights of a fresh state."""
+        return self._measure(rule.hypothesis, self.booster.request(state).weights[:, 0])
+
+    def step(self, state: Any, rule: MeasuredAnswers, number: int) -> Step:
+        """Let the booster give the rule its vote."""
+        state = self.booster.step(state, rule.agree[:, None], rule.measured)
+        vote = self.booster.last_vote(state)
+        self.scores.add(rule.hypothesis, vote)
+        error = rule.measured.error
+        by_sums = error * math.exp(vote) + (1 - error) * math.exp(-vote)
+        return Step(state, vote, vote, self.potential.after_round(by_sums, state, number))
+
+    def stands_alone(self, rule: MeasuredRule) -> bool:
+        """Tell whether the rule has no mistakes; rounds on other rows are not dropped."""
+        return rule.measured.wrong == 0 and not self._on_other_rows
+
+    def finished(self, entry: Round) -> str:
+        """Stop after a rule without mistakes."""
+        return NO_MISTAKES if entry.error == 0 else ""
+
+
+class CellRounds(Rounds):
+    """Rounds in which the learner divides the rows into cells, and each gets a value."""
+
+    cells = True
+
+    def find(self, state: Any, number: int) -> MeasuredCells | None:
+        """Ask the learner for cells whose values have an edge."""
+        request = self.booster.request(state)
+        prior = self.booster.prior and number == 1
+        for attempt in range(-1 if prior else 0, self._attempts):
+            rule, cells = self._partition(request, number, attempt)
+            rows, sums, effective_size = self.scores.cell_sums(request, rule, cells)
+            values = self.booster.values(state, sums, cells)
+            values = rule.allowed(values, self.booster.unit(state))
+            edge = exact_sums.edge_of(sums, values)
+            if edge > LEAST_EDGE and np.any(values):
+                hypothesis = rule.valued(values, sums.weights.sum(axis=1).astype(np.float64))
+                measured = Measured(sums.pull, round(sums.pull * (1 - edge) / 2))
+                return MeasuredCells(
+                    hypothesis, measured, effective_size, cells, values, sums, rows
+                )
+        return None
+
+    def _partition(self, request: Request, number: int, attempt: int) -> tuple[Hypothesis, Cells]:
+        """Ask the learner for cells; attempt -1 is the constant that some boosters start with."""
+        if attempt < 0:
+            rule = self.search.constant()
+            return rule, rule.cells(self.sample)
+        seed = self._shown.seed_of(number, attempt)
+        request = self._shown.drawn(request, seed, self.booster.name)
+        return self.search.partition(request, seed, self._shown.chosen(seed))
+
+    def step(self, state: Any, rule: MeasuredCells, number: int) -> Step:
+        """Let the booster add the values of the cells to the scores."""
+        by_sums = self.potential.of_cells(rule.sums, rule.values)
+        state = self.booster.move(state, Moved(rule.cells, rule.values, by_sums, rule.rows))
+        self.scores.look(self.booster, state, rule.rows)
+        normaliser = self.potential.after_round(by_sums, state, number)
+        return Step(state, 1.0, float(np.abs(rule.values).max()), normaliser)
+
+    def finished(self, entry: Round) -> str:
+        """Stop after a plain rule without mistakes: the next one would be the same again."""
+        perfect = entry.error == 0 and entry.training_error == 0
+        return FOUND_IT if perfect and self.booster.plain else ""
+
+
+def rounds_of(sample: Sample, learner: Learner, booster: Booster[Any], shown: RowsShown) -> Rounds:
+    """Choose the kind of rounds: votes for rules, unless cells need values."""
+    two_classes = sample.signs.shape[1] == 1
+    votes = names_class(booster, sample) or (
+        booster.plain and two_classes and learner.finds_rules(sample)
+    )
+    return (RuleRounds if votes else CellRounds)(sample, learner, booster, shown)

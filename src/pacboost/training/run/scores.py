@@ -1,0 +1,199 @@
+"""The scores of all rows under the vote so far: three kinds behind one interface.
+
+``Margins`` are y·F(x) of every row and output, which the booster's state holds. ``NamedClasses``
+are for rules that name one of many classes: the booster then only knows on which rows the vote's
+rules were right, and the scores of the classes are kept here. ``SoftmaxRows`` are margins of
+classes that share one softmax. They keep a cost for each row, so that after a round only the rows
+that moved have to be looked at again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.booster import Booster, State
+from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Rule
+from pacboost.hypotheses.vote import Vote
+from pacboost.kernels import measure
+from pacboost.kernels.threads import each_rows
+from pacboost.samples.request import Request, Sums, Wholes
+from pacboost.samples.sample import Sample, Signs
+from pacboost.training.run import exact_sums
+from pacboost.training.run.margins import NAMING
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class Margins:
+    """Scores that are the margins of the booster's state."""
+
+    class_scores: Floats | None = None
+    """F(x) of every class, where the margins do not hold it."""
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
+
+    @property
+    def signs(self) -> Signs:
+        """The signs that the booster's margins refer to, (rows, outputs)."""
+        return self._sample.signs
+
+    @property
+    def paired_classes(self) -> int:
+        """The number of classes if the margins are those of pairs of row and class, else 1."""
+        return 1 if self._sample.labels is None else self._sample.signs.shape[1]
+
+    def recomputed(self, hypotheses: Sequence[Hypothesis], votes: Sequence[float]) -> Floats:
+        """Take over a vote, and give the margins that it leads to."""
+        return self._scores(hypotheses, votes) * self._sample.signs
+
+    def _scores(self, hypotheses: Sequence[Hypothesis], votes: Sequence[float]) -> Floats:
+        vote = Vote(hypotheses, np.array(votes), self._sample.signs.shape[1])
+        return vote.scores(self._sample.table).reshape(self._sample.n_rows, -1)
+
+    def add(self, rule: Hypothesis, vote: float) -> None:
+        """Add the vote of a rule."""
+
+    def look(self, booster: Booster[Any], state: State, moved: Rows | None) -> None:
+        """Look at the rows that moved in a round (None: all)."""
+
+    def error(self, margins: Floats, first_weights: Wholes) -> float:
+        """Give the share of the sample, under D_1, on which the vote is wrong or tied."""
+        return exact_sums.training_error(margins, self._sample, first_weights)
+
+    def cell_sums(
+        self, request: Request, rule: Hypothesis, cells: Cells
+    ) -> tuple[Rows | None, Sums, float]:
+        """Give the rows that a rule may move (None: all), the sums over its cells and their worth.
+
+        The last is the effective size of the pulls: how many equal pulls they are worth.
+        """
+        return None, *exact_sums.cell_sums(request, cells, len(rule.values))
+
+
+class NamedClasses(Margins):
+    """Scores of rules that name one of many classes, and are right or wrong on a row."""
+
+    def __init__(self, sample: Sample) -> None:
+        super().__init__(sample)
+        self.class_scores: Floats = np.zeros(sample.signs.shape)
+
+    @property
+    def signs(self) -> Signs:
+        """One sign for each row: +1, since the booster is told where rules are right."""
+        return np.ones((self._sample.n_rows, 1), dtype=np.int8)
+
+    @property
+    def paired_classes(self) -> int:
+        """1: the margins are those of rows."""
+        return 1
+
+    def recomputed(self, hypotheses: Sequence[Hypothesis], votes: Sequence[float]) -> Floats:
+        """Take over a vote, and give the votes of right rules minus those of wrong ones."""
+        self.class_scores[:] = self._scores(hypotheses, votes)
+        margins = np.zeros((self._sample.n_rows, 1))
+        for rule, vote in zip(hypotheses, votes, strict=True):
+            margins[:, 0] += vote * agreement(rule, self._sample)
+        return margins
+
+    def add(self, rule: Hypothesis, vote: float) -> None:
+        """Add a rule's vote to the scores of the classes that it names."""
+        self.class_scores += vote * rule.values[rule.cells(self._sample)]
+
+    def error(self, margins: Floats, first_weights: Wholes) -> float:
+        """Give the share of the sample, under D_1, whose class does not have the best score."""
+        return super().error(self.class_scores * self._sample.signs, first_weights)
+
+
+class SoftmaxRows(Margins):
+    """Costs, mistakes and squared pulls of single rows, where classes share one softmax.
+
+    What is summed over rows is summed over all of them in their order, so it depends on the
+    present margins, and not on which rows moved when.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        super().__init__(sample)
+        self._all_rows: Rows = np.arange(sample.n_rows)
+        self._costs, self._squares = np.zeros((2, sample.n_rows))
+        self._wrong = np.ones(sample.n_rows, dtype=np.bool_)
+
+    def look(self, booster: Booster[Any], state: State, moved: Rows | None) -> None:
+        """Update the rows that moved in a round (None: all)."""
+        self.update(state.margins, booster.request(state), moved)
+
+    def update(self, margins: Floats, request: Request, moved: Rows | None) -> None:
+        """Update the rows that moved (None: all), given their margins and pulls."""
+        chosen = self._all_rows if moved is None else moved
+        signs, pulls = self._sample.signs, _whole_pulls(request)
+
+        def task(start: int, stop: int) -> None:
+            part = chosen[start:stop]
+            measure.class_rows(part, margins, signs, pulls, self._costs, self._wrong, self._squares)
+
+        each_rows(task, chosen.size, width=signs.shape[1])
+
+    def mean_cost(self) -> float:
+        """Give the mean of -log₂ p(y|x), a bound on the error: a wrong row has p(y|x) ≤ ½."""
+        base = self._sample.base
+        mean = self._costs.mean() if base.size == 1 else (base * self._costs).sum() / base.sum()
+        return max(float(mean) / math.log(2), exact_sums.LEAST_COST)
+
+    def error(self, margins: Floats, first_weights: Wholes) -> float:
+        """Give the share of the sample, under D_1, on which the vote is wrong or tied."""
+        if first_weights.size == 1:
+            return int(self._wrong.sum()) / self._wrong.size
+        return int(first_weights[self._wrong].sum()) / int(first_weights.sum())
+
+    def cell_sums(
+        self, request: Request, rule: Hypothesis, cells: Cells
+    ) -> tuple[Rows | None, Sums, float]:
+        """Add up only the rows that the rule would move: it says nothing of the others."""
+        moving = None if rule.silent is None else np.flatnonzero(cells != rule.silent)
+        chosen = self._all_rows if moving is None else moving
+        shape, whole_pulls = (2, len(rule.values), request.weights.shape[1]), _whole_pulls(request)
+        parts: list[Wholes] = []
+
+        def task(start: int, stop: int) -> None:
+            part = np.zeros(shape, dtype=np.int64)
+            parts.append(part)
+            measure.class_sums(chosen[start:stop], cells, request.weights, whole_pulls, part)
+
+        each_rows(task, chosen.size, width=shape[2])
+        pulls, weights = sum(parts[1:], parts[0])
+        square = float(self._squares.sum())
+        worth = request.pull**2 / square if square > 0 else 0.0
+        return moving, Sums(pulls, weights, request.weight, request.pull, self._wrong.size), worth
+
+
+def names_class(booster: Booster[Any], sample: Sample) -> bool:
+    """Tell whether rules name one of many classes, and so are right or wrong on a row."""
+    return sample.labels is not None and booster.multiclass in NAMING
+
+
+def scores_of(booster: Booster[Any], sample: Sample) -> Margins:
+    """Choose the kind of scores by how the booster treats more than two classes."""
+    if names_class(booster, sample):
+        return NamedClasses(sample)
+    if booster.multiclass == "softmax" and sample.signs.shape[1] > 1:
+        return SoftmaxRows(sample)
+    return Margins(sample)
+
+
+def agreement(rule: Hypothesis, sample: Sample) -> Answers:
+    """Tell for every row whether a rule is right (+1) or wrong (-1)."""
+    if isinstance(rule, Rule):
+        return rule.answers(sample) * sample.signs[:, 0]
+    named = rule.values.argmax(axis=1)[rule.cells(sample)]
+    return np.where(named == sample.labels, np.int8(1), np.int8(-1))
+
+
+def _whole_pulls(request: Request) -> Wholes:
+    """Give pulls as whole numbers: with a softmax they are never mere signs."""
+    return request.pulls.astype(np.int64, copy=False)

@@ -1,0 +1,110 @@
+"""The run that bags: in order, watched or not, stopped by chance of none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pacboost.samples.sample import Sample
+from pacboost.samples.signs import signs_of
+from pacboost.sources.arrays import ArrayTable
+from pacboost.training.bags.bagging import Bagging
+from pacboost.training.bags.bags import Bag, Bags
+from pacboost.training.bags.members import Answers, ConstantMember, Maker, Member
+from pacboost.training.bags.out_of_bag import Rows, Settling, Tally
+
+ROWS = 60
+
+
+class Coins(Maker):
+    """Members that name one class for all rows, by the seed of their bag."""
+
+    def make(self, bag: Bag) -> Member:
+        return ConstantMember(bag.seed % 2)
+
+
+class Right(Coins):
+    """Members that know all labels."""
+
+    def out_of_bag(self, member: Member, rows: NDArray[np.intp]) -> Answers:
+        return np.asarray(self.targets[rows])
+
+
+def run_of(kind: type[Maker], settle: int | None = None, *, drawn: int = ROWS) -> Bagging:
+    labels = np.arange(ROWS) % 2
+    sample = Sample(ArrayTable(np.zeros((ROWS, 1))), signs_of(labels, 2)[0])
+    bags = Bags(ROWS, drawn, 1, 1, seed=1, replacement=drawn == ROWS)
+    tally = Tally(labels, 50, 2, outside=bags.chance_outside, pairs=True)
+    settling = None if settle is None else Settling(settle)
+    return Bagging(kind(sample, labels, 2), bags, tally, settling)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_members_are_numbered_by_their_bags(threads: int) -> None:
+    run = run_of(Coins)
+    made = list(run.run(20, threads, watched=True))
+    assert [step.members for step in made] == list(range(1, 21))
+    assert [m.inner for m in run.members] == [run.bags.bag(b).seed % 2 for b in range(20)]
+    assert run.stopped == "all 20 members are made"
+    assert isinstance(run.outside, Tally)
+    assert made[-1].error == run.outside.vote_error
+    sizes = [run.bags.bag(b).outside.size for b in range(20)]
+    assert run.outside.result().sizes.tolist() == sizes
+
+
+class Torn(Tally):
+    """A tally that is interrupted at its third member."""
+
+    def add(self, member: int, out_rows: Rows, named: NDArray[np.integer]) -> None:
+        super().add(member, out_rows, named)
+        if member == 2:
+            raise KeyboardInterrupt
+
+
+def test_a_member_that_was_counted_but_not_kept_is_told() -> None:
+    run = run_of(Coins)
+    assert isinstance(run.outside, Tally)
+    run.outside.__class__ = Torn
+    with pytest.raises(KeyboardInterrupt):
+        list(run.run(5, 1))
+    assert run.torn
+    assert len(run.members) == 2
+    whole = run_of(Coins)
+    list(whole.run(5, 1))
+    assert not whole.torn
+
+
+def test_error_is_not_measured_for_nobody() -> None:
+    assert {step.error for step in run_of(Coins).run(5, 1)} == {None}
+
+
+def test_goes_on_from_where_it_was() -> None:
+    whole, part = run_of(Coins), run_of(Coins)
+    list(whole.run(12, 1))
+    list(part.run(5, 1))
+    part.stopped = ""
+    list(part.run(12, 2))
+    assert [m.inner for m in part.members] == [m.inner for m in whole.members]
+    assert isinstance(part.outside, Tally)
+    assert isinstance(whole.outside, Tally)
+    assert np.array_equal(part.outside.votes, whole.outside.votes)
+
+
+def test_stops_when_settled() -> None:
+    run = run_of(Right, settle=6)
+    made = list(run.run(50, 2))
+    assert len(made) == len(run.members) == 7
+    assert "over the last 6 members" in run.stopped
+    assert isinstance(run.outside, Tally)
+    assert run.outside.result().members == 7  # members begun ahead were dropped
+
+
+def test_a_bag_of_all_rows_is_counted_as_one_without_rows_outside() -> None:
+    run = run_of(Coins, drawn=ROWS - 1)
+    run.bags = Bags(ROWS, ROWS, 1, 1, seed=1, replacement=False)
+    list(run.run(3, 1))
+    assert isinstance(run.outside, Tally)
+    result = run.outside.result()
+    assert result.sizes.tolist() == [0, 0, 0]
+    assert result.first is None

@@ -1,0 +1,82 @@
+"""A world of many points and a learner that keeps its promise on all of them, and gives no more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.function import Function
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.majority import named
+from pacboost.learners.learner import Learner, Search, Weights
+from pacboost.samples.sample import Sample, unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.worlds import WorldOracle
+from pacboost.sources.worlds import NoFreeLunch
+from pacboost.training.committees.recursion import Recursion
+from pacboost.training.committees.three_oracles import Source
+from pacboost.training.filtering.intake import Intake
+
+POINTS = 2**14
+CLASSES = np.array([-1, 1], dtype=np.int8)
+
+
+class Points(NoFreeLunch):
+    """Points 0, 1, 2, … that are - and + in turn."""
+
+    def __init__(self) -> None:
+        super().__init__(POINTS, 0)
+
+    def truth(self, X: NDArray[np.float64]) -> NDArray[np.int8]:
+        return np.where(X[:, 0] % 2 == 1, np.int8(1), np.int8(-1))
+
+
+@dataclass(frozen=True)
+class Careless(Learner):
+    """Right on every point but for a random share of (1 - edge)/2, new ones for every rule.
+
+    Which points are wrong has nothing to do with their weights, so its edge is what it is under
+    every distribution that is spread over many points.
+    """
+
+    edge: float
+
+    def on(self, sample: Sample) -> CarelessSearch:
+        return CarelessSearch(sample, self.edge)
+
+
+@dataclass(frozen=True)
+class CarelessSearch(Search):
+    sample: Sample
+    edge: float
+
+    def find(self, weights: Weights, answers: NDArray[np.int8], seed: int) -> Function:
+        slips = np.random.default_rng(seed).random(POINTS) < (1 - self.edge) / 2
+        answer = np.where(slips, -truth(), truth())
+        return Function(lambda X: answer[X[:, 0].astype(np.int64)], f"careless {seed}")
+
+
+def truth() -> NDArray[np.int64]:
+    return np.where(np.arange(POINTS) % 2 == 1, 1, -1)
+
+
+def recursion(
+    learner: Learner,
+    edge: float,
+    epsilon: float,
+    seed: int,
+    delta: float = 0.05,
+    kind: type[Recursion] = Recursion,
+) -> Recursion:
+    """A run on fresh points."""
+    oracle = WorldOracle(Points(), seed)
+    source = Source(oracle, Intake(oracle, CLASSES, None), 50_000_000)
+    return kind(source, learner, edge, epsilon, delta, seed)
+
+
+def risk(rule: Hypothesis) -> float:
+    """The true risk: all points are equally likely."""
+    X = np.arange(POINTS, dtype=np.float64)[:, None]
+    return float(np.mean(named(rule, unlabelled(ArrayTable(X))) != (truth() > 0)))

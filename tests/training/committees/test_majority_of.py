@@ -1,0 +1,117 @@
+"""Which rows the members of a majority get, and that they are boosted as if they were alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.learners.stump import Stump
+from pacboost.samples.coded import CodedTable
+from pacboost.samples.sample import Sample
+from pacboost.training.committees.majority_of import (
+    bags,
+    bags_needed,
+    boost,
+    boost_each,
+    disjoint_parts,
+    sub_samples,
+)
+from pacboost.training.run.loop import Run
+from tests.worlds import make_sample, noisy
+
+
+@pytest.mark.parametrize(("rows", "n"), [(10, 3), (99, 5), (3, 3)])
+def test_parts_are_disjoint_and_hold_every_row(rows: int, n: int) -> None:
+    parts = disjoint_parts(rows, n, seed=1)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(rows))
+    assert max(p.size for p in parts) - min(p.size for p in parts) <= 1
+
+
+def written_out(A: list[int], B: list[int]) -> list[list[int]]:
+    """The recursion of Hanneke, as it is printed."""
+    if len(A) <= 3:
+        return [sorted(A + B)]
+    quarter = len(A) // 4
+    A0, rest = A[: len(A) - 3 * quarter], A[len(A) - 3 * quarter :]
+    A1, A2, A3 = rest[:quarter], rest[quarter : 2 * quarter], rest[2 * quarter :]
+    return (
+        written_out(A0, A2 + A3 + B) + written_out(A0, A1 + A3 + B) + written_out(A0, A1 + A2 + B)
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 17, 64, 100, 257])
+def test_sub_samples_are_hannekes(rows: int) -> None:
+    order = np.random.default_rng(5).permutation(rows).tolist()
+    found = sub_samples(rows, seed=5)
+    assert [part.tolist() for part in found] == written_out(order, [])
+
+
+def test_every_row_is_left_out_by_a_third_of_the_members() -> None:
+    found = sub_samples(256, seed=0)
+    assert len(found) == 3**4
+    left_out = np.zeros(256, dtype=np.int64)
+    for part in found:
+        left_out[np.setdiff1d(np.arange(256), part)] += 1
+    # one row is never divided; each other is in one of three parts, on one scale
+    assert sorted(np.unique(left_out, return_counts=True)[0].tolist()) == [0, 27]
+    assert np.count_nonzero(left_out == 0) == 1
+
+
+def test_most_members_ends_the_recursion_early() -> None:
+    assert [len(sub_samples(10_000, 0, most)) for most in (1, 2, 3, 80, 81)] == [1, 1, 3, 27, 81]
+    sizes = {part.size for part in sub_samples(10_000, 0, 81)}
+    assert max(sizes) - min(sizes) == 0
+    assert sizes.pop() == pytest.approx(2 / 3 * 10_000, rel=0.01)
+
+
+def test_bags_are_drawn_evenly() -> None:
+    drawn = np.concatenate(bags(10, 200, 50, seed=3))
+    assert drawn.size == 10_000
+    assert np.bincount(drawn, minlength=10) == pytest.approx(1000, rel=0.15)
+    assert [b.tolist() for b in bags(10, 3, 5, 1)] == [b.tolist() for b in bags(10, 3, 5, 1)]
+
+
+def test_bags_needed_grow_with_the_logarithm() -> None:
+    assert bags_needed(1000, 0.05) == math.ceil(18 * math.log(40_000))
+    assert bags_needed(10**6, 0.05) < 2 * bags_needed(10**3, 0.05)
+
+
+def test_a_bag_is_boosted_as_its_rows_written_out() -> None:
+    X, y = noisy(60, 4, 2)
+    X = np.round(X, 1)
+    rows = np.random.default_rng(0).integers(60, size=60)
+    sample = make_sample(X, y)
+    by_weight = boost(sample, rows, Stump(), AdaBoost(), 15, seed=1)
+    assert sample.codes is not None
+    assert sample.bins is not None
+    table = CodedTable(sample.codes[:, rows], sample.bins)
+    run = Run(Sample(table, sample.signs[rows], bins=sample.bins), Stump(), AdaBoost(), seed=1)
+    for _ in range(15):
+        next(iter(run), None)
+    assert by_weight.vote.hypotheses == run.vote().hypotheses
+    assert by_weight.vote.votes == pytest.approx(run.vote().votes, rel=1e-9)
+
+
+def test_members_do_not_depend_on_threads() -> None:
+    X, y = noisy(600, 5, 0)
+    sample = make_sample(X, y)
+    parts = disjoint_parts(600, 5, 0)
+    runs = [
+        [member.vote for member in boost_each(sample, parts, Stump(), AdaBoost(), 10, 3, threads)]
+        for threads in (1, 3)
+    ]
+    for one, other in zip(*runs, strict=True):
+        assert one.hypotheses == other.hypotheses
+        assert one.votes.tolist() == other.votes.tolist()
+
+
+def test_rows_of_one_class_give_a_constant() -> None:
+    X, y = noisy(50, 3, 0)
+    sample = make_sample(X, y)
+    plus = np.flatnonzero(y > 0)
+    member = boost(sample, plus, Stump(), AdaBoost(), 10, 0)
+    assert member.ledger is None
+    assert (member.vote.scores(sample.table) == 1).all()

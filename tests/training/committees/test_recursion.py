@@ -1,0 +1,207 @@
+"""Schapire's recursion reaches epsilon by rules that are no better than promised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.function import Function
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.majority import Three
+from pacboost.learners.learner import Learner, Search, Weights
+from pacboost.ledgers.three_way import Node
+from pacboost.numerics.three_way import majority_error
+from pacboost.samples.sample import Sample
+from pacboost.training.committees.recursion import KEPT_EDGE, Found, Recursion
+from pacboost.training.committees.three_oracles import Oracle
+from pacboost.training.filtering.mean_test import MeanTest
+from tests.bounds.coverage import check_coverage, check_rejected
+from tests.training.committees.points import Careless, CarelessSearch, recursion, risk
+
+RUNS = 20
+
+
+@pytest.mark.parametrize(("edge", "epsilon"), [(0.6, 0.1), (0.4, 0.15), (0.7, 0.05), (0.6, 0.3)])
+def test_reaches_epsilon_with_rules_of_the_promised_edge(edge: float, epsilon: float) -> None:
+    run = recursion(Careless(edge), edge, epsilon, seed=1)
+    rule = run.run()
+    assert rule is not None
+    assert run.record.stopped == ""
+    assert risk(rule) <= epsilon
+    assert risk(rule) < (1 - edge) / 2 or run.record.levels == 0
+    assert run.record.nodes[-1].path == ""
+    assert run.record.again == 0
+
+
+def test_promise_is_kept_run_after_run() -> None:
+    failed = 0
+    for seed in range(RUNS):
+        run = recursion(Careless(0.6), 0.6, 0.1, seed)
+        rule = run.run()
+        assert rule is not None
+        failed += bool(run.record.stopped) or risk(rule) > 0.1
+    check_coverage("three oracles, recursion to 0.1", failed, RUNS, 0.05)
+
+
+class Trusting(Recursion):
+    """The broken twin: takes the learner at its word, and tests nothing."""
+
+    def _errs_little(self, test: Any, *others: Any) -> bool:  # type: ignore[override]
+        return len(others) > 3  # a weak rule passes, nothing is returned early
+
+
+def test_trusting_the_learner_is_found_out() -> None:
+    failed = 0
+    for seed in range(RUNS):
+        rule = recursion(Careless(0.3), 0.6, 0.1, seed, kind=Trusting).run()
+        assert rule is not None
+        failed += risk(rule) > 0.1
+    check_rejected("three oracles, weak rules not tested", failed, RUNS, 0.05)
+
+
+@pytest.mark.parametrize("given", [0.0, 0.2, 0.3])
+def test_an_edge_larger_than_the_learner_gives_stops_with_the_measured_one(given: float) -> None:
+    run = recursion(Careless(given), 0.6, 0.1, seed=2)
+    rule = run.run()
+    assert rule is not None  # the best there is
+    assert run.record.measured_edge == pytest.approx(given, abs=0.1)
+    assert "promised an edge of 0.6" in run.record.stopped
+    assert "for the source" in run.record.stopped
+
+
+def test_a_little_less_than_promised_may_pass() -> None:
+    run = recursion(Careless(0.9 * 0.6), 0.6, 0.1, seed=3)
+    rule = run.run()
+    assert rule is not None
+    assert not run.record.stopped
+    assert risk(rule) <= 0.1
+
+
+def test_a_strong_learner_is_returned_at_once() -> None:
+    run = recursion(Careless(1.0), 0.4, 0.05, seed=4)
+    rule = run.run()
+    assert rule is not None
+    assert not isinstance(rule, Three)
+    assert risk(rule) == 0
+    assert {node.returned for node in run.record.nodes} == {"a weak rule", "the first"}
+    assert run.record.draws < 5000
+
+
+def test_record_shows_every_call() -> None:
+    run = recursion(Careless(0.4), 0.4, 0.15, seed=5)
+    run.run()
+    record = run.record
+    assert record.levels == 3
+    assert record.targets[0] >= (1 - KEPT_EDGE * 0.4) / 2
+    assert sum(node.draws for node in record.nodes if node.path == "") == record.draws
+    by_path: dict[str, Node] = {node.path: node for node in record.nodes}
+    for path, node in by_path.items():
+        assert node.level == record.levels - len(path)
+        assert node.upper <= node.target + 1e-15
+        if node.returned == "the majority":
+            assert node.part is not None
+            assert majority_error(node.part) == pytest.approx(node.target)
+            assert all(by_path[path + k].level == node.level - 1 for k in "123")
+
+
+class Budget(Recursion):
+    """Writes down what every test may fail with."""
+
+    spent: list[float]
+
+    def _errs_little(self, test: MeanTest, *others: Any) -> bool:  # type: ignore[override]
+        self.spent.append(test.delta)
+        if len(others) == 3:  # a test for an early return: never, so that all calls are made
+            super()._errs_little(test, *others)
+            return False
+        return super()._errs_little(test, *others)
+
+    def _learn(self, level: int, delta: float, oracle: Oracle, path: str) -> Found:
+        if level:
+            self.spent.append(delta / 10)  # the watch over the third oracle
+        return super()._learn(level, delta, oracle, path)
+
+
+def test_all_tests_together_fail_with_delta_at_most() -> None:
+    run = recursion(Careless(0.6), 0.6, 0.1, seed=6, delta=0.05, kind=Budget)
+    assert isinstance(run, Budget)
+    run.spent = []
+    run.run()
+    assert len(run.spent) > 15
+    assert 0.02 < math.fsum(run.spent) <= 0.05
+
+
+class Stubborn(Recursion):
+    """Never returns early: its filters have to find out for themselves that there is nothing."""
+
+    def _errs_little(self, test: MeanTest, *others: Any) -> bool:  # type: ignore[override]
+        return len(others) > 3
+
+
+def test_a_filter_that_looks_for_mistakes_in_vain_ends_the_call() -> None:
+    run = recursion(Careless(1.0), 0.4, 0.1, seed=9, kind=Stubborn)
+    rule = run.run()
+    assert rule is not None
+    assert not run.record.stopped
+    assert risk(rule) == 0
+    assert {node.returned for node in run.record.nodes} == {"a weak rule", "the first"}
+
+
+@dataclass(frozen=True)
+class Repeating(Learner):
+    """Has one rule only, whatever it is shown."""
+
+    def on(self, sample: Sample) -> Search:
+        return RepeatingSearch(sample, 0.6)
+
+
+class RepeatingSearch(CarelessSearch):
+    def find(self, weights: Weights, answers: NDArray[np.int8], seed: int) -> Function:
+        return super().find(weights, answers, 0)
+
+
+def test_a_filter_that_looks_for_quarrels_in_vain_ends_the_call() -> None:
+    run = recursion(Repeating(), 0.6, 0.1, seed=9, kind=Stubborn)
+    run.run()
+    assert "a test has failed" in run.record.stopped
+    assert not run.ran_out
+    honest = recursion(Repeating(), 0.6, 0.1, seed=9)  # the second rule is no better than a coin
+    honest.run()
+    assert honest.record.measured_edge == pytest.approx(0, abs=0.1)
+    assert "(h2 of h1)" in honest.record.stopped
+
+
+def test_same_seed_same_run() -> None:
+    records = []
+    for _ in range(2):
+        run = recursion(Careless(0.6), 0.6, 0.1, seed=7)
+        run.run()
+        records.append(run.record)
+    assert records[0] == records[1]
+
+
+def test_best_rule_so_far_is_kept_when_examples_run_out() -> None:
+    run = recursion(Careless(0.4), 0.4, 0.05, seed=8)
+    run._source._most = 30_000
+    rule: Hypothesis | None = run.run()
+    assert rule is not None
+    assert "30,000 examples are used up" in run.record.stopped
+    assert run.ran_out
+    best = max(
+        (node for node in run.record.nodes if set(node.path) <= {"1"}), key=lambda node: node.level
+    )
+    assert risk(rule) <= best.upper
+
+
+@pytest.mark.parametrize(
+    ("edge", "epsilon", "delta"), [(0, 0.1, 0.05), (1, 0.1, 0.05), (0.2, 0.5, 0.05), (0.2, 0.1, 1)]
+)
+def test_bad_parameters(edge: float, epsilon: float, delta: float) -> None:
+    with pytest.raises(ParameterError):
+        recursion(Careless(0.5), edge, epsilon, 0, delta)
