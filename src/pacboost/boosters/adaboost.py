@@ -26,8 +26,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import Measured, check_rate, whole_values
-from pacboost.boosters.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.booster import Measured, check_rate, whole_values
+from pacboost.boosters.base.exponential import Exponential, ExponentialState
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -52,6 +52,7 @@ class AdaBoost(Exponential):
     """
 
     name: ClassVar[str] = "adaboost"
+    title: ClassVar[str] = "AdaBoost"
 
     learning_rate: float = 1.0
     max_vote: float = MOST_VOTE
@@ -79,7 +80,7 @@ class AdaBoost(Exponential):
             raise ParameterError(f"smoothing is {self.smoothing}; it must be 0 or more")
 
     @property
-    def plain(self) -> bool:  # type: ignore[override]
+    def plain(self) -> bool:
         """They are, unless each cell has its own."""
         return not self.confidence_rated
 

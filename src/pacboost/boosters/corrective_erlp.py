@@ -16,8 +16,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.erlp import ERLP
-from pacboost.boosters.kinds import CorrectiveState
 from pacboost.numerics.entropic import evenest
 from pacboost.numerics.whole_products import Floats, margins_of, whole_votes
 
@@ -37,6 +37,7 @@ class CorrectiveERLP(ERLP):
     """
 
     name: ClassVar[str] = "corrective_erlp"
+    title: ClassVar[str] = "Corrective ERLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
         """Make the step."""

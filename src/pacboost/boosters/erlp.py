@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pacboost.boosters.corrective import Corrective
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.base.corrective import Corrective
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.numerics.whole_products import Floats
 
 
@@ -31,6 +31,7 @@ class ERLP(Corrective):
     """
 
     name: ClassVar[str] = "erlp"
+    title: ClassVar[str] = "ERLPBoost"
 
     share: float | None = None
     tolerance: float = 0.01

@@ -20,8 +20,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved
-from pacboost.boosters.separating import Floats, PairState, divided
+from pacboost.boosters.base.booster import Agreement, Measured, Moved
+from pacboost.boosters.base.capabilities import FinalTable, RevisingBooster
+from pacboost.boosters.base.separating import Floats, PairState, divided
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.hypotheses.pattern import Pattern, said
@@ -31,7 +32,7 @@ from pacboost.samples.sample import Sample, Signs
 
 
 @dataclass(frozen=True)
-class GraphSeparation(Booster[PairState]):
+class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
     """The rules of graph separation, for two classes.
 
     >>> rules = GraphSeparation()
@@ -46,9 +47,12 @@ class GraphSeparation(Booster[PairState]):
 
     name: ClassVar[str] = "graph_separation"
     potential: ClassVar[str] = "hinge"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
-    revises: ClassVar[bool] = True  # type: ignore[misc]
-    multiclass: ClassVar[str] = "two"  # type: ignore[misc]
+    multiclass: ClassVar[str] = "two"
+
+    @property
+    def plain(self) -> bool:
+        """A rule gets one vote."""
+        return True
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> PairState:
         """Start with all rows of opposite signs joined."""

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from pacboost.boosters.accepting import Accepting, Floats
-from pacboost.boosters.booster import Moved, check_rate, whole_values
+from pacboost.boosters.base.booster import Moved, check_rate, whole_values
+from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
@@ -56,7 +56,7 @@ class LogitState:
 
 
 @dataclass(frozen=True)
-class Logit(Accepting[LogitState]):
+class Logit(FilteringBooster[LogitState]):
     """The rules of LogitBoost; ``learning_rate`` scales what cells add, ``l2`` holds it down.
 
     >>> rules = Logit()
@@ -67,8 +67,9 @@ class Logit(Accepting[LogitState]):
     """
 
     name: ClassVar[str] = "logit"
+    title: ClassVar[str] = "LogitBoost"
     potential: ClassVar[str] = "logistic"
-    multiclass: ClassVar[str] = "softmax"  # type: ignore[misc]
+    multiclass: ClassVar[str] = "softmax"
     error_factor: ClassVar[float] = 2.0
 
     learning_rate: float = 1.0

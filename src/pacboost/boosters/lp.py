@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pacboost.boosters.corrective import ACCURACY, Corrective
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.base.corrective import ACCURACY, Corrective
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.numerics.sifting import Balance, balance
 from pacboost.numerics.whole_products import Floats
 
@@ -36,6 +36,7 @@ class LP(Corrective):
     """
 
     name: ClassVar[str] = "lp"
+    title: ClassVar[str] = "LPBoost"
 
     share: float | None = None
     tolerance: float = 0.01

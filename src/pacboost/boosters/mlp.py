@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pacboost.boosters.corrective import ACCURACY
+from pacboost.boosters.base.corrective import ACCURACY
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.corrective_erlp import CorrectiveERLP
-from pacboost.boosters.kinds import CorrectiveState
 from pacboost.boosters.lp import solved
 
 
@@ -33,6 +33,7 @@ class MLP(CorrectiveERLP):
     """
 
     name: ClassVar[str] = "mlp"
+    title: ClassVar[str] = "MLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
         """Take the better candidate."""

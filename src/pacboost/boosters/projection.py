@@ -23,16 +23,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Floats
-from pacboost.boosters.booster import Agreement, Measured, Moved
-from pacboost.boosters.weighed import Weighed, WeighedState, Weights, check_promise, fallen
+from pacboost.boosters.base.booster import Agreement, Measured, Moved
+from pacboost.boosters.base.bounded_weights import (
+    BoundedState,
+    BoundedWeights,
+    Weights,
+    check_promise,
+    fallen,
+)
+from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.errors import ParameterError
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class Projection(Weighed):
+class Projection(BoundedWeights):
     """The rules of the projected booster, for a promised ``edge`` and an error of ``epsilon``.
 
     >>> rules = Projection(edge=0.2, epsilon=0.1)
@@ -44,7 +50,6 @@ class Projection(Weighed):
 
     name: ClassVar[str] = "projection"
     potential: ClassVar[str] = "projected"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
     error_factor: ClassVar[float] = 0.0
     by_path: ClassVar[bool] = True
 
@@ -94,7 +99,7 @@ class Projection(Weighed):
             return math.inf
         return math.log(1 / epsilon) / (self.rate * rest)
 
-    def stop(self, state: WeighedState) -> str | None:
+    def stop(self, state: BoundedState) -> str | None:
         """Stop when rules that kept the promise must have met it."""
         if len(state.cast) > self.most_rounds(self.edge, self.epsilon):
             return (
@@ -102,32 +107,32 @@ class Projection(Weighed):
             )
         return None
 
-    def step(self, state: WeighedState, agree: Agreement, found: Measured) -> WeighedState:
+    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
         """Cast the vote and project."""
         return super().step(self._projected(state, agree), agree, found)
 
-    def move(self, state: WeighedState, moved: Moved) -> WeighedState:
+    def move(self, state: BoundedState, moved: Moved) -> BoundedState:
         """Add what the cells say, and project."""
         agree = state.signs * moved.values[moved.cells] / self.rate
         return super().move(self._projected(state, agree), moved)
 
-    def memory(self, state: WeighedState) -> list[float]:
+    def memory(self, state: BoundedState) -> list[float]:
         """ln c_t, for those who follow."""
         return [state.shift]
 
     def resume(
-        self, state: WeighedState, margins: Floats, votes: Sequence[float], memory: list[float]
-    ) -> WeighedState:
+        self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
+    ) -> BoundedState:
         """Refuse: enter with the log weights at the end of the path."""
         raise ParameterError("projection goes on from the path of every row: follow it, and enter")
 
     def enter(
         self,
-        state: WeighedState,
+        state: BoundedState,
         margins: Floats,
         votes: Sequence[float],
         standing: Floats | None = None,
-    ) -> WeighedState:
+    ) -> BoundedState:
         """Weigh all rows by where their path has led."""
         if standing is None:
             raise ParameterError("projection needs the log weights of the rows, from follow")
@@ -135,7 +140,7 @@ class Projection(Weighed):
         state.cast.extend(votes)
         return self._weigh(replace(state, standing=standing.reshape(margins.shape)))
 
-    def _projected(self, state: WeighedState, agree: NDArray[np.number[Any]]) -> WeighedState:
+    def _projected(self, state: BoundedState, agree: NDArray[np.number[Any]]) -> BoundedState:
         """Solve for c_t, then follow all rows."""
         assert state.standing is not None
         raised = np.exp(state.standing - self.rate * agree).reshape(-1)

@@ -19,8 +19,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pacboost.boosters.corrective import Corrective
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.base.corrective import Corrective
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.numerics.whole_products import Floats
 
 
@@ -62,6 +62,7 @@ class Soft(Projecting):
     """
 
     name: ClassVar[str] = "soft"
+    title: ClassVar[str] = "SoftBoost"
 
     share: float | None = None
     tolerance: float = 0.01

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pacboost.boosters.choose import BOOSTERS
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds import compression, dependent, filtering, holdout, occam, three_way
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import percent

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting
-from pacboost.boosters.booster import Booster, Measured, Moved
+from pacboost.boosters.base.booster import Booster, Measured, Moved
+from pacboost.boosters.base.capabilities import RevisingBooster
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Names, Rule
 from pacboost.hypotheses.vote import Vote
@@ -139,7 +140,7 @@ class Run:
         path: NDArray[np.float64] | None = None,
     ) -> None:
         """Go on from a vote that was trained on other rows."""
-        if not isinstance(self._booster, Accepting):
+        if not isinstance(self._booster, FilteringBooster):
             raise ParameterError(f"{self._booster.name} does not go on from other rows")
         self._entered, self._each = True, None
         if len(votes):
@@ -205,11 +206,12 @@ class Run:
         """Give the state that the earlier rounds left."""
         booster, state = self._booster, self._state
         memories = [entry.memory for entry in ledger.rounds]
-        if isinstance(booster, Accepting) and booster.by_path:
+        if isinstance(booster, FilteringBooster) and booster.by_path:
             path = resuming.followed(booster, self.sample, hypotheses, memories, cells=self._cells)
             return booster.enter(state, margins, votes, path)
-        for rule, memory in zip(hypotheses, memories, strict=True) if booster.revises else ():
-            state = booster.recall(state, self._agreement(rule), memory)
+        if isinstance(booster, RevisingBooster):
+            for rule, memory in zip(hypotheses, memories, strict=True):
+                state = booster.recall(state, self._agreement(rule), memory)
         return booster.resume(state, margins, votes, memories[-1])
 
     def _agreement(self, rule: Hypothesis) -> Answers:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.samples.sample import Sample
 from pacboost.training import judge
 
@@ -58,7 +58,7 @@ class Potential:
     @property
     def floor(self) -> float:
         """What the product bounds is the error where that is above this."""
-        return self._booster.floor if isinstance(self._booster, Accepting) else 0.0
+        return self._booster.floor if isinstance(self._booster, FilteringBooster) else 0.0
 
     def mean(self, state: Any, margins: NDArray[np.float64], rounds: int) -> float:
         """What the margins cost; or the mean weight in units of the first, where that bounds."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.ledgers.ledger import Ledger
@@ -30,7 +30,7 @@ def refuse_other_means(booster: str, learner: str, ledger: Ledger) -> None:
 
 
 def followed(
-    booster: Accepting[Any],
+    booster: FilteringBooster[Any],
     sample: Sample,
     rules: Sequence[Hypothesis],
     memories: Sequence[Sequence[float]],

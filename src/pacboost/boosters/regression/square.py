@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.residual import Residual, ResidualState, check_shrinkage
+from pacboost.boosters.base.residual import Residual, ResidualState, check_shrinkage
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.kernels import residual
@@ -38,6 +38,7 @@ class Square(Residual):
     """
 
     name: ClassVar[str] = "square"
+    title: ClassVar[str] = "Boosted regression"
     potential: ClassVar[str] = "square"
 
     learning_rate: float = 1.0

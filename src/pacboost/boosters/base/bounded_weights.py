@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting, Floats
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved, whole_values
+from pacboost.boosters.base.booster import Agreement, Booster, Measured, Moved, whole_values
+from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
@@ -29,7 +29,7 @@ Weights = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedState:
+class BoundedState:
     """Margins and weights of every row."""
 
     signs: Signs
@@ -50,31 +50,36 @@ class WeighedState:
     """What a booster keeps besides."""
 
 
-class Plain(Booster[WeighedState]):
-    """What holds wherever rules of a plain edge are asked for, and get one vote for good."""
+class OneVotePerRule(Booster[BoundedState]):
+    """A booster that asks for a rule with a large edge and gives it one vote, never revised."""
 
-    def request(self, state: WeighedState) -> Request:
+    @property
+    def plain(self) -> bool:
+        """A rule gets one vote."""
+        return True
+
+    def request(self, state: BoundedState) -> Request:
         """Ask for a rule under the weights."""
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
-    def votes(self, state: WeighedState) -> Floats:
+    def votes(self, state: BoundedState) -> Floats:
         """Give the votes; none is ever revised."""
         return np.array(state.cast)
 
-    def last_vote(self, state: WeighedState) -> float:
+    def last_vote(self, state: BoundedState) -> float:
         """Give the newest vote."""
         return state.cast[-1]
 
 
-class Weighed(Accepting[WeighedState], Plain):
+class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
     """The rules that are common to all."""
 
-    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> WeighedState:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
         """Start with every row at its first weight."""
         rows, outputs = signs.shape
         own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
         mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * outputs
-        state = WeighedState(
+        state = BoundedState(
             signs=signs,
             margins=np.zeros(signs.shape),
             weights=np.empty(signs.shape, dtype=np.int64),
@@ -97,42 +102,42 @@ class Weighed(Accepting[WeighedState], Plain):
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
         """Set the weights of some rows by their margins (log weights, if by path); sum them up."""
 
-    def values(self, state: WeighedState, sums: Sums, cells: Cells) -> CellValues:
+    def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
         """Give each cell the sign that most of its weight asks for."""
         agreed = int(np.abs(sums.pulls).sum())
         found = Measured(sums.weight, (sums.weight - agreed) // 2)
         return whole_values(np.sign(sums.pulls) * self.vote(found))
 
-    def step(self, state: WeighedState, agree: Agreement, found: Measured) -> WeighedState:
+    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
         """Cast the vote and weigh anew."""
         vote = self.vote(found)
         state.cast.append(vote)
         state.margins[:] += vote * agree
         return self._weigh(state)
 
-    def move(self, state: WeighedState, moved: Moved) -> WeighedState:
+    def move(self, state: BoundedState, moved: Moved) -> BoundedState:
         """Add what the cells say, and weigh anew."""
         state.cast.append(1.0)
         state.margins[:] += state.signs * moved.values[moved.cells]
         return self._weigh(state)
 
-    def memory(self, state: WeighedState) -> list[float]:
+    def memory(self, state: BoundedState) -> list[float]:
         """Nothing: margins say it all."""
         return []
 
     def resume(
         self,
-        state: WeighedState,
+        state: BoundedState,
         margins: Floats,
         votes: Sequence[float],
         memory: list[float],
-    ) -> WeighedState:
+    ) -> BoundedState:
         """Weigh all rows by their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state)
 
-    def _weigh(self, state: WeighedState) -> WeighedState:
+    def _weigh(self, state: BoundedState) -> BoundedState:
         told = state.margins if state.standing is None else state.standing
         margins, weights, base = told.reshape(-1), state.weights.reshape(-1), state.base
         sums: list[int] = []
@@ -151,7 +156,7 @@ def fallen(heights: Floats, log_base: Floats, weights: Weights) -> int:
     return int(update.clipped(heights, log_base, weights))
 
 
-def light(state: WeighedState, epsilon: float) -> str | None:
+def light(state: BoundedState, epsilon: float) -> str | None:
     """Give the reason to stop once the mean weight, from 1 at the start, is below epsilon."""
     if state.total < epsilon * state.first:
         return f"the mean weight is below {epsilon:g}, so the training error is"

@@ -20,14 +20,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster, S
+from pacboost.boosters.base.booster import Booster, S
 from pacboost.errors import ParameterError
 from pacboost.samples.sample import Signs
 
 Floats = NDArray[np.float64]
 
 
-class Accepting(Booster[S]):
+class FilteringBooster(Booster[S]):
     """A booster that can filter."""
 
     error_factor: ClassVar[float] = 1.0

@@ -13,16 +13,16 @@ from functools import cached_property
 
 import numpy as np
 
-from pacboost.boosters.accepting import Floats, heaviest
-from pacboost.boosters.booster import Measured
-from pacboost.boosters.weighed import Weighed, check_promise
+from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.base.bounded_weights import BoundedWeights, check_promise
+from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.numerics.coins import Wholes, fewest_coins, log_deciding, losing
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class Counted(Weighed):
+class Counted(BoundedWeights):
     """A promised ``edge`` and an error of ``epsilon``, and the tables that follow from them."""
 
     edge: float = 0.1

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement
+from pacboost.boosters.base.booster import Agreement
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.sifting import Balance
 from pacboost.numerics.whole_products import Columns, Floats, margins_of, whole_votes, whole_weights

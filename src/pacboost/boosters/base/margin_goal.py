@@ -21,13 +21,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement, Measured, Moved, edge_of
-from pacboost.boosters.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.booster import Agreement, Measured, Moved, edge_of
+from pacboost.boosters.base.exponential import Exponential, ExponentialState
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -35,11 +34,9 @@ from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
 
-class Aiming(Exponential):
+class MarginGoal(Exponential):
     """Exponential weights with votes for a goal; ``own`` is (least edge so far, ‖votes‖₁)."""
 
-    plain: ClassVar[bool] = True  # type: ignore[misc]
-    margin_share: ClassVar[float] = 0.0  # type: ignore[misc]
     tolerance: float
 
     def __post_init__(self) -> None:
@@ -48,6 +45,15 @@ class Aiming(Exponential):
                 f"tolerance is {self.tolerance}; it is a difference of margins, and lies between "
                 "0 and 1"
             )
+
+    @property
+    def plain(self) -> bool:
+        """A rule gets one vote."""
+        return True
+
+    def share_of(self, state: ExponentialState) -> float:
+        """The margin of the worst row counts."""
+        return 0.0
 
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None

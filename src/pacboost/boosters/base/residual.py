@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster, Moved, whole_values
+from pacboost.boosters.base.booster import Booster, Moved, whole_values
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import residual
@@ -61,7 +61,7 @@ class ResidualState:
 class Residual(Booster[ResidualState]):
     """A booster of regression; each adds what rows pull for, and the best value of a cell."""
 
-    prior: ClassVar[bool] = True  # type: ignore[misc]
+    prior: ClassVar[bool] = True
     pull_type: ClassVar[type[np.int64 | np.int8]] = np.int64
 
     learning_rate: float

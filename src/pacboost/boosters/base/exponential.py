@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved
+from pacboost.boosters.base.booster import Agreement, Booster, Measured, Moved
 from pacboost.kernels import update
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, VOTE_UNIT, round_vote

@@ -1,16 +1,16 @@
-"""The rules a booster is made of.
+"""The interface of a booster.
 
-The one loop (training/loop.py) asks them in this order, every round:
+In every round the boosting loop (in ``pacboost.training``) calls these methods in this order:
 
-    request = booster.request(state)              what to learn now
-    values = booster.values(state, sums, cells)   what each cell of the learner's rule shall say
-    state = booster.move(state, moved)            the cells have spoken
-    reason = booster.stop(state)                  whether to go on
+    request = booster.request(state)              weights (and pulls) of the rows for the learner
+    values = booster.values(state, sums, cells)   what each cell of the rule adds to the scores
+    state = booster.move(state, moved)            the state after these values were added
+    reason = booster.stop(state)                  a reason to stop, or None
 
-A rule that answers -1 or +1 needs no values: it gets one vote, and ``step`` stands for ``values``
-and ``move``. Arrays are (rows, outputs); two classes need one output. All that is summed over rows
-is whole, so an error of one unit in 2^52 keeps all its digits. A state belongs to one run: ``step``
-and ``move`` may reuse its arrays, so the state that went in is spent.
+A rule that answers -1 or +1 gets one vote, and ``step`` takes the place of ``values`` and ``move``.
+Arrays have the shape (rows, outputs); two classes need one output. Whatever is summed over rows is
+an integer, so that an error of one unit in 2^52 keeps all its digits. A state belongs to one run:
+``step`` and ``move`` may reuse its arrays, and the state passed in must not be used afterwards.
 """
 
 from __future__ import annotations
@@ -87,25 +87,41 @@ S = TypeVar("S", bound=State)
 
 
 class Booster(ABC, Generic[S]):
-    """A small frozen object of pure rules."""
+    """The rules of a boosting algorithm: a small frozen object without state.
+
+    A subclass whose file lies in ``pacboost/boosters`` is found by its name. What only some
+    boosters can do is declared by a capability: ``RevisingBooster``, ``FilteringBooster`` or
+    ``FinalTable``.
+    """
 
     name: ClassVar[str]
+    """The name by which users and ledgers know the booster; it is also the name of its file."""
+    title: ClassVar[str] = ""
+    """The name of the algorithm in reports; empty to derive it from ``name``."""
     potential: ClassVar[str]
-    """Which function of the margin the weights are the slope of; bounds go by it."""
-    plain: bool = False
-    """Whether a rule gets one vote, the same in all its cells but for the sign."""
-    prior: bool = False
-    """Whether the first round is a constant: what is known before any feature is looked at."""
-    multiclass: str = "pairs"
-    """How more than two classes are met: "pairs" of row and class, each a problem of its own;
-    "rows", whose rule names a class and is right or wrong; "softmax", all at once; or "two": not
-    at all."""
+    """The function of the margin whose slope gives the weights; bounds depend on it."""
+    revises: ClassVar[bool] = False
+    """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
 
-    revises: bool = False
-    """Whether a round may change the votes of earlier ones, as corrective boosters do."""
-    margin_share: float | None = None
-    """Set if the margin is maximised: of the worst so large a share of the rows; 0: of the worst.
-    The loop then records it, and how far it can be from the best."""
+    @property
+    def plain(self) -> bool:
+        """Whether a rule gets one vote, the same in all its cells except for the sign."""
+        return False
+
+    @property
+    def prior(self) -> bool:
+        """Whether the first round is a constant that is fitted before any feature is looked at."""
+        return False
+
+    @property
+    def multiclass(self) -> str:
+        """How the booster treats more than two classes.
+
+        "pairs": every pair of row and class is a binary problem; "m1" and "samme": a rule names a
+        class and is right or wrong; "softmax": all classes at once; "two": it takes two classes
+        only. AdaBoost calls its pairs "mh".
+        """
+        return "pairs"
 
     @property
     def plain_votes(self) -> bool:
@@ -163,12 +179,12 @@ class Booster(ABC, Generic[S]):
         return self.votes(state)[:rounds]
 
     def share_of(self, state: S) -> float | None:
-        """Give ``margin_share``, or what it has come to be."""
-        return self.margin_share
+        """Give the share of the worst rows whose mean margin is maximised; 0 for the worst row.
 
-    def recall(self, state: S, agree: Agreement, memory: list[float]) -> S:
-        """Take in a round of an earlier run, in order, before ``resume``; only if ``revises``."""
-        raise ParameterError(f"{self.name} does not revise its votes")
+        None for boosters that do not maximise a margin. Otherwise the loop records that margin, and
+        how far it can be from the largest one.
+        """
+        return None
 
     def costs(self, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
         """Say what each margin costs after so many rounds: at least 1 where it is 0 or less.
@@ -182,11 +198,11 @@ class Booster(ABC, Generic[S]):
         return self.costs(margins, rounds)
 
     def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
-        """Make the final classifier of the rules and their votes: the vote itself, mostly."""
+        """Give the final classifier made of the rules and their votes: by default, the vote."""
         return vote
 
     def parted(self, vote: Vote) -> Vote:
-        """Give the rules and votes that ``joined`` made a final classifier of."""
+        """Give the rules and votes from which ``joined`` made the final classifier."""
         return vote
 
     def last_vote(self, state: S) -> float:

@@ -23,8 +23,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved
-from pacboost.boosters.kinds import (
+from pacboost.boosters.base.booster import Agreement, Measured, Moved
+from pacboost.boosters.base.capabilities import RevisingBooster
+from pacboost.boosters.base.kinds import (
     CorrectiveState,
     best_factor,
     cast_votes,
@@ -45,12 +46,10 @@ MOST_SHARE = 0.99
 """What a share that is chosen may come to."""
 
 
-class Corrective(Booster[CorrectiveState]):
+class Corrective(RevisingBooster[CorrectiveState]):
     """The rules that are common to all; each adds how to find votes, and weights for them."""
 
     potential: ClassVar[str] = "hinge"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
-    revises: ClassVar[bool] = True  # type: ignore[misc]
 
     share: float | None
     """Of how many rows, the worst, the margin is meant; None: twice the error of the first rule."""
@@ -64,6 +63,11 @@ class Corrective(Booster[CorrectiveState]):
             )
         if not 0 < self.tolerance < 2:
             raise ParameterError(f"tolerance is {self.tolerance}; it must lie between 0 and 2")
+
+    @property
+    def plain(self) -> bool:
+        """A rule gets one vote."""
+        return True
 
     def share_of(self, state: CorrectiveState) -> float:
         """Give the share that was asked for, or chosen."""
