@@ -129,7 +129,7 @@ def test_m1_is_certified(learner: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"booster": "nope"}, "booster is 'nope'.*'adaboost', 'logit', 'gentle', 'mada'"),
+        ({"booster": "nope"}, "booster is 'nope'.*'adaboost', 'adaboost_v', 'arc_gv', 'brown'"),
         ({"booster": Logit}, "an object, not a class"),
         ({"booster": None}, "booster is None"),
         ({"learner": "nope"}, "learner is 'nope'; it may be 'stump', 'tree'"),
