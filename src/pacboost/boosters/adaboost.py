@@ -61,7 +61,7 @@ class AdaBoost(Exponential):
     smoothing: float = 0.5
     """The s of confidence-rated votes, in rows of mean weight."""
     classes: int = 2
-    """How many classes there are; "samme" has to know."""
+    """The number of classes, which "samme" needs."""
 
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
@@ -81,12 +81,12 @@ class AdaBoost(Exponential):
 
     @property
     def plain(self) -> bool:
-        """They are, unless each cell has its own."""
+        """A rule has one vote, unless the rules are confidence-rated."""
         return not self.confidence_rated
 
     @property
     def plain_votes(self) -> bool:
-        """They are, unless scaled, capped, rated or raised by SAMME."""
+        """Votes are plain, unless they are scaled, capped, confidence-rated or raised by SAMME."""
         more = self.multiclass == "samme" and self.classes > 2
         return self.plain and self.learning_rate == 1 and self.max_vote >= MOST_VOTE and not more
 
@@ -97,7 +97,7 @@ class AdaBoost(Exponential):
         return round_vote(min(best, self.max_vote, MOST_VOTE))
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell its own vote, or the sign that most of its weight asks for."""
+        """Give each cell a vote of its own, or the sign of the weighted majority of its rows."""
         if self.plain:
             agreed = int(np.abs(sums.pulls).sum())
             found = Measured(sums.weight, (sums.weight - agreed) // 2)

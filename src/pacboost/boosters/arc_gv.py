@@ -43,5 +43,5 @@ class ArcGV(MarginGoal):
     tolerance: float = 0.01
 
     def goal(self, state: ExponentialState, edge: float) -> float:
-        """Aim at the margin that is there."""
+        """Aim at the margin that the vote has reached."""
         return max(0.0, self.margin(state))

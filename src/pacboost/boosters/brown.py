@@ -63,41 +63,41 @@ class Brown(OneVotePerRule):
         return float(erfcinv(self.epsilon)) ** 2
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
-        """Start with all the time."""
+        """Start with all of the time left."""
         own = in_least(base, signs.shape[1])
         weights = np.empty(signs.shape, dtype=np.int64)
         state = BoundedState(signs, np.zeros(signs.shape), weights, own, own=(self.time,))
         return self._weigh(state)
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for."""
+        """Give each cell the sign of the weighted majority of its rows."""
         said: CellValues = np.sign(sums.pulls).astype(np.float64)
         return said * self._vote(state, state.signs * said[cells])
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Cast the vote, let its time pass, and weigh anew."""
+        """Add the vote to the margins, subtract its time, and compute the new weights."""
         vote = self._vote(state, agree)
         return self._pass(state, vote, vote * agree.astype(np.float64), cast=vote)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add what the cells say, likewise."""
+        """Add the values of the cells to the margins, and do the same."""
         vote = float(np.abs(moved.values).max())
         return self._pass(state, vote, state.signs * moved.values[moved.cells], cast=1.0)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """The time that is left."""
+        """Give the time that is left."""
         return [*state.own]
 
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
-        """Weigh all rows by their margins and the time left."""
+        """Compute the weights of all rows from their margins and the time left."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(replace(state, own=tuple(memory)))
 
     def costs_now(self, state: BoundedState, margins: Floats, rounds: int) -> Floats:
-        """Give erfc((m + s)/√c), in units of what a margin of 0 costs."""
+        """Give erfc((m + s)/√c), divided by the cost of a margin of 0."""
         left, scale = state.own[0], math.sqrt(self.time)
         ratios = erfc((margins + left) / scale) / erfc(left / scale)
         return np.where(margins > 0, ratios, np.maximum(ratios, 1.0))

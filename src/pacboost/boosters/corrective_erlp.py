@@ -40,11 +40,11 @@ class CorrectiveERLP(ERLP):
     title: ClassVar[str] = "Corrective ERLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Make the step."""
+        """Make a Frank-Wolfe step."""
         return replace(state, votes=self.stepped(state))
 
     def stepped(self, state: CorrectiveState) -> Floats:
-        """Give votes that the newest rule has its part in."""
+        """Give the votes after a step towards the newest rule."""
         newest, strength = np.eye(state.votes.size)[-1], self.eta(self.room(state))
         before = margins_of(state.columns, state.votes)
         way = state.columns[-1] - before

@@ -37,11 +37,11 @@ class ERLP(Corrective):
     tolerance: float = 0.01
 
     def eta(self, room: float) -> float:
-        """Give η for the largest relative entropy there can be."""
+        """Give η for the largest possible relative entropy."""
         return max(0.5, 2 * room / self.tolerance)
 
     def most_rounds(self, room: float) -> float:
-        """Give the T above."""
+        """Give the bound T of the module docstring."""
         return 16 * self.eta(room) / self.tolerance
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:

@@ -65,37 +65,37 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return PairState.of(signs, base)
 
     def request(self, state: PairState) -> Request:
-        """Ask for a rule that tells joined rows apart."""
+        """Ask for a rule that separates joined rows."""
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
     def values(self, state: PairState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for."""
+        """Give each cell the sign of the weighted majority of its rows."""
         return said(sums.pulls).astype(np.float64)
 
     def step(self, state: PairState, agree: Agreement, found: Measured) -> PairState:
-        """Divide all patterns by what the rule says."""
+        """Split all patterns by the answers of the rule."""
         return divided(state, agree * state.signs)
 
     def move(self, state: PairState, moved: Moved) -> PairState:
-        """Divide all patterns by what the cells say."""
+        """Split all patterns by the signs of the cells."""
         return divided(state, said(moved.values)[moved.cells])
 
     def recall(self, state: PairState, agree: Agreement, memory: list[float]) -> PairState:
-        """Do the same as when the rule was new."""
+        """Split all patterns by the answers of the rule, as in the earlier run."""
         return divided(state, agree * state.signs)
 
     def memory(self, state: PairState) -> list[float]:
-        """Nothing: patterns say it all."""
+        """Nothing is needed: the patterns determine the state."""
         return []
 
     def resume(
         self, state: PairState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> PairState:
-        """Go on from the patterns."""
+        """Keep the state that ``recall`` has built."""
         return state
 
     def votes(self, state: PairState) -> Floats:
-        """Give 1 for each: a rule asks one more question of the table, and all count alike."""
+        """Give a vote of 1 to every rule: each adds one question to the table."""
         return np.ones(len(state.seen))
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
@@ -103,7 +103,7 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return 1 - margins
 
     def joined(self, state: PairState, vote: Vote, sample: Sample) -> Vote:
-        """Put the table in the place of the vote."""
+        """Give the vote that consists of the table."""
         if not vote.hypotheses:
             return vote
         seen = np.stack(state.seen[: len(vote.hypotheses)])
@@ -111,7 +111,7 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return Vote([table], np.ones(1))
 
     def parted(self, vote: Vote) -> Vote:
-        """Take the rules out of the table."""
+        """Give the rules of the table."""
         rules = [rule for h in vote.hypotheses if isinstance(h, Pattern) for rule in h.rules]
         return Vote(rules, np.ones(len(rules)))
 

@@ -49,7 +49,7 @@ class LogitState:
     weights: NDArray[np.int64]
     pulls: NDArray[np.int64]
     base: NDArray[np.float64]
-    """Base weights in whole units, one a row or one for all: a pull is at most that."""
+    """Base weights in whole units, one for each row or one for all; they bound the pulls."""
     weight: int = 0
     pull: int = 0
     cast: list[float] = field(default_factory=list)
@@ -112,13 +112,13 @@ class Logit(FilteringBooster[LogitState]):
         return np.asarray(rest / (1.0 + rest))
 
     def request(self, state: LogitState) -> Request:
-        """Ask for Newton's step."""
+        """Ask for a Newton step."""
         penalty = self._penalty(state)
         weight, pull = max(1, state.weight), max(1, state.pull)
         return Request(state.weights, state.pulls, weight, pull, "newton", penalty)
 
     def values(self, state: LogitState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell Newton's step for its rows."""
+        """Give each cell the Newton step for its rows."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self._prior(sums))
         means = sums.means(self._penalty(state))
@@ -131,12 +131,12 @@ class Logit(FilteringBooster[LogitState]):
         return whole_values(self.learning_rate * (outputs - 1) / outputs * means)
 
     def _penalty(self, state: LogitState) -> float:
-        """What is added to the weight of a cell for each class, in whole units."""
+        """Give what is added to the weight of a cell for each class, in whole units."""
         classes: int = max(2, state.signs.shape[1])
         return self.l2 * float(state.base.max()) * 4 * (classes - 1) / classes**2
 
     def _prior(self, sums: Sums) -> NDArray[np.float64]:
-        """The scores whose probabilities are the shares of the classes."""
+        """Give the scores whose probabilities are the shares of the classes."""
         pulls, outputs = sums.pulls, sums.pulls.shape[1]
         if outputs == 1:  # at F = 0 every pull is half a row: Σ y/2
             share = np.clip(0.5 + pulls / sums.pull / 2, 1e-6, 1 - 1e-6)
@@ -149,12 +149,12 @@ class Logit(FilteringBooster[LogitState]):
         return logs
 
     def move(self, state: LogitState, moved: Moved) -> LogitState:
-        """Add what the cells say, and weigh anew."""
+        """Add the values of the cells to the margins, and compute the new weights."""
         state.cast.append(1.0)
         return self._weigh(state, moved)
 
     def memory(self, state: LogitState) -> list[float]:
-        """Nothing: margins say it all."""
+        """Nothing is needed: the margins determine the state."""
         return []
 
     def resume(
@@ -164,17 +164,17 @@ class Logit(FilteringBooster[LogitState]):
         votes: Sequence[float],
         memory: list[float],
     ) -> LogitState:
-        """Weigh all rows by their margins."""
+        """Compute the weights of all rows from their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state, None)
 
     def votes(self, state: LogitState) -> NDArray[np.float64]:
-        """Votes of 1: the cells hold what is added."""
+        """Give votes of 1: the cells hold the values themselves."""
         return np.array(state.cast)
 
     def last_vote(self, state: LogitState) -> float:
-        """Give the newest vote."""
+        """Give the vote of the newest round."""
         return state.cast[-1]
 
     def _weigh(self, state: LogitState, moved: Moved | None) -> LogitState:

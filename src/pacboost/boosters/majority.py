@@ -65,30 +65,30 @@ class Majority(Counted):
         return replace(state, first=state.total)
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for; none may abstain."""
+        """Give each cell the sign of the weighted majority of its rows; no cell abstains."""
         return np.where(sums.pulls > 0, self.rate, -self.rate)
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Cast the vote, and note the edge."""
+        """Add the vote to the margins, and remember the edge."""
         return _noted(super().step(state, agree, found), found.edge)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add what the cells say, and note the edge."""
+        """Add the values of the cells to the margins, and remember the edge."""
         edge = edge_of(self.request(state), moved)
         return _noted(super().move(state, moved), edge)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """The last edge, which may have broken the promise."""
+        """Give the last edge, which may be below the promised one."""
         return [state.own[-1]]
 
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
-        """Weigh all rows by their margins; on rows drawn anew, no edge is known yet."""
+        """Compute all weights from the margins; for newly drawn rows no edge is known yet."""
         return _noted(super().resume(state, margins, votes, memory), *memory or [1.0])
 
     def stop(self, state: BoundedState) -> str | None:
-        """Stop when the error is reached, or a broken promise has cost more than was to spare."""
+        """Stop when the error is reached, or when edges below the promise make that impossible."""
         (lost, edge), rounds = state.own, len(state.cast)
         if lost <= self.epsilon * self.half(rounds):
             of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"

@@ -69,11 +69,11 @@ class Measure(BoundedWeights):
         return round_vote(self.share * self.epsilon * self.edge)
 
     def vote(self, found: Measured) -> float:
-        """Give all rules the same."""
+        """Give every rule the same vote."""
         return self.slope
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give M."""
+        """Give the measure M of each row."""
         return heaviest(np.clip(1.0 - margins, 0.0, 1.0))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:

@@ -36,7 +36,7 @@ class MLP(CorrectiveERLP):
     title: ClassVar[str] = "MLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Take the better candidate."""
+        """Take the candidate with the larger smoothed margin."""
         state = self.replayed(state)
         assert state.balanced is not None
         climb, strength = self.climb(state), self.eta(self.room(state))
@@ -45,5 +45,5 @@ class MLP(CorrectiveERLP):
         return replace(state, votes=candidates[values[1] > values[0]])
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve LPBoost's program, which goes on from the last one's."""
+        """Solve LPBoost's program, starting from the solution of the last round."""
         return solved(state, ACCURACY * self.tolerance)

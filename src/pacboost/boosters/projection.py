@@ -61,7 +61,7 @@ class Projection(BoundedWeights):
 
     @property
     def floor(self) -> float:
-        """The theorem speaks of errors of ε and more."""
+        """The theorem bounds errors of ε and more."""
         return self.epsilon
 
     @property
@@ -70,11 +70,11 @@ class Projection(BoundedWeights):
         return round_vote(self.edge)
 
     def vote(self, found: Measured) -> float:
-        """Give all rules the same."""
+        """Give every rule the same vote."""
         return self.rate
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Refuse: margins do not tell."""
+        """Refuse, because margins do not determine the weights."""
         raise ParameterError("projection weighs rows by their path: follow it, round by round")
 
     def start(self, shape: tuple[int, ...]) -> Floats:
@@ -100,7 +100,7 @@ class Projection(BoundedWeights):
         return math.log(1 / epsilon) / (self.rate * rest)
 
     def stop(self, state: BoundedState) -> str | None:
-        """Stop when rules that kept the promise must have met it."""
+        """Stop after as many rounds as the promised edge needs."""
         if len(state.cast) > self.most_rounds(self.edge, self.epsilon):
             return (
                 f"rules of edge {self.edge:g} need no more rounds for an error of {self.epsilon:g}"
@@ -108,22 +108,22 @@ class Projection(BoundedWeights):
         return None
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Cast the vote and project."""
+        """Add the vote to the margins, and project the weights."""
         return super().step(self._projected(state, agree), agree, found)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add what the cells say, and project."""
+        """Add the values of the cells to the margins, and project the weights."""
         agree = state.signs * moved.values[moved.cells] / self.rate
         return super().move(self._projected(state, agree), moved)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """ln c_t, for those who follow."""
+        """Give ln c_t, which ``follow`` needs."""
         return [state.shift]
 
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
-        """Refuse: enter with the log weights at the end of the path."""
+        """Refuse, because the log weights are needed too: ``enter`` takes them."""
         raise ParameterError("projection goes on from the path of every row: follow it, and enter")
 
     def enter(
@@ -133,7 +133,7 @@ class Projection(BoundedWeights):
         votes: Sequence[float],
         standing: Floats | None = None,
     ) -> BoundedState:
-        """Weigh all rows by where their path has led."""
+        """Compute the weights of all rows from their log weights."""
         if standing is None:
             raise ParameterError("projection needs the log weights of the rows, from follow")
         state.margins[:] = margins
@@ -141,7 +141,7 @@ class Projection(BoundedWeights):
         return self._weigh(replace(state, standing=standing.reshape(margins.shape)))
 
     def _projected(self, state: BoundedState, agree: NDArray[np.number[Any]]) -> BoundedState:
-        """Solve for c_t, then follow all rows."""
+        """Solve for c_t, then update the log weights of all rows."""
         assert state.standing is not None
         raised = np.exp(state.standing - self.rate * agree).reshape(-1)
         base = np.ones(1) if state.base.size == 1 else np.exp(state.base - state.base.max())

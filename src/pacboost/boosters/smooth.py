@@ -64,15 +64,15 @@ class Smooth(BoundedWeights):
         return round_vote(-0.5 * math.log1p(-self.edge / 2))
 
     def vote(self, found: Measured) -> float:
-        """Give all rules the same."""
+        """Give every rule the same vote."""
         return self.step_size
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give M."""
+        """Give the measure M of each row."""
         return heaviest(np.exp(-np.maximum(self._heights(margins, rounds), 0.0)))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Give the T above; infinite for an edge too small for this θ."""
+        """Give the bound T of the module docstring; infinite for an edge too small for this θ."""
         size = self.step_size
         x = size * (1 + self.ahead)
         gain = edge - self.ahead - (math.expm1(x) - x) / size

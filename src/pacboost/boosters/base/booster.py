@@ -36,7 +36,7 @@ Agreement = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Measured:
-    """How much weight there was, and on how much of it the rule was wrong.
+    """The total weight of the rows, and the weight of those on which the rule was wrong.
 
     >>> Measured(total=10, wrong=3).edge
     0.4
@@ -70,13 +70,13 @@ class Moved:
     cells: Cells
     values: CellValues
     normaliser: float
-    """By how much the mean potential is multiplied, where the sums tell; else 1."""
+    """The factor by which the mean potential changes, where the sums determine it; else 1."""
     rows: NDArray[np.intp] | None = None
-    """The rows whose cell adds anything, where the others are to be left alone; None for all."""
+    """The rows whose cell has a value other than 0, where only those change; None for all rows."""
 
 
 class State(Protocol):
-    """What every state shows to the loop."""
+    """The part of a booster's state that the loop reads."""
 
     @property
     def margins(self) -> NDArray[np.float64]:
@@ -138,41 +138,41 @@ class Booster(ABC, Generic[S]):
         """
 
     def unit(self, state: S) -> float:
-        """Give what all values are multiples of, so that scores add up exactly."""
+        """Give the unit that all values are multiples of, so that scores add up exactly."""
         return VOTE_UNIT
 
     @abstractmethod
     def request(self, state: S) -> Request:
-        """Give whole-number weights, and pulls where they are not the signs themselves."""
+        """Give integer weights, and pulls where they are not the signs themselves."""
 
     @abstractmethod
     def values(self, state: S, sums: Sums, cells: Cells) -> CellValues:
-        """Say what each cell shall add to the scores, (cells, outputs)."""
+        """Give the value that each cell adds to the scores, (cells, outputs)."""
 
     @abstractmethod
     def move(self, state: S, moved: Moved) -> S:
-        """Take in what the cells added."""
+        """Give the state after the cells added their values."""
 
     def step(self, state: S, agree: Agreement, found: Measured) -> S:
-        """Take in a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
+        """Give the state after a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
         raise ParameterError(f"{self.name} gives values to cells, not votes to rules")
 
     @abstractmethod
     def memory(self, state: S) -> list[float]:
-        """Give what ``resume`` needs to know besides votes and margins; it goes into the ledger."""
+        """Give what ``resume`` needs besides votes and margins; the ledger keeps it."""
 
     @abstractmethod
     def resume(
         self, state: S, margins: NDArray[np.float64], votes: Sequence[float], memory: list[float]
     ) -> S:
-        """Turn a fresh state into the one an earlier run ended with, to go on exactly as it would.
+        """Turn a fresh state into the last state of an earlier run, to continue exactly.
 
         Given are the votes and the last memory of that run, and the margins of its vote.
         """
 
     @abstractmethod
     def votes(self, state: S) -> NDArray[np.float64]:
-        """Give the votes of all rounds; a corrective booster may have revised the past."""
+        """Give the current votes of all rounds."""
 
     def votes_after(self, state: S, rounds: int) -> NDArray[np.float64]:
         """Give the votes as they were after so many rounds."""
@@ -187,14 +187,14 @@ class Booster(ABC, Generic[S]):
         return None
 
     def costs(self, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
-        """Say what each margin costs after so many rounds: at least 1 where it is 0 or less.
+        """Give the cost of each margin after so many rounds: at least 1 where it is 0 or less.
 
-        Only boosters with a potential of their own (training/judge.py: OWN) are asked.
+        The loop calls this only for boosters with a potential that has no kernel.
         """
         raise ParameterError(f"{self.name} has a potential that is measured without it")
 
     def costs_now(self, state: S, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
-        """Give the costs where it takes more than margins and rounds to know them."""
+        """Give the costs, where they depend on more of the state than margins and rounds."""
         return self.costs(margins, rounds)
 
     def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
@@ -221,7 +221,7 @@ def whole_values(values: NDArray[np.float64], unit: float = VOTE_UNIT) -> CellVa
 
 
 def edge_of(request: Request, moved: Moved) -> float:
-    """Give the edge that cells had under the weights they were found for."""
+    """Give the edge of cells under the weights for which they were found."""
     right = request.pulls * np.sign(moved.values).astype(np.int8)[moved.cells]
     return int((request.weights * right).sum()) / request.weight
 

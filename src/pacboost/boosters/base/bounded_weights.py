@@ -1,9 +1,9 @@
-"""Weights between 0 and 1 that never rise above where rows start: what such boosters share.
+"""Weights between 0 and 1, relative to the first weight of a row: what such boosters share.
 
-Each adds two things: its vote, and how much a row weighs whose margin has come to some number. The
-rest is the same for all: a rule gets one vote, a cell the sign that most of its weight asks for,
-and weights are whole numbers of which no row has less than one, so that an error of 0 means that
-there was none.
+A subclass defines two things: the vote of a rule, and the weight of a row as a function of its
+margin. The rest is the same for all: a rule gets one vote, a cell gets the sign of the weighted
+majority of its rows, and weights are integers of at least 1, so that a weighted error of 0 means
+that the rule made no mistake.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ class BoundedState:
     margins: Floats
     weights: Weights
     base: Floats
-    """What a row starts with, as the booster wants it: one a row and output, or one for all."""
+    """The first weights as ``_fill`` takes them: one for each row and output, or one for all."""
     total: int = 0
     """The exact sum of the weights."""
     first: int = 0
-    """The same before the first round."""
+    """The sum of the weights before the first round."""
     cast: list[float] = field(default_factory=list)
     standing: Floats | None = None
-    """Log weights, where they depend on the path."""
+    """Log weights, where these depend on the path of the margin."""
     shift: float = 0.0
-    """What the last round added to all of them, likewise."""
+    """The number that the last round added to all log weights."""
     own: tuple[float, ...] = ()
-    """What a booster keeps besides."""
+    """Further numbers that a booster needs."""
 
 
 class OneVotePerRule(Booster[BoundedState]):
@@ -67,12 +67,12 @@ class OneVotePerRule(Booster[BoundedState]):
         return np.array(state.cast)
 
     def last_vote(self, state: BoundedState) -> float:
-        """Give the newest vote."""
+        """Give the vote of the newest round."""
         return state.cast[-1]
 
 
 class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
-    """The rules that are common to all."""
+    """What boosters with bounded weights share; a subclass defines votes and weights."""
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
         """Start with every row at its first weight."""
@@ -94,35 +94,35 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         """Give the vote of a rule."""
 
     def _based(self, units: Floats) -> Floats:
-        """Turn whole units into what ``_fill`` works with."""
+        """Turn the first weights, in whole units, into the base that ``_fill`` takes."""
         logs: Floats = np.log(units)
         return logs
 
     @abstractmethod
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        """Set the weights of some rows by their margins (log weights, if by path); sum them up."""
+        """Set the weights of some rows by their margins (or log weights); give their sum."""
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for."""
+        """Give each cell the sign of the weighted majority of its rows."""
         agreed = int(np.abs(sums.pulls).sum())
         found = Measured(sums.weight, (sums.weight - agreed) // 2)
         return whole_values(np.sign(sums.pulls) * self.vote(found))
 
     def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        """Cast the vote and weigh anew."""
+        """Add the vote to the margins, and compute the new weights."""
         vote = self.vote(found)
         state.cast.append(vote)
         state.margins[:] += vote * agree
         return self._weigh(state)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
-        """Add what the cells say, and weigh anew."""
+        """Add the values of the cells to the margins, and compute the new weights."""
         state.cast.append(1.0)
         state.margins[:] += state.signs * moved.values[moved.cells]
         return self._weigh(state)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """Nothing: margins say it all."""
+        """Nothing is needed: the margins determine the state."""
         return []
 
     def resume(
@@ -132,7 +132,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         votes: Sequence[float],
         memory: list[float],
     ) -> BoundedState:
-        """Weigh all rows by their margins."""
+        """Compute the weights of all rows from their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state)

@@ -35,7 +35,10 @@ from pacboost.samples.sample import Signs
 
 
 class MarginGoal(Exponential):
-    """Exponential weights with votes for a goal; ``own`` is (least edge so far, ‖votes‖₁)."""
+    """Exponential weights with votes that aim at a margin.
+
+    The ``own`` of a state is (least edge so far, ‖votes‖₁).
+    """
 
     tolerance: float
 
@@ -58,7 +61,7 @@ class MarginGoal(Exponential):
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
     ) -> ExponentialState:
-        """Start with nothing noted."""
+        """Start with a least edge of 1 and no votes."""
         return replace(super().init(signs, base, targets), own=(1.0, 0.0))
 
     @abstractmethod
@@ -66,22 +69,22 @@ class MarginGoal(Exponential):
         """Give ρ for a rule of this edge, in (-1, 1)."""
 
     def vote_at(self, state: ExponentialState, edge: float) -> float:
-        """Give the vote above; none to a rule whose edge is no larger than the goal."""
+        """Give the vote of the module docstring; 0 to a rule whose edge is not above the goal."""
         own = math.atanh(edge) if edge < 1 else MOST_VOTE
         return round_vote(max(0.0, min(own, MOST_VOTE) - math.atanh(self.goal(state, edge))))
 
     def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
-        """Cast the vote, and note edge and vote."""
+        """Add the vote to the margins, and remember the edge and the vote."""
         vote = self.vote_at(state, found.edge)
         return self._noted(self._cast(state, agree, vote, found.error), found.edge, vote)
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for."""
+        """Give each cell the sign of the weighted majority of its rows."""
         edge = int(np.abs(sums.pulls).sum()) / sums.weight
         return np.sign(sums.pulls) * self.vote_at(state, edge)
 
     def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
-        """Add what the cells say, and note their edge and vote."""
+        """Add the values of the cells to the margins, and remember their edge and vote."""
         edge = edge_of(self.request(state), moved)
         return self._noted(super().move(state, moved), edge, float(np.abs(moved.values).max()))
 
@@ -95,7 +98,7 @@ class MarginGoal(Exponential):
         return float(state.margins.min()) / norm if norm > 0 else 0.0
 
     def stop(self, state: ExponentialState) -> str | None:
-        """Stop once no vote of rules that the learner finds could be better by the tolerance."""
+        """Stop once no vote of the learner's rules can have a margin larger by the tolerance."""
         margin, least = self.margin(state), state.own[0]
         if margin < least - self.tolerance:
             return None

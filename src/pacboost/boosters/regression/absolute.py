@@ -61,7 +61,7 @@ class Absolute(Residual):
         return medians
 
     def weigh(self, state: ResidualState, start: int, stop: int) -> int:
-        """Pull up or down."""
+        """Set pulls to the signs of the residuals."""
         rows = slice(start, stop)
         own, scores, weights = state.targets[rows], state.margins[rows], state.weights[rows]
         return int(residual.sides(own, scores, weights, state.unit, state.pulls[rows]))
