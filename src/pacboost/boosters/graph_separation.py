@@ -84,19 +84,11 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         """Split all patterns by the answers of the rule, as in the earlier run."""
         return divided(state, agree * state.signs)
 
-    def memory(self, state: PairState) -> list[float]:
-        """Nothing is needed: the patterns determine the state."""
-        return []
-
     def resume(
         self, state: PairState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> PairState:
         """Keep the state that ``recall`` has built."""
         return state
-
-    def votes(self, state: PairState) -> Floats:
-        """Give a vote of 1 to every rule: each adds one question to the table."""
-        return np.ones(len(state.seen))
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
         """Give 1 - margin."""

@@ -153,10 +153,6 @@ class Logit(FilteringBooster[LogitState]):
         state.cast.append(1.0)
         return self._weigh(state, moved)
 
-    def memory(self, state: LogitState) -> list[float]:
-        """Nothing is needed: the margins determine the state."""
-        return []
-
     def resume(
         self,
         state: LogitState,
@@ -168,14 +164,6 @@ class Logit(FilteringBooster[LogitState]):
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state, None)
-
-    def votes(self, state: LogitState) -> NDArray[np.float64]:
-        """Give votes of 1: the cells hold the values themselves."""
-        return np.array(state.cast)
-
-    def last_vote(self, state: LogitState) -> float:
-        """Give the vote of the newest round."""
-        return state.cast[-1]
 
     def _weigh(self, state: LogitState, moved: Moved | None) -> LogitState:
         rows, outputs = state.signs.shape

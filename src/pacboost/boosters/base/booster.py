@@ -19,7 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,10 @@ class State(Protocol):
     @property
     def margins(self) -> NDArray[np.float64]:
         """y·F(x) of every row under the votes so far, (rows, outputs); F(x) in regression."""
+
+    @property
+    def cast(self) -> Sequence[Any]:
+        """The votes in order; 1 for each round in which cells have values of their own."""
 
 
 S = TypeVar("S", bound=State)
@@ -157,9 +161,9 @@ class Booster(ABC, Generic[S]):
         """Give the state after a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
         raise ParameterError(f"{self.name} gives values to cells, not votes to rules")
 
-    @abstractmethod
     def memory(self, state: S) -> list[float]:
         """Give what ``resume`` needs besides votes and margins; the ledger keeps it."""
+        return []
 
     @abstractmethod
     def resume(
@@ -170,9 +174,9 @@ class Booster(ABC, Generic[S]):
         Given are the votes and the last memory of that run, and the margins of its vote.
         """
 
-    @abstractmethod
     def votes(self, state: S) -> NDArray[np.float64]:
         """Give the current votes of all rounds."""
+        return np.array(state.cast)
 
     def votes_after(self, state: S, rounds: int) -> NDArray[np.float64]:
         """Give the votes as they were after so many rounds."""
@@ -207,7 +211,7 @@ class Booster(ABC, Generic[S]):
 
     def last_vote(self, state: S) -> float:
         """Give the vote of the newest round."""
-        return float(self.votes(state)[-1])
+        return float(state.cast[-1])
 
     def stop(self, state: S) -> str | None:
         """Give a reason to stop, or None to go on."""

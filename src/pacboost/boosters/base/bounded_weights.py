@@ -62,14 +62,6 @@ class OneVotePerRule(Booster[BoundedState]):
         """Ask for a rule under the weights."""
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
-    def votes(self, state: BoundedState) -> Floats:
-        """Give the votes; none is ever revised."""
-        return np.array(state.cast)
-
-    def last_vote(self, state: BoundedState) -> float:
-        """Give the vote of the newest round."""
-        return state.cast[-1]
-
 
 class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
     """What boosters with bounded weights share; a subclass defines votes and weights."""
@@ -120,10 +112,6 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         state.cast.append(1.0)
         state.margins[:] += state.signs * moved.values[moved.cells]
         return self._weigh(state)
-
-    def memory(self, state: BoundedState) -> list[float]:
-        """Nothing is needed: the margins determine the state."""
-        return []
 
     def resume(
         self,

@@ -172,6 +172,10 @@ class Corrective(RevisingBooster[CorrectiveState]):
         """Give the current votes of all rounds."""
         return self.votes_after(state, len(state.cast))
 
+    def last_vote(self, state: CorrectiveState) -> float:
+        """Give the current vote of the newest round."""
+        return float(self.votes(state)[-1])
+
     def votes_after(self, state: CorrectiveState, rounds: int) -> Floats:
         """Give the votes as they were after so many rounds."""
         return state.cast[rounds - 1] if rounds else np.empty(0)

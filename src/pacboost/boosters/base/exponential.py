@@ -150,14 +150,6 @@ class Exponential(Booster[ExponentialState]):
         state = replace(state, total_vote=total_vote, log_scale=log_scale, own=tuple(own))
         return self._weigh(state, None, 0.0)
 
-    def votes(self, state: ExponentialState) -> NDArray[np.float64]:
-        """Give the votes; none is ever revised."""
-        return np.array(state.cast)
-
-    def last_vote(self, state: ExponentialState) -> float:
-        """Give the vote of the newest round."""
-        return state.cast[-1]
-
     def _weigh(
         self, state: ExponentialState, agree: Agreement | None, vote: float
     ) -> ExponentialState:

@@ -116,10 +116,6 @@ class Residual(Booster[ResidualState]):
         state.cast.append(1.0)
         return self._advance(state, moved)
 
-    def memory(self, state: ResidualState) -> list[float]:
-        """Nothing is needed: the scores determine the state."""
-        return []
-
     def resume(
         self,
         state: ResidualState,
@@ -131,14 +127,6 @@ class Residual(Booster[ResidualState]):
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._advance(state, None)
-
-    def votes(self, state: ResidualState) -> NDArray[np.float64]:
-        """Give votes of 1: the cells hold the values themselves."""
-        return np.array(state.cast)
-
-    def last_vote(self, state: ResidualState) -> float:
-        """Give the vote of the newest round."""
-        return state.cast[-1]
 
     def stop(self, state: ResidualState) -> str | None:
         """Stop when no residual is as large as a unit."""

@@ -29,6 +29,11 @@ class PairState:
     seen: list[Signs] = field(default_factory=list)
     """The answers of each rule on all rows."""
 
+    @property
+    def cast(self) -> list[float]:
+        """A vote of 1 for every rule: each adds one question to the table."""
+        return [1.0] * len(self.seen)
+
     @classmethod
     def of(cls, signs: Signs, base: Floats) -> PairState:
         """Join all rows of opposite signs."""
