@@ -1,7 +1,7 @@
 """AdaBoostV, or AdaBoost* (Rätsch and Warmuth 2005): the largest margin, within a tolerance.
 
 It aims at ρ_t = (least edge so far) - ν. Every edge exceeds its goal by ν or more, so each round
-gains at least ν²/2 (boosters/base/margin_goal.py), and the goals never fall below (least edge) - ν. After
+gains at least ν²/2 (boosters/base/margin_goal.py), and no goal is below (least edge) - ν. After
 
     T ≥ 2 ln(n)/ν²  rounds:       least margin ≥ (least edge) - ν
 
