@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster
-from pacboost.boosters.corrective import Corrective
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.corrective import Corrective
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.corrective_erlp import CorrectiveERLP
 from pacboost.boosters.erlp import ERLP
-from pacboost.boosters.kinds import CorrectiveState
 from pacboost.boosters.lp import LP
 from pacboost.boosters.mlp import MLP
 from pacboost.boosters.soft import Soft

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.absolute import Absolute, median
+from pacboost.boosters.regression.absolute import Absolute, median
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.training.run.exact_sums import cell_sums

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pacboost.boosters.adaboost_v import AdaBoostV
-from pacboost.boosters.booster import Measured
-from pacboost.boosters.exponential import ExponentialState
+from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.base.exponential import ExponentialState
 from pacboost.estimators.boost import BoostClassifier
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump

@@ -10,7 +10,7 @@ import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.arc_gv import ArcGV
-from pacboost.boosters.booster import Measured
+from pacboost.boosters.base.booster import Measured
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.training.run.loop import Run

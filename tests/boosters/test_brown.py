@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import erfc
 
-from pacboost.boosters.accepting import Floats
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.base.bounded_weights import BoundedState
+from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.boosters.brown import Brown
-from pacboost.boosters.weighed import WeighedState
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
 from pacboost.estimators.boost import BoostClassifier
@@ -83,7 +83,7 @@ def test_a_rule_has_no_edge_left_under_the_new_weights() -> None:
 class Hasty(Brown):
     """A clock that runs twice as fast."""
 
-    def _pass(self, state: WeighedState, vote: float, added: Floats, cast: float) -> WeighedState:
+    def _pass(self, state: BoundedState, vote: float, added: Floats, cast: float) -> BoundedState:
         before = state.own[0]
         after = super()._pass(state, vote, added, cast)
         return self._weigh(replace(after, own=(max(0.0, 2 * after.own[0] - before),)))

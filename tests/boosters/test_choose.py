@@ -1,24 +1,75 @@
-"""What users may name as a booster."""
+"""What users may name as a booster; a booster is one file, in pacboost or elsewhere."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from pacboost.boosters import choose
+import pacboost
+from pacboost import boosters
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.choose import BOOSTERS, as_booster
-from pacboost.errors import ParameterError
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.choose import as_booster, as_loss
+from pacboost.boosters.base.registry import BOOSTERS, LOSSES, Registry
+from pacboost.cli.main import main
+from pacboost.errors import FileError, ParameterError
+from tests.cli.running import write_csv
+from tests.worlds import noisy
+
+ONE_FILE = '''
+"""AdaBoost with votes that are cut to a part of what they would be."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.base.margin_goal import MarginGoal
 
 
-@pytest.mark.parametrize("name", sorted(BOOSTERS))
+@dataclass(frozen=True)
+class Timid(MarginGoal):
+    name: ClassVar[str] = "timid"
+
+    tolerance: float = 0.01
+    part: float = 0.5
+
+    def goal(self, state, edge):
+        return self.part * edge
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a single file, which holds a new booster."""
+    (tmp_path / "timid.py").write_text(ONE_FILE)
+    yield tmp_path
+    sys.modules.pop("timid", None)
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
 def test_a_name_stands_for_the_booster_of_that_file_with_its_defaults(name: str) -> None:
     booster = as_booster(name)
     assert booster == BOOSTERS[name]()
     assert booster.name == name
-    assert Path(choose.__file__).with_name(f"{name}.py").exists()
+    assert type(booster).__module__ == f"pacboost.boosters.{name}"
+
+
+def test_nothing_but_boosters_lies_beside_boosters() -> None:
+    for registry in (BOOSTERS, LOSSES):
+        assert len(registry) == len(list(registry))
+        assert all(issubclass(kind, Booster) for kind in registry.values())
+    assert [as_loss(name).name for name in LOSSES] == list(LOSSES)
+    with pytest.raises(KeyError):
+        BOOSTERS["base"]
 
 
 def test_an_object_is_taken_as_it_is() -> None:
@@ -30,3 +81,108 @@ def test_an_object_is_taken_as_it_is() -> None:
 def test_anything_else_is_refused(choice: Any) -> None:
     with pytest.raises(ParameterError, match="'adaboost'"):
         as_booster(choice)
+
+
+@pytest.mark.parametrize(
+    ("path", "complaint"),
+    [
+        ("no_such_module:Timid", "cannot be imported: No module named 'no_such_module'"),
+        ("pacboost.boosters.lp:Timid", "cannot be imported.*PYTHONPATH"),
+        ("pacboost.boosters.lp:", "cannot be imported"),
+        (":LP", "cannot be imported"),
+        ("pathlib:Path", "not a subclass of pacboost's Booster"),
+    ],
+)
+def test_a_path_that_leads_to_no_booster_is_refused(path: str, complaint: str) -> None:
+    with pytest.raises(ParameterError, match=complaint):
+        as_booster(path)
+
+
+def test_a_file_without_a_booster_of_its_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty.py").write_text("")
+    monkeypatch.setattr(boosters, "__path__", [*boosters.__path__, str(tmp_path)])
+    with pytest.raises(TypeError, match=r"empty\.py holds no booster class"):
+        Registry("pacboost.boosters")["empty"]
+    del sys.modules["pacboost.boosters.empty"]
+
+
+def test_one_file_of_your_own_is_a_booster_in_python(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(folder)
+    X, signs = noisy(200, 3, seed=1)
+    model = pacboost.BoostClassifier("timid:Timid", "stump", n_rounds=5).fit(X, signs)
+    assert model.ledger_.booster == "timid"
+    assert model.certificate_.value >= np.mean(model.predict(X) != signs)
+    model.set_params(booster__part=0.25).fit(X, signs)
+    assert model.ledger_.rounds[0].vote > 0
+
+
+def test_one_file_of_your_own_is_a_booster_on_the_command_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(folder)
+    data, output = write_data(folder), folder / "model.json"
+    arguments = ["fit", str(data), "--target", "y", "--booster", "timid:Timid", "--rounds", "5"]
+    answer = CliRunner().invoke(main, [*arguments, "--output", str(output)])
+    assert answer.exit_code == 0, answer.output
+    loaded = pacboost.load(output)
+    assert loaded.ledger_.booster == "timid"
+    assert all(check.holds for check in pacboost.verify(output))
+
+
+def test_one_file_beside_the_others_is_a_booster_by_its_name(folder: Path) -> None:
+    """The file is put where boosters are looked for, in a process of its own."""
+    data = write_data(folder)
+    program = f"""
+import pacboost.boosters, sys
+pacboost.boosters.__path__.append({str(folder)!r})
+from pacboost.cli.main import main
+from pacboost import BoostClassifier
+model = BoostClassifier("timid", "stump", n_rounds=2).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+assert model.ledger_.booster == "timid"
+main(["fit", {str(data)!r}, "--target", "y", "--booster", "timid", "--rounds", "3"])
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "certificate" in answer.stdout
+
+
+def test_help_names_every_booster_without_loading_one() -> None:
+    program = """
+import sys
+from pacboost.cli.main import main
+try:
+    main(["fit", "--help"])
+finally:
+    loaded = {"numba", "numpy", "sklearn", "pacboost.boosters.lp"} & set(sys.modules)
+    assert not loaded, loaded
+"""
+    answer = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"},
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    assert all(name in answer.stdout for name in BOOSTERS)
+
+
+def test_a_model_file_cannot_have_code_imported(folder: Path) -> None:
+    """The name of a booster in a file is a name: no path to a class."""
+    X, signs = noisy(60, 2, seed=1)
+    model = pacboost.BoostClassifier("gentle", "stump", n_rounds=2).fit(X, signs)
+    ledger = replace(model.ledger_, booster="timid:Timid")
+    model.model_ = replace(model.model_, ledger=ledger)
+    pacboost.save(model, folder / "model.json")
+    with pytest.raises(FileError, match="'timid:Timid', which is not the name of a booster"):
+        pacboost.load(folder / "model.json")
+
+
+def write_data(folder: Path) -> Path:
+    """Write rows with a label y."""
+    X, signs = noisy(200, 3, seed=1)
+    columns = {f"x{j}": column for j, column in enumerate(X.T.tolist())}
+    return write_csv(folder / "rows.csv", {**columns, "y": signs})

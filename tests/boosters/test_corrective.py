@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from pacboost import BoostClassifier, load
-from pacboost.boosters.booster import Agreement, Measured
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.base.booster import Agreement, Measured
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.lp import LP
 from pacboost.boosters.soft import Soft
 from pacboost.errors import ParameterError

@@ -8,8 +8,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.corrective_erlp import CorrectiveERLP
-from pacboost.boosters.kinds import CorrectiveState
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump

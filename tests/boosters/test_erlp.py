@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.erlp import ERLP
-from pacboost.boosters.kinds import CorrectiveState
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 
 import pacboost
+from pacboost.boosters.base.separating import PairState
 from pacboost.boosters.graph_separation import GraphSeparation
-from pacboost.boosters.separating import PairState
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
 from pacboost.estimators.boost import BoostClassifier

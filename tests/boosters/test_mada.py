@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Measured
+from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.mada import Mada
 from pacboost.errors import ParameterError
 from pacboost.learners.adversary import Adversary

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Measured
+from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.measure import Measure
 from pacboost.errors import ParameterError
 from pacboost.learners.adversary import Adversary

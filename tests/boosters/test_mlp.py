@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.corrective_erlp import CorrectiveERLP
-from pacboost.boosters.kinds import CorrectiveState
 from pacboost.boosters.mlp import MLP
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner

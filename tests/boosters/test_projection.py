@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost import BoostClassifier
+from pacboost.boosters.base.bounded_weights import BoundedState
 from pacboost.boosters.projection import Projection, capped_scale
-from pacboost.boosters.weighed import WeighedState
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.function import Recorded
@@ -129,12 +129,12 @@ def test_the_error_is_below_epsilon_after_the_promised_rounds(
 class Unprojected(Projection):
     """Normalises, but lets rows weigh what they will."""
 
-    def _projected(self, state: WeighedState, agree: NDArray[np.number[Any]]) -> WeighedState:
+    def _projected(self, state: BoundedState, agree: NDArray[np.number[Any]]) -> BoundedState:
         held = super()._projected(state, agree)
         assert state.standing is not None
         raised = state.standing - self.rate * agree
         standing = raised + math.log(self.epsilon / float(np.exp(raised).mean()))
-        return WeighedState(**{**held.__dict__, "standing": standing})
+        return BoundedState(**{**held.__dict__, "standing": standing})
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: NDArray[np.int64]) -> int:
         np.maximum(np.rint(np.exp(base + margins)), 1, out=weights, casting="unsafe")

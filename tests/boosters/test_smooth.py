@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.booster import Measured
+from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.smooth import Smooth
 from pacboost.errors import ParameterError
 from pacboost.learners.adversary import Adversary

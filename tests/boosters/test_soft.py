@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.soft import Soft
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner

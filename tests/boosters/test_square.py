@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Moved
-from pacboost.boosters.residual import ALL_MET, ResidualState, unit_of
-from pacboost.boosters.square import Square
+from pacboost.boosters.base.booster import Moved
+from pacboost.boosters.base.residual import ALL_MET, ResidualState, unit_of
+from pacboost.boosters.regression.square import Square
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL

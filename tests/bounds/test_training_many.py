@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit

@@ -11,9 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import pacboost
-from pacboost.boosters.choose import BOOSTERS
-from pacboost.cli.filter_options import FILTERING_ALONE
-from pacboost.cli.fit import IN_MEMORY
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.cli.main import main
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.csv import read_csv
@@ -127,12 +125,7 @@ def test_fit_boosts_trees_on_categories_and_verify_holds(
     assert checked.output.count("holds") == 3
 
 
-def test_the_command_knows_every_booster() -> None:
-    """Logistic filtering is what `--booster logit --filter` does."""
-    assert {*IN_MEMORY, *FILTERING_ALONE, "filter_boost"} == set(BOOSTERS)
-
-
-@pytest.mark.parametrize("booster", IN_MEMORY)
+@pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_every_booster_is_fitted_saved_and_verified(
     data: Path, tmp_path: Path, booster: str, learner: str

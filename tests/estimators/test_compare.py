@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier, BoostRegressor
-from pacboost.boosters.choose import BOOSTERS
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import DataError, PacboostError, ParameterError
 from pacboost.estimators.compare import Contest, compare
 from pacboost.models.format import model_bytes

@@ -20,7 +20,6 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.learners.tree import Tree
-from pacboost.models.explanation import applied
 from pacboost.models.permutation import Shuffled
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
@@ -200,7 +199,7 @@ def test_of_several_cuts_on_one_side_the_tightest_is_said() -> None:
     ):
         row = np.array([value])
         assert tree.cells(unlabelled(ArrayTable(row[None, :])))[0] == leaf
-        assert applied(tree, leaf, row, names) == said
+        assert tree.applied(leaf, row, names) == said
 
 
 def test_rules_that_say_the_same_are_put_together() -> None:

@@ -24,7 +24,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier
-from pacboost.boosters.choose import BOOSTERS
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.models.format import model_bytes
 
 BY_CHANCE = [

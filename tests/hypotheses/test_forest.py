@@ -9,13 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
-from pacboost.hypotheses.forest import LOW, Forest, Tree, as_shares
+from pacboost.hypotheses.forest import LOW, Forest, ForestTree, as_shares
 from pacboost.kernels.forest_grow import LEAF
 from pacboost.kernels.threads import using
 from pacboost.sources.arrays import ArrayTable
 
 
-def walked(tree: Tree, line: NDArray[np.uint8], missing: int) -> tuple[int, int]:
+def walked(tree: ForestTree, line: NDArray[np.uint8], missing: int) -> tuple[int, int]:
     """Walk one row down one tree, in plain Python: the place of its leaf, and its payload."""
     at = 0
     while True:
@@ -27,7 +27,7 @@ def walked(tree: Tree, line: NDArray[np.uint8], missing: int) -> tuple[int, int]
         at = at + 1 if left else node & int(LOW)
 
 
-def said(forest: Forest, payload: int, tree: Tree) -> NDArray[np.float64]:
+def said(forest: Forest, payload: int, tree: ForestTree) -> NDArray[np.float64]:
     if not forest.many:
         value = float(np.array([payload], np.uint32).view(np.float32)[0])
         return np.array([float(value > 0.5) if forest.hard else value])

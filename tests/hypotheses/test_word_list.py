@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import whole_values
+from pacboost.boosters.base.booster import whole_values
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList

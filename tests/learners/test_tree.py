@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster, whole_values
+from pacboost.boosters.base.booster import Booster, whole_values
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError

@@ -1,1 +1,5 @@
-"""Rules for weighing rows and rounds: pure arithmetic that never sees data, learner or clock."""
+"""Boosters, one file each: how rows and rounds are weighed.
+
+A booster never sees features, a learner or a clock. What several boosters share is in ``base``; the
+boosters of regression are in ``regression``. The name of a file is the name of its booster.
+"""

@@ -26,8 +26,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import Measured, check_rate, whole_values
-from pacboost.boosters.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.booster import Measured, check_rate, whole_values
+from pacboost.boosters.base.exponential import Exponential, ExponentialState
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -52,6 +52,7 @@ class AdaBoost(Exponential):
     """
 
     name: ClassVar[str] = "adaboost"
+    title: ClassVar[str] = "AdaBoost"
 
     learning_rate: float = 1.0
     max_vote: float = MOST_VOTE
@@ -60,7 +61,7 @@ class AdaBoost(Exponential):
     smoothing: float = 0.5
     """The s of confidence-rated votes, in rows of mean weight."""
     classes: int = 2
-    """How many classes there are; "samme" has to know."""
+    """The number of classes, which "samme" needs."""
 
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
@@ -79,13 +80,13 @@ class AdaBoost(Exponential):
             raise ParameterError(f"smoothing is {self.smoothing}; it must be 0 or more")
 
     @property
-    def plain(self) -> bool:  # type: ignore[override]
-        """They are, unless each cell has its own."""
+    def plain(self) -> bool:
+        """A rule has one vote, unless the rules are confidence-rated."""
         return not self.confidence_rated
 
     @property
     def plain_votes(self) -> bool:
-        """They are, unless scaled, capped, rated or raised by SAMME."""
+        """Votes are plain, unless they are scaled, capped, confidence-rated or raised by SAMME."""
         more = self.multiclass == "samme" and self.classes > 2
         return self.plain and self.learning_rate == 1 and self.max_vote >= MOST_VOTE and not more
 
@@ -96,7 +97,7 @@ class AdaBoost(Exponential):
         return round_vote(min(best, self.max_vote, MOST_VOTE))
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell its own vote, or the sign that most of its weight asks for."""
+        """Give each cell a vote of its own, or the sign of the weighted majority of its rows."""
         if self.plain:
             agreed = int(np.abs(sums.pulls).sum())
             found = Measured(sums.weight, (sums.weight - agreed) // 2)

@@ -1,7 +1,7 @@
 """AdaBoostV, or AdaBoost* (Rätsch and Warmuth 2005): the largest margin, within a tolerance.
 
 It aims at ρ_t = (least edge so far) - ν. Every edge exceeds its goal by ν or more, so each round
-gains at least ν²/2 (boosters/aiming.py), and the goals never fall below (least edge) - ν. After
+gains at least ν²/2 (boosters/base/margin_goal.py), and no goal is below (least edge) - ν. After
 
     T ≥ 2 ln(n)/ν²  rounds:       least margin ≥ (least edge) - ν
 
@@ -17,12 +17,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pacboost.boosters.aiming import Aiming
-from pacboost.boosters.exponential import ExponentialState
+from pacboost.boosters.base.exponential import ExponentialState
+from pacboost.boosters.base.margin_goal import MarginGoal
 
 
 @dataclass(frozen=True)
-class AdaBoostV(Aiming):
+class AdaBoostV(MarginGoal):
     """The rules of AdaBoostV; ``tolerance`` is ν.
 
     >>> rules = AdaBoostV(tolerance=0.1)
@@ -35,6 +35,7 @@ class AdaBoostV(Aiming):
     """
 
     name: ClassVar[str] = "adaboost_v"
+    title: ClassVar[str] = "AdaBoostV"
 
     tolerance: float = 0.1
 

@@ -3,7 +3,7 @@
 It aims at ρ_t = the least normalised margin of the vote so far, or 0 while that is negative: until
 all rows are right, it is AdaBoost. After every round
 
-    least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t        (boosters/aiming.py).
+    least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t        (boosters/base/margin_goal.py).
 
 If all edges are at least γ > 0, the margin comes as near to γ as one likes. If the learner returns
 a rule with the largest edge in every round and some vote is right on all rows, the margin tends to
@@ -16,16 +16,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pacboost.boosters.aiming import Aiming
-from pacboost.boosters.exponential import ExponentialState
+from pacboost.boosters.base.exponential import ExponentialState
+from pacboost.boosters.base.margin_goal import MarginGoal
 
 
 @dataclass(frozen=True)
-class ArcGV(Aiming):
+class ArcGV(MarginGoal):
     """The rules of ArcGV; it stops within ``tolerance`` of the largest margin.
 
     >>> import numpy as np
-    >>> from pacboost.boosters.booster import Measured
+    >>> from pacboost.boosters.base.booster import Measured
     >>> rules = ArcGV()
     >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
     >>> for wrong in range(3):                               # each rule errs on a row of its own
@@ -38,9 +38,10 @@ class ArcGV(Aiming):
     """
 
     name: ClassVar[str] = "arc_gv"
+    title: ClassVar[str] = "Arc-gv"
 
     tolerance: float = 0.01
 
     def goal(self, state: ExponentialState, edge: float) -> float:
-        """Aim at the margin that is there."""
+        """Aim at the margin that the vote has reached."""
         return max(0.0, self.margin(state))

@@ -22,9 +22,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import erfc, erfcinv
 
-from pacboost.boosters.accepting import Floats
-from pacboost.boosters.booster import Agreement, Measured, Moved
-from pacboost.boosters.weighed import Plain, WeighedState
+from pacboost.boosters.base.booster import Agreement, Measured, Moved
+from pacboost.boosters.base.bounded_weights import BoundedState, OneVotePerRule
+from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.clock import Clock
@@ -34,7 +34,7 @@ from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class Brown(Plain):
+class Brown(OneVotePerRule):
     """The rules of BrownBoost, for an error of ``epsilon``; a state's ``own`` is (time left,).
 
     >>> rules = Brown(epsilon=0.1)
@@ -48,8 +48,8 @@ class Brown(Plain):
     """
 
     name: ClassVar[str] = "brown"
+    title: ClassVar[str] = "BrownBoost"
     potential: ClassVar[str] = "error function"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
 
     epsilon: float = 0.1
 
@@ -62,62 +62,62 @@ class Brown(Plain):
         """c, for which erfc(√c) = ε."""
         return float(erfcinv(self.epsilon)) ** 2
 
-    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> WeighedState:
-        """Start with all the time."""
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
+        """Start with all of the time left."""
         own = in_least(base, signs.shape[1])
         weights = np.empty(signs.shape, dtype=np.int64)
-        state = WeighedState(signs, np.zeros(signs.shape), weights, own, own=(self.time,))
+        state = BoundedState(signs, np.zeros(signs.shape), weights, own, own=(self.time,))
         return self._weigh(state)
 
-    def values(self, state: WeighedState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for."""
+    def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell the sign of the weighted majority of its rows."""
         said: CellValues = np.sign(sums.pulls).astype(np.float64)
         return said * self._vote(state, state.signs * said[cells])
 
-    def step(self, state: WeighedState, agree: Agreement, found: Measured) -> WeighedState:
-        """Cast the vote, let its time pass, and weigh anew."""
+    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
+        """Add the vote to the margins, subtract its time, and compute the new weights."""
         vote = self._vote(state, agree)
         return self._pass(state, vote, vote * agree.astype(np.float64), cast=vote)
 
-    def move(self, state: WeighedState, moved: Moved) -> WeighedState:
-        """Add what the cells say, likewise."""
+    def move(self, state: BoundedState, moved: Moved) -> BoundedState:
+        """Add the values of the cells to the margins, and do the same."""
         vote = float(np.abs(moved.values).max())
         return self._pass(state, vote, state.signs * moved.values[moved.cells], cast=1.0)
 
-    def memory(self, state: WeighedState) -> list[float]:
-        """The time that is left."""
+    def memory(self, state: BoundedState) -> list[float]:
+        """Give the time that is left."""
         return [*state.own]
 
     def resume(
-        self, state: WeighedState, margins: Floats, votes: Sequence[float], memory: list[float]
-    ) -> WeighedState:
-        """Weigh all rows by their margins and the time left."""
+        self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
+    ) -> BoundedState:
+        """Compute the weights of all rows from their margins and the time left."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(replace(state, own=tuple(memory)))
 
-    def costs_now(self, state: WeighedState, margins: Floats, rounds: int) -> Floats:
-        """Give erfc((m + s)/√c), in units of what a margin of 0 costs."""
+    def costs_now(self, state: BoundedState, margins: Floats, rounds: int) -> Floats:
+        """Give erfc((m + s)/√c), divided by the cost of a margin of 0."""
         left, scale = state.own[0], math.sqrt(self.time)
         ratios = erfc((margins + left) / scale) / erfc(left / scale)
         return np.where(margins > 0, ratios, np.maximum(ratios, 1.0))
 
-    def stop(self, state: WeighedState) -> str | None:
+    def stop(self, state: BoundedState) -> str | None:
         """Stop when the time is used up."""
         if state.own[0] > 0:
             return None
         of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
         return f"the time is used up, so the training error{of} is at most {self.epsilon:g}"
 
-    def _clock(self, state: WeighedState, right: Floats | Agreement) -> Clock:
+    def _clock(self, state: BoundedState, right: Floats | Agreement) -> Clock:
         heights = state.margins.reshape(-1) + state.own[0]
         flat = right.reshape(-1).astype(np.float64)
         return Clock(heights, state.base, flat, self.time, state.own[0])
 
-    def _vote(self, state: WeighedState, right: Floats | Agreement) -> float:
+    def _vote(self, state: BoundedState, right: Floats | Agreement) -> float:
         return round_vote(self._clock(state, right).solve()[0])
 
-    def _pass(self, state: WeighedState, vote: float, added: Floats, cast: float) -> WeighedState:
+    def _pass(self, state: BoundedState, vote: float, added: Floats, cast: float) -> BoundedState:
         """Solve for the time of the vote as it was rounded.
 
         Where all rows are far from 0, time hardly passes any more, nor does it matter: if they
@@ -130,7 +130,7 @@ class Brown(Plain):
         settled = clock.cost(state.margins.reshape(-1)) <= (1 + 1e-9) * clock.before
         return self._weigh(replace(state, own=(0.0 if settled else rest,)))
 
-    def _weigh(self, state: WeighedState) -> WeighedState:
+    def _weigh(self, state: BoundedState) -> BoundedState:
         squares = np.square(state.margins.reshape(-1) + state.own[0])
         shares = np.exp((squares.min() - squares) / self.time)
         shares = np.maximum(np.rint(shares * whole_scale(float((state.base * shares).sum()))), 1)

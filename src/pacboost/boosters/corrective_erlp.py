@@ -16,8 +16,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.erlp import ERLP
-from pacboost.boosters.kinds import CorrectiveState
 from pacboost.numerics.entropic import evenest
 from pacboost.numerics.whole_products import Floats, margins_of, whole_votes
 
@@ -37,13 +37,14 @@ class CorrectiveERLP(ERLP):
     """
 
     name: ClassVar[str] = "corrective_erlp"
+    title: ClassVar[str] = "Corrective ERLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Make the step."""
+        """Make a Frank-Wolfe step."""
         return replace(state, votes=self.stepped(state))
 
     def stepped(self, state: CorrectiveState) -> Floats:
-        """Give votes that the newest rule has its part in."""
+        """Give the votes after a step towards the newest rule."""
         newest, strength = np.eye(state.votes.size)[-1], self.eta(self.room(state))
         before = margins_of(state.columns, state.votes)
         way = state.columns[-1] - before

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pacboost.boosters.corrective import Corrective
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.base.corrective import Corrective
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.numerics.whole_products import Floats
 
 
@@ -31,16 +31,17 @@ class ERLP(Corrective):
     """
 
     name: ClassVar[str] = "erlp"
+    title: ClassVar[str] = "ERLPBoost"
 
     share: float | None = None
     tolerance: float = 0.01
 
     def eta(self, room: float) -> float:
-        """Give η for the largest relative entropy there can be."""
+        """Give η for the largest possible relative entropy."""
         return max(0.5, 2 * room / self.tolerance)
 
     def most_rounds(self, room: float) -> float:
-        """Give the T above."""
+        """Give the bound T of the module docstring."""
         return 16 * self.eta(room) / self.tolerance
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:

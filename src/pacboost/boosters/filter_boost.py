@@ -19,15 +19,15 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from pacboost.boosters.accepting import Floats, heaviest
-from pacboost.boosters.booster import Measured, check_rate
-from pacboost.boosters.weighed import Weighed, Weights
+from pacboost.boosters.base.booster import Measured, check_rate
+from pacboost.boosters.base.bounded_weights import BoundedWeights, Weights
+from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.numerics.exact import MOST_VOTE, round_vote
 from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class FilterBoost(Weighed):
+class FilterBoost(BoundedWeights):
     """The rules of FilterBoost.
 
     >>> rules = FilterBoost()
@@ -38,8 +38,8 @@ class FilterBoost(Weighed):
     """
 
     name: ClassVar[str] = "filter_boost"
+    title: ClassVar[str] = "FilterBoost"
     potential: ClassVar[str] = "weight"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
     error_factor: ClassVar[float] = 2.0
 
     learning_rate: float = 1.0

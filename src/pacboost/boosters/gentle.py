@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import check_rate, whole_values
-from pacboost.boosters.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.booster import check_rate, whole_values
+from pacboost.boosters.base.exponential import Exponential, ExponentialState
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE
 from pacboost.samples.request import Sums
@@ -31,6 +31,7 @@ class Gentle(Exponential):
     """
 
     name: ClassVar[str] = "gentle"
+    title: ClassVar[str] = "GentleBoost"
     criterion: ClassVar[str] = "newton"
 
     learning_rate: float = 1.0

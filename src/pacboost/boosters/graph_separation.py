@@ -20,8 +20,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved
-from pacboost.boosters.separating import Floats, PairState, divided
+from pacboost.boosters.base.booster import Agreement, Measured, Moved
+from pacboost.boosters.base.capabilities import FinalTable, RevisingBooster
+from pacboost.boosters.base.separating import Floats, PairState, divided
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.hypotheses.pattern import Pattern, said
@@ -31,7 +32,7 @@ from pacboost.samples.sample import Sample, Signs
 
 
 @dataclass(frozen=True)
-class GraphSeparation(Booster[PairState]):
+class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
     """The rules of graph separation, for two classes.
 
     >>> rules = GraphSeparation()
@@ -46,9 +47,12 @@ class GraphSeparation(Booster[PairState]):
 
     name: ClassVar[str] = "graph_separation"
     potential: ClassVar[str] = "hinge"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
-    revises: ClassVar[bool] = True  # type: ignore[misc]
-    multiclass: ClassVar[str] = "two"  # type: ignore[misc]
+    multiclass: ClassVar[str] = "two"
+
+    @property
+    def plain(self) -> bool:
+        """A rule gets one vote."""
+        return True
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> PairState:
         """Start with all rows of opposite signs joined."""
@@ -61,45 +65,37 @@ class GraphSeparation(Booster[PairState]):
         return PairState.of(signs, base)
 
     def request(self, state: PairState) -> Request:
-        """Ask for a rule that tells joined rows apart."""
+        """Ask for a rule that separates joined rows."""
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
     def values(self, state: PairState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for."""
+        """Give each cell the sign of the weighted majority of its rows."""
         return said(sums.pulls).astype(np.float64)
 
     def step(self, state: PairState, agree: Agreement, found: Measured) -> PairState:
-        """Divide all patterns by what the rule says."""
+        """Split all patterns by the answers of the rule."""
         return divided(state, agree * state.signs)
 
     def move(self, state: PairState, moved: Moved) -> PairState:
-        """Divide all patterns by what the cells say."""
+        """Split all patterns by the signs of the cells."""
         return divided(state, said(moved.values)[moved.cells])
 
     def recall(self, state: PairState, agree: Agreement, memory: list[float]) -> PairState:
-        """Do the same as when the rule was new."""
+        """Split all patterns by the answers of the rule, as in the earlier run."""
         return divided(state, agree * state.signs)
-
-    def memory(self, state: PairState) -> list[float]:
-        """Nothing: patterns say it all."""
-        return []
 
     def resume(
         self, state: PairState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> PairState:
-        """Go on from the patterns."""
+        """Keep the state that ``recall`` has built."""
         return state
-
-    def votes(self, state: PairState) -> Floats:
-        """Give 1 for each: a rule asks one more question of the table, and all count alike."""
-        return np.ones(len(state.seen))
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
         """Give 1 - margin."""
         return 1 - margins
 
     def joined(self, state: PairState, vote: Vote, sample: Sample) -> Vote:
-        """Put the table in the place of the vote."""
+        """Give the vote that consists of the table."""
         if not vote.hypotheses:
             return vote
         seen = np.stack(state.seen[: len(vote.hypotheses)])
@@ -107,7 +103,7 @@ class GraphSeparation(Booster[PairState]):
         return Vote([table], np.ones(1))
 
     def parted(self, vote: Vote) -> Vote:
-        """Take the rules out of the table."""
+        """Give the rules of the table."""
         rules = [rule for h in vote.hypotheses if isinstance(h, Pattern) for rule in h.rules]
         return Vote(rules, np.ones(len(rules)))
 

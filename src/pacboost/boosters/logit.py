@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from pacboost.boosters.accepting import Accepting, Floats
-from pacboost.boosters.booster import Moved, check_rate, whole_values
+from pacboost.boosters.base.booster import Moved, check_rate, whole_values
+from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
@@ -49,14 +49,14 @@ class LogitState:
     weights: NDArray[np.int64]
     pulls: NDArray[np.int64]
     base: NDArray[np.float64]
-    """Base weights in whole units, one a row or one for all: a pull is at most that."""
+    """Base weights in whole units, one for each row or one for all; they bound the pulls."""
     weight: int = 0
     pull: int = 0
     cast: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Logit(Accepting[LogitState]):
+class Logit(FilteringBooster[LogitState]):
     """The rules of LogitBoost; ``learning_rate`` scales what cells add, ``l2`` holds it down.
 
     >>> rules = Logit()
@@ -67,8 +67,9 @@ class Logit(Accepting[LogitState]):
     """
 
     name: ClassVar[str] = "logit"
+    title: ClassVar[str] = "LogitBoost"
     potential: ClassVar[str] = "logistic"
-    multiclass: ClassVar[str] = "softmax"  # type: ignore[misc]
+    multiclass: ClassVar[str] = "softmax"
     error_factor: ClassVar[float] = 2.0
 
     learning_rate: float = 1.0
@@ -111,13 +112,13 @@ class Logit(Accepting[LogitState]):
         return np.asarray(rest / (1.0 + rest))
 
     def request(self, state: LogitState) -> Request:
-        """Ask for Newton's step."""
+        """Ask for a Newton step."""
         penalty = self._penalty(state)
         weight, pull = max(1, state.weight), max(1, state.pull)
         return Request(state.weights, state.pulls, weight, pull, "newton", penalty)
 
     def values(self, state: LogitState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell Newton's step for its rows."""
+        """Give each cell the Newton step for its rows."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self._prior(sums))
         means = sums.means(self._penalty(state))
@@ -130,12 +131,12 @@ class Logit(Accepting[LogitState]):
         return whole_values(self.learning_rate * (outputs - 1) / outputs * means)
 
     def _penalty(self, state: LogitState) -> float:
-        """What is added to the weight of a cell for each class, in whole units."""
+        """Give what is added to the weight of a cell for each class, in whole units."""
         classes: int = max(2, state.signs.shape[1])
         return self.l2 * float(state.base.max()) * 4 * (classes - 1) / classes**2
 
     def _prior(self, sums: Sums) -> NDArray[np.float64]:
-        """The scores whose probabilities are the shares of the classes."""
+        """Give the scores whose probabilities are the shares of the classes."""
         pulls, outputs = sums.pulls, sums.pulls.shape[1]
         if outputs == 1:  # at F = 0 every pull is half a row: Σ y/2
             share = np.clip(0.5 + pulls / sums.pull / 2, 1e-6, 1 - 1e-6)
@@ -148,13 +149,9 @@ class Logit(Accepting[LogitState]):
         return logs
 
     def move(self, state: LogitState, moved: Moved) -> LogitState:
-        """Add what the cells say, and weigh anew."""
+        """Add the values of the cells to the margins, and compute the new weights."""
         state.cast.append(1.0)
         return self._weigh(state, moved)
-
-    def memory(self, state: LogitState) -> list[float]:
-        """Nothing: margins say it all."""
-        return []
 
     def resume(
         self,
@@ -163,18 +160,10 @@ class Logit(Accepting[LogitState]):
         votes: Sequence[float],
         memory: list[float],
     ) -> LogitState:
-        """Weigh all rows by their margins."""
+        """Compute the weights of all rows from their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state, None)
-
-    def votes(self, state: LogitState) -> NDArray[np.float64]:
-        """Votes of 1: the cells hold what is added."""
-        return np.array(state.cast)
-
-    def last_vote(self, state: LogitState) -> float:
-        """Give the newest vote."""
-        return state.cast[-1]
 
     def _weigh(self, state: LogitState, moved: Moved | None) -> LogitState:
         rows, outputs = state.signs.shape

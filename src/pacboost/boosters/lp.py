@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pacboost.boosters.corrective import ACCURACY, Corrective
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.base.corrective import ACCURACY, Corrective
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.numerics.sifting import Balance, balance
 from pacboost.numerics.whole_products import Floats
 
@@ -36,28 +36,29 @@ class LP(Corrective):
     """
 
     name: ClassVar[str] = "lp"
+    title: ClassVar[str] = "LPBoost"
 
     share: float | None = None
     tolerance: float = 0.01
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve the program."""
+        """Solve the linear program for the votes."""
         state = self.replayed(state)
         assert state.balanced is not None
         return replace(state, votes=state.balanced.votes)
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve the program from the weights of the last: which corner is found depends on them."""
+        """Solve the program, starting from the last weights: they decide which corner is found."""
         return solved(state, ACCURACY * self.tolerance)
 
     def weighed(self, state: CorrectiveState) -> Floats:
-        """Give the weights of the program."""
+        """Give the weights that solve the dual program."""
         assert state.balanced is not None
         return state.balanced.weights
 
 
 def solved(state: CorrectiveState, accuracy: float) -> CorrectiveState:
-    """Go on from the linear program of the last round."""
+    """Solve the linear program, starting from the solution of the last round."""
     start = state.balanced or Balance(state.votes, state.shares, 2.0)
     found = balance(state.columns, state.base, state.share, start, accuracy)
     return replace(state, balanced=found)

@@ -21,15 +21,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.accepting import Floats, heaviest
-from pacboost.boosters.booster import Measured, check_rate
-from pacboost.boosters.weighed import Weighed, Weights, fallen
+from pacboost.boosters.base.booster import Measured, check_rate
+from pacboost.boosters.base.bounded_weights import BoundedWeights, Weights, fallen
+from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class Mada(Weighed):
+class Mada(BoundedWeights):
     """The rules of MadaBoost.
 
     >>> rules = Mada()
@@ -40,6 +40,7 @@ class Mada(Weighed):
     """
 
     name: ClassVar[str] = "mada"
+    title: ClassVar[str] = "MadaBoost"
     potential: ClassVar[str] = "clipped"
 
     learning_rate: float = 1.0

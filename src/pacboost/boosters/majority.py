@@ -28,10 +28,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.accepting import Floats
-from pacboost.boosters.booster import Agreement, Measured, Moved, edge_of
-from pacboost.boosters.counted import Counted
-from pacboost.boosters.weighed import WeighedState, Weights
+from pacboost.boosters.base.booster import Agreement, Measured, Moved, edge_of
+from pacboost.boosters.base.bounded_weights import BoundedState, Weights
+from pacboost.boosters.base.counted import Counted
+from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.coins import log_deciding
 from pacboost.numerics.exact import in_least, whole_scale
@@ -54,41 +54,41 @@ class Majority(Counted):
     """
 
     name: ClassVar[str] = "majority"
+    title: ClassVar[str] = "Boost by majority"
     potential: ClassVar[str] = "binomial"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
     error_factor: ClassVar[float] = 0.0
 
-    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> WeighedState:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
         """Start with base weights in whole units: a row of weight 2 weighs what two rows do."""
         state = super().init(signs, base, targets)
         state = self._weigh(replace(state, base=in_least(base, signs.shape[1])))
         return replace(state, first=state.total)
 
-    def values(self, state: WeighedState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for; none may abstain."""
+    def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell the sign of the weighted majority of its rows; no cell abstains."""
         return np.where(sums.pulls > 0, self.rate, -self.rate)
 
-    def step(self, state: WeighedState, agree: Agreement, found: Measured) -> WeighedState:
-        """Cast the vote, and note the edge."""
+    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
+        """Add the vote to the margins, and remember the edge."""
         return _noted(super().step(state, agree, found), found.edge)
 
-    def move(self, state: WeighedState, moved: Moved) -> WeighedState:
-        """Add what the cells say, and note the edge."""
+    def move(self, state: BoundedState, moved: Moved) -> BoundedState:
+        """Add the values of the cells to the margins, and remember the edge."""
         edge = edge_of(self.request(state), moved)
         return _noted(super().move(state, moved), edge)
 
-    def memory(self, state: WeighedState) -> list[float]:
-        """The last edge, which may have broken the promise."""
+    def memory(self, state: BoundedState) -> list[float]:
+        """Give the last edge, which may be below the promised one."""
         return [state.own[-1]]
 
     def resume(
-        self, state: WeighedState, margins: Floats, votes: Sequence[float], memory: list[float]
-    ) -> WeighedState:
-        """Weigh all rows by their margins; on rows drawn anew, no edge is known yet."""
+        self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
+    ) -> BoundedState:
+        """Compute all weights from the margins; for newly drawn rows no edge is known yet."""
         return _noted(super().resume(state, margins, votes, memory), *memory or [1.0])
 
-    def stop(self, state: WeighedState) -> str | None:
-        """Stop when the error is reached, or a broken promise has cost more than was to spare."""
+    def stop(self, state: BoundedState) -> str | None:
+        """Stop when the error is reached, or when edges below the promise make that impossible."""
         (lost, edge), rounds = state.own, len(state.cast)
         if lost <= self.epsilon * self.half(rounds):
             of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
@@ -103,7 +103,7 @@ class Majority(Counted):
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
         raise NotImplementedError("weights are set for all rows at once")
 
-    def _weigh(self, state: WeighedState) -> WeighedState:
+    def _weigh(self, state: BoundedState) -> BoundedState:
         """Weigh rows by a table, scaled so that the total is always about the same."""
         rounds, base = len(state.cast), state.base
         right = self.count(state.margins, rounds).reshape(-1)
@@ -117,5 +117,5 @@ class Majority(Counted):
         return replace(state, total=int(state.weights.sum()), own=(lost, 1.0))
 
 
-def _noted(state: WeighedState, edge: float) -> WeighedState:
+def _noted(state: BoundedState, edge: float) -> BoundedState:
     return replace(state, own=(state.own[0], edge))

@@ -21,16 +21,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.accepting import Floats, heaviest
-from pacboost.boosters.booster import Measured
-from pacboost.boosters.weighed import Weighed, WeighedState, Weights, check_promise, light
+from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.base.bounded_weights import (
+    BoundedState,
+    BoundedWeights,
+    Weights,
+    check_promise,
+    light,
+)
+from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.errors import ParameterError
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class Measure(Weighed):
+class Measure(BoundedWeights):
     """The rules of lecture 003, for a promised ``edge`` and an error of ``epsilon``.
 
     >>> rules = Measure(edge=0.2, epsilon=0.1)
@@ -42,7 +48,6 @@ class Measure(Weighed):
 
     name: ClassVar[str] = "measure"
     potential: ClassVar[str] = "weight"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
 
     edge: float = 0.1
     epsilon: float = 0.05
@@ -64,11 +69,11 @@ class Measure(Weighed):
         return round_vote(self.share * self.epsilon * self.edge)
 
     def vote(self, found: Measured) -> float:
-        """Give all rules the same."""
+        """Give every rule the same vote."""
         return self.slope
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give M."""
+        """Give the measure M of each row."""
         return heaviest(np.clip(1.0 - margins, 0.0, 1.0))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
@@ -80,7 +85,7 @@ class Measure(Weighed):
         rest = 2 * self.share * epsilon * edge - self.slope
         return 1 / (self.slope * rest) if rest > 0 else math.inf
 
-    def stop(self, state: WeighedState) -> str | None:
+    def stop(self, state: BoundedState) -> str | None:
         """Stop once the mean weight is below epsilon."""
         return light(state, self.epsilon)
 

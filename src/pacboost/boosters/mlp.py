@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pacboost.boosters.corrective import ACCURACY
+from pacboost.boosters.base.corrective import ACCURACY
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.corrective_erlp import CorrectiveERLP
-from pacboost.boosters.kinds import CorrectiveState
 from pacboost.boosters.lp import solved
 
 
@@ -33,9 +33,10 @@ class MLP(CorrectiveERLP):
     """
 
     name: ClassVar[str] = "mlp"
+    title: ClassVar[str] = "MLPBoost"
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Take the better candidate."""
+        """Take the candidate with the larger smoothed margin."""
         state = self.replayed(state)
         assert state.balanced is not None
         climb, strength = self.climb(state), self.eta(self.room(state))
@@ -44,5 +45,5 @@ class MLP(CorrectiveERLP):
         return replace(state, votes=candidates[values[1] > values[0]])
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Solve LPBoost's program, which goes on from the last one's."""
+        """Solve LPBoost's program, starting from the solution of the last round."""
         return solved(state, ACCURACY * self.tolerance)

@@ -23,16 +23,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Floats
-from pacboost.boosters.booster import Agreement, Measured, Moved
-from pacboost.boosters.weighed import Weighed, WeighedState, Weights, check_promise, fallen
+from pacboost.boosters.base.booster import Agreement, Measured, Moved
+from pacboost.boosters.base.bounded_weights import (
+    BoundedState,
+    BoundedWeights,
+    Weights,
+    check_promise,
+    fallen,
+)
+from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.errors import ParameterError
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class Projection(Weighed):
+class Projection(BoundedWeights):
     """The rules of the projected booster, for a promised ``edge`` and an error of ``epsilon``.
 
     >>> rules = Projection(edge=0.2, epsilon=0.1)
@@ -44,7 +50,6 @@ class Projection(Weighed):
 
     name: ClassVar[str] = "projection"
     potential: ClassVar[str] = "projected"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
     error_factor: ClassVar[float] = 0.0
     by_path: ClassVar[bool] = True
 
@@ -56,7 +61,7 @@ class Projection(Weighed):
 
     @property
     def floor(self) -> float:
-        """The theorem speaks of errors of ε and more."""
+        """The theorem bounds errors of ε and more."""
         return self.epsilon
 
     @property
@@ -65,11 +70,11 @@ class Projection(Weighed):
         return round_vote(self.edge)
 
     def vote(self, found: Measured) -> float:
-        """Give all rules the same."""
+        """Give every rule the same vote."""
         return self.rate
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Refuse: margins do not tell."""
+        """Refuse, because margins do not determine the weights."""
         raise ParameterError("projection weighs rows by their path: follow it, round by round")
 
     def start(self, shape: tuple[int, ...]) -> Floats:
@@ -94,49 +99,49 @@ class Projection(Weighed):
             return math.inf
         return math.log(1 / epsilon) / (self.rate * rest)
 
-    def stop(self, state: WeighedState) -> str | None:
-        """Stop when rules that kept the promise must have met it."""
+    def stop(self, state: BoundedState) -> str | None:
+        """Stop after as many rounds as the promised edge needs."""
         if len(state.cast) > self.most_rounds(self.edge, self.epsilon):
             return (
                 f"rules of edge {self.edge:g} need no more rounds for an error of {self.epsilon:g}"
             )
         return None
 
-    def step(self, state: WeighedState, agree: Agreement, found: Measured) -> WeighedState:
-        """Cast the vote and project."""
+    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
+        """Add the vote to the margins, and project the weights."""
         return super().step(self._projected(state, agree), agree, found)
 
-    def move(self, state: WeighedState, moved: Moved) -> WeighedState:
-        """Add what the cells say, and project."""
+    def move(self, state: BoundedState, moved: Moved) -> BoundedState:
+        """Add the values of the cells to the margins, and project the weights."""
         agree = state.signs * moved.values[moved.cells] / self.rate
         return super().move(self._projected(state, agree), moved)
 
-    def memory(self, state: WeighedState) -> list[float]:
-        """ln c_t, for those who follow."""
+    def memory(self, state: BoundedState) -> list[float]:
+        """Give ln c_t, which ``follow`` needs."""
         return [state.shift]
 
     def resume(
-        self, state: WeighedState, margins: Floats, votes: Sequence[float], memory: list[float]
-    ) -> WeighedState:
-        """Refuse: enter with the log weights at the end of the path."""
+        self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
+    ) -> BoundedState:
+        """Refuse, because the log weights are needed too: ``enter`` takes them."""
         raise ParameterError("projection goes on from the path of every row: follow it, and enter")
 
     def enter(
         self,
-        state: WeighedState,
+        state: BoundedState,
         margins: Floats,
         votes: Sequence[float],
         standing: Floats | None = None,
-    ) -> WeighedState:
-        """Weigh all rows by where their path has led."""
+    ) -> BoundedState:
+        """Compute the weights of all rows from their log weights."""
         if standing is None:
             raise ParameterError("projection needs the log weights of the rows, from follow")
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(replace(state, standing=standing.reshape(margins.shape)))
 
-    def _projected(self, state: WeighedState, agree: NDArray[np.number[Any]]) -> WeighedState:
-        """Solve for c_t, then follow all rows."""
+    def _projected(self, state: BoundedState, agree: NDArray[np.number[Any]]) -> BoundedState:
+        """Solve for c_t, then update the log weights of all rows."""
         assert state.standing is not None
         raised = np.exp(state.standing - self.rate * agree).reshape(-1)
         base = np.ones(1) if state.base.size == 1 else np.exp(state.base - state.base.max())

@@ -20,15 +20,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.accepting import Floats, heaviest
-from pacboost.boosters.booster import Measured
-from pacboost.boosters.weighed import Weighed, WeighedState, Weights, check_promise, fallen, light
+from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.base.bounded_weights import (
+    BoundedState,
+    BoundedWeights,
+    Weights,
+    check_promise,
+    fallen,
+    light,
+)
+from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
-class Smooth(Weighed):
+class Smooth(BoundedWeights):
     """The rules of SmoothBoost, for a promised ``edge`` and an error of ``epsilon``.
 
     >>> rules = Smooth(edge=0.2, epsilon=0.1)
@@ -37,8 +44,8 @@ class Smooth(Weighed):
     """
 
     name: ClassVar[str] = "smooth"
+    title: ClassVar[str] = "SmoothBoost"
     potential: ClassVar[str] = "weight"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
 
     edge: float = 0.1
     epsilon: float = 0.05
@@ -57,21 +64,21 @@ class Smooth(Weighed):
         return round_vote(-0.5 * math.log1p(-self.edge / 2))
 
     def vote(self, found: Measured) -> float:
-        """Give all rules the same."""
+        """Give every rule the same vote."""
         return self.step_size
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give M."""
+        """Give the measure M of each row."""
         return heaviest(np.exp(-np.maximum(self._heights(margins, rounds), 0.0)))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Give the T above; infinite for an edge too small for this θ."""
+        """Give the bound T of the module docstring; infinite for an edge too small for this θ."""
         size = self.step_size
         x = size * (1 + self.ahead)
         gain = edge - self.ahead - (math.expm1(x) - x) / size
         return 1 / (epsilon * size * gain) if gain > 0 else math.inf
 
-    def stop(self, state: WeighedState) -> str | None:
+    def stop(self, state: BoundedState) -> str | None:
         """Stop once the mean weight is below epsilon."""
         return light(state, self.epsilon)
 

@@ -19,20 +19,20 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pacboost.boosters.corrective import Corrective
-from pacboost.boosters.kinds import CorrectiveState
+from pacboost.boosters.base.corrective import Corrective
+from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.numerics.whole_products import Floats
 
 
 class Projecting(Corrective):
-    """What SoftBoost and TotalBoost share: all but the share."""
+    """SoftBoost and TotalBoost, which differ only in the share."""
 
     def most_rounds(self, room: float) -> float:
-        """Give the T above, for the largest relative entropy there can be."""
+        """Give the bound T of the module docstring, for the largest possible relative entropy."""
         return 1 + 32 * room / (15 * self.tolerance**2)
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Project; where that is impossible, ask for less."""
+        """Project; where no projection exists, lower the reach and try again."""
         climb, reach = self.climb(state), state.reach or self._first_reach
         votes, strength = state.votes, state.strength
         while True:
@@ -48,7 +48,7 @@ class Projecting(Corrective):
         return float(self.tolerance * 4.0**steps)
 
     def weighed(self, state: CorrectiveState) -> Floats:
-        """Give the projection."""
+        """Give the projected weights."""
         return self.climb(state).at(state.votes, state.strength).weights
 
 
@@ -62,6 +62,7 @@ class Soft(Projecting):
     """
 
     name: ClassVar[str] = "soft"
+    title: ClassVar[str] = "SoftBoost"
 
     share: float | None = None
     tolerance: float = 0.01

@@ -23,6 +23,7 @@ class Total(Projecting):
     """
 
     name: ClassVar[str] = "total"
+    title: ClassVar[str] = "TotalBoost"
 
     share: ClassVar[float] = 0.0  # type: ignore[misc]
     tolerance: float = 0.01

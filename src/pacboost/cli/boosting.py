@@ -12,7 +12,6 @@ from rich.console import Console
 
 from pacboost.cli import ending
 from pacboost.cli.examples import about, read_examples
-from pacboost.cli.filter_options import FILTERING_ALONE
 from pacboost.cli.models import check_output
 from pacboost.estimators.adaboost import AdaBoostClassifier
 from pacboost.estimators.boost import BoostClassifier
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 def in_memory_model(given: Mapping[str, Any]) -> AdaBoostClassifier | BoostClassifier:
     """Make the estimator that the options of the command ask for."""
     booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
-    if booster in FILTERING_ALONE:
-        raise click.UsageError(f"--booster {booster} boosts by filtering: add --filter")
     validation, certify = given["validation"], given["certify"]
     common: dict[str, Any] = {
         "n_estimators": 50 if given["rounds"] is None else given["rounds"],

@@ -39,9 +39,6 @@ OPTIONS = [
     ),
 ]
 
-FILTERING_ALONE = ("measure", "smooth", "projection")
-"""Boosters that the command offers by filtering only."""
-
 MEAN_FILTERING = (
     "filtering",
     "memory",

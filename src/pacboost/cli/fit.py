@@ -8,14 +8,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.cli import options
-from pacboost.cli.filter_options import FILTERING_ALONE, filter_options, source_options
-
-IN_MEMORY = (
-    "adaboost", "logit", "gentle", "mada", "adaboost_v", "arc_gv", "lp", "total", "soft", "erlp",
-    "corrective_erlp", "mlp", "brown", "majority", "graph_separation",
-)  # fmt: skip
-"""Boosters by name, written out here: the help shall not load the compiler."""
+from pacboost.cli.filter_options import filter_options, source_options
 
 BY_HAND = ("leaves", "learning_rate", "max_bins", "resample", "validation", "certify", "hardest")
 """Options for whoever chooses booster and learner."""
@@ -23,6 +18,14 @@ CHOSEN_ALONE = ("text", "groups", "time_column")
 """Options for whoever leaves the choice to us."""
 IN_MEMORY_ALONE = ("categories", "resample", "validation", "certify", "hardest", *CHOSEN_ALONE)
 """Options that boosting by filtering does not know."""
+
+
+class BoosterName(click.Choice[str]):
+    """The name of a booster, found without loading it, or "module:Class"."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Leave "module:Class" to the estimator, which imports it."""
+        return value if ":" in value else super().convert(value, param, ctx)
 
 
 @click.command(
@@ -52,9 +55,10 @@ IN_MEMORY_ALONE = ("categories", "resample", "validation", "certify", "hardest",
 @options.drop
 @click.option(
     "--booster",
-    type=click.Choice([*IN_MEMORY, *FILTERING_ALONE]),
-    help="How rounds are weighed, if you want to choose; by filtering logit, mada, measure, "
-    "smooth, projection or majority.  [default with --learner: adaboost; by filtering: logit]",
+    type=BoosterName(list(BOOSTERS)),
+    help="How rows and rounds are weighed, if you want to choose: one of these names, or "
+    "module:Class for a booster of your own. Filtering takes those whose weights lie in [0, 1], "
+    "such as logit, mada or measure.  [default with --learner: adaboost; by filtering: logit]",
 )
 @click.option(
     "--learner",

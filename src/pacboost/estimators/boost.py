@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from pacboost.boosters.accepting import Accepting
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster
-from pacboost.boosters.choose import BOOSTERS, as_booster
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.choose import as_booster
+from pacboost.boosters.base.filtering_booster import FilteringBooster
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.estimators import door, prepare
@@ -165,7 +166,7 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
         many = examples.n_rows >= ROWS_TO_SPARE
         rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
         booster = self._booster(learner, 0.2 if many else 0.1)
-        settled = booster.last_round if isinstance(booster, Accepting) else math.inf
+        settled = booster.last_round if isinstance(booster, FilteringBooster) else math.inf
         rounds = int(settled) if math.isfinite(settled) else rounds
         return Means(learner, booster, self._rounds(rounds), 0, self._share())
 

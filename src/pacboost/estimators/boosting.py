@@ -12,7 +12,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.capabilities import FinalTable
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, ParameterError
@@ -148,7 +149,7 @@ class Boosting(Running, CertifyingMixin, VoteClassifier):
             raise ParameterError(
                 "certify='train' rounds the votes, so no calibration fits them; set calibrate=None"
             )
-        votes = means.booster.plain and type(means.booster).joined is Booster.joined
+        votes = means.booster.plain and not isinstance(means.booster, FinalTable)
         stumps = isinstance(means.learner, Stump) and votes
         if self.certify == "train" and not (stumps and examples.signs.shape[1] == 1):
             raise NotCertified(COUNTED)

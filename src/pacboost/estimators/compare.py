@@ -19,8 +19,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_random_state
 
-from pacboost.boosters.booster import Booster
-from pacboost.boosters.choose import BOOSTERS, as_booster
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.choose import as_booster
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators import door, prepare
 from pacboost.estimators.boost import BoostClassifier

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting
-from pacboost.boosters.choose import as_booster
+from pacboost.boosters.base.choose import as_booster
+from pacboost.boosters.base.filtering_booster import FilteringBooster
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators import door, resources
@@ -157,15 +158,16 @@ class FilterSetup:
         changes |= own
         return with_fields(learner, changes, "learner") if changes else learner
 
-    def _booster(self, learner: Learner) -> Accepting[Any]:
+    def _booster(self, learner: Learner) -> FilteringBooster[Any]:
         choice, own = named(self.booster)
         if choice == "logit" and self.edge is not None:
             choice = "filter_boost"
         booster = as_booster(choice)
-        if not isinstance(booster, Accepting):
+        if not isinstance(booster, FilteringBooster):
+            fit = [name for name, kind in BOOSTERS.items() if issubclass(kind, FilteringBooster)]
             raise ParameterError(
-                f"booster is {self.booster!r}, whose weights are no chances; it may be 'logit', "
-                "'measure', 'mada', 'smooth', 'projection' or 'majority'"
+                f"booster is {self.booster!r}, whose weights are no chances; it may be "
+                f"{', '.join(map(repr, fit))}, or a FilteringBooster of your own"
             )
         known = {f.name for f in fields(booster)}  # type: ignore[arg-type]
         changes: dict[str, Any] = {}

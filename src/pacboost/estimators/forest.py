@@ -19,7 +19,7 @@ from pacboost.estimators.division import Division
 from pacboost.estimators.forest_limits import portion, share_of_weight, tries
 from pacboost.estimators.forest_memory import Memory
 from pacboost.estimators.forest_uses import ForestUses
-from pacboost.hypotheses.forest import Forest, Tree
+from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.kernels.threads import using
 from pacboost.models.forest_format import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
@@ -294,7 +294,7 @@ class ForestMixin(ForestUses):
         )
 
 
-def _taken(members: list[Any]) -> Iterator[Tree]:
+def _taken(members: list[Any]) -> Iterator[ForestTree]:
     """Take trees from the end of a list, so that none is held twice while they are put together."""
     while members:
         yield members.pop().inner

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pacboost.errors import FileError
 from pacboost.estimators.adaboost import AdaBoostClassifier
 from pacboost.estimators.bagged_boost import BaggedBoost
 from pacboost.estimators.boost import BoostClassifier
@@ -79,6 +80,8 @@ def _forest(model: ForestModel) -> Any:
 
 def _estimator(model: Model) -> Any:
     ledger = model.ledger
+    if ":" in ledger.booster:  # "module:Class" would be imported by the next fit
+        raise FileError(f"the file names {ledger.booster!r}, which is not the name of a booster")
     if ledger.booster in MEMBERS:
         return MEMBERS[ledger.booster]()
     rounds = max(1, len(ledger))

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster
-from pacboost.boosters.choose import as_booster
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.choose import as_booster
 from pacboost.errors import NoEdgeWarning, TooFewRowsWarning
 from pacboost.estimators import door, prepare
 from pacboost.estimators.members import MembersClassifier, empty_ledger

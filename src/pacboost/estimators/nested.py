@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
-from pacboost.boosters.choose import as_booster
+from pacboost.boosters.base.choose import as_booster
 from pacboost.errors import ParameterError
 from pacboost.learners.choose import as_learner
 

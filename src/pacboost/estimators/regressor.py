@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_random_state
 
-from pacboost.boosters.booster import Booster
-from pacboost.boosters.choose import as_loss
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.choose import as_loss
 from pacboost.estimators import door, prepare
 from pacboost.estimators.nested import with_fields
 from pacboost.estimators.running import Callback, Means, Running, Work

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators import door, prepare
 from pacboost.estimators.division import Apart

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster
-from pacboost.boosters.choose import as_booster
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError
 from pacboost.estimators import door, prepare

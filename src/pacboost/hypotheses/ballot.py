@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import Forest, Scores
+from pacboost.hypotheses.vote import PackedTrees, Scores
 from pacboost.kernels import ballot, walk
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
@@ -73,7 +73,7 @@ class Ballot:
         if self._masked.count:
             jobs.append((ballot.by_masks, self._masked.arrays()))
         if self._walked:
-            forest = Forest.of([t for t, _ in self._walked], [v for _, v in self._walked])
+            forest = PackedTrees.of([t for t, _ in self._walked], [v for _, v in self._walked])
             packed = (forest.nodes, forest.members, self._bins.missing, forest.trees, forest.values)
             jobs.append((walk.score, packed))
 

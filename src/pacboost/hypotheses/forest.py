@@ -22,7 +22,7 @@ LOW = np.uint64(0xFFFFFFFF)
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class ForestTree:
     """One tree of a forest."""
 
     nodes: NDArray[np.uint64]
@@ -42,7 +42,7 @@ class Block:
     bases: NDArray[np.int64]
 
     @classmethod
-    def of(cls, trees: Iterable[Tree]) -> Block:
+    def of(cls, trees: Iterable[ForestTree]) -> Block:
         """Put trees side by side."""
         trees = list(trees)
         return cls(
@@ -55,11 +55,11 @@ class Block:
     def __len__(self) -> int:
         return self.firsts.size - 1
 
-    def trees(self) -> Iterator[Tree]:
+    def trees(self) -> Iterator[ForestTree]:
         """Give the trees again, without what their splits won."""
         for k in range(len(self)):
             nodes = self.nodes[self.firsts[k] : self.firsts[k + 1]]
-            yield Tree(nodes, self.table[self.bases[k] : self.bases[k + 1]], np.empty(0))
+            yield ForestTree(nodes, self.table[self.bases[k] : self.bases[k + 1]], np.empty(0))
 
 
 def _offsets(sizes: list[int]) -> NDArray[np.int64]:
@@ -96,15 +96,15 @@ class Forest:
         """How many nodes all trees have, leaves included."""
         return sum(block.nodes.size for block in self.blocks)
 
-    def trees(self) -> Iterator[Tree]:
+    def trees(self) -> Iterator[ForestTree]:
         """Give all trees in order."""
         for block in self.blocks:
             yield from block.trees()
 
-    def grown(self, trees: Iterable[Tree]) -> Forest:
+    def grown(self, trees: Iterable[ForestTree]) -> Forest:
         """Give the forest with more trees; the same in whatever portions they come."""
         blocks, won = list(self.blocks), self.importances.copy()
-        waiting: list[Tree] = []
+        waiting: list[ForestTree] = []
         if blocks and blocks[-1].nodes.size < NODES_IN_A_BLOCK:
             waiting = list(blocks.pop().trees())
         size = sum(tree.nodes.size for tree in waiting)

@@ -34,6 +34,10 @@ class Function(Rule):
         """Turn the sign."""
         return replace(self, sign=-self.sign)
 
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        """Ask the classifier behind the function."""
+        return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
+
     def words(self, names: Names) -> str:
         """Give the description it came with."""
         return self.description if self.sign > 0 else f"not ({self.description})"
@@ -59,6 +63,14 @@ class ClassFunction(Hypothesis):
         if not np.isin(given, np.arange(self.classes)).all():
             raise DataError(f"{self.description} answered {given.ravel()[0]!r}; it must be {what}")
         return given.astype(np.uint32)
+
+    def applied(self, cell: int, row: Values, names: Names) -> str:
+        """Give the function and the class that it named."""
+        return f"{self.description}: {names.answers[cell]}"
+
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        """Ask the classifier behind the function."""
+        return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
 
     def words(self, names: Names) -> str:
         """Give the description it came with."""

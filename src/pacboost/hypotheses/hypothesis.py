@@ -1,4 +1,4 @@
-"""What every rule can do."""
+"""The interface of a rule: its cells, their values, and what it can say about itself."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
+from pacboost.sources.table import Values
 
 Answers = NDArray[np.int8]
 Cells = NDArray[np.unsignedinteger]
@@ -39,19 +40,24 @@ class Names:
 
 
 class Hypothesis(ABC):
-    """A rule that divides the rows into cells and says one thing in each.
+    """A rule that divides the rows into cells and gives each cell a value.
 
-    ``values[c]`` is what it says in cell c: one number where there are two classes, else one for
-    each class. With a vote a, rows in cell c get a·values[c] added to their scores.
+    ``values[c]`` is the value of cell c: one number where there are two classes, else one for each
+    class. With a vote a, rows in cell c get a·values[c] added to their scores.
     """
 
     values: CellValues
-    """What it says in each cell, (cells, outputs)."""
+    """The value of each cell, (cells, outputs)."""
 
     @property
     def silent(self) -> int | None:
-        """The cell of which it never says anything, if it has one."""
+        """The cell whose value is always 0, if there is one."""
         return None
+
+    @property
+    def unvalued(self) -> Hypothesis:
+        """The rule that made the cells, where this one only gives them other values."""
+        return self
 
     @abstractmethod
     def cells(self, sample: Sample) -> Cells:
@@ -60,6 +66,20 @@ class Hypothesis(ABC):
     @abstractmethod
     def words(self, names: Names) -> str:
         """Say the rule in words."""
+
+    def applied(self, cell: int, row: Values, names: Names) -> str:
+        """Say which condition put a row into its cell."""
+        return f"{self.words(names)}: cell {cell}"
+
+    def features(self) -> set[int] | None:
+        """Give the columns that the rule looks at; None if they are not known."""
+        return None
+
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        """Give the part of each feature in what a rule with this vote contributes."""
+        raise AttributeError(
+            f"{type(self).__name__} rules do not know how much each feature contributes"
+        )
 
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
         """Move the values a booster wants to the nearest multiples of ``unit`` it may have."""
@@ -79,6 +99,12 @@ class Rule(Hypothesis):
         """Tell the answers apart."""
         return (self.answers(sample) > 0).view(np.uint8)
 
+    def applied(self, cell: int, row: Values, names: Names) -> str:
+        """Give the rule and its answer."""
+        if len(names.answers) != 2:
+            return super().applied(cell, row, names)
+        return f"{self.words(names)}: {names.answers[cell]}"
+
     @abstractmethod
     def answers(self, sample: Sample) -> Answers:
         """Answer for every row of a sample."""
@@ -95,9 +121,26 @@ class Valued(Hypothesis):
     rule: Hypothesis
     values: CellValues
 
+    @property
+    def unvalued(self) -> Hypothesis:
+        """The rule whose cells these are."""
+        return self.rule
+
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> Hypothesis:
         """Change the values."""
         return Valued(self.rule, values)
+
+    def applied(self, cell: int, row: Values, names: Names) -> str:
+        """Ask the rule."""
+        return self.rule.applied(cell, row, names)
+
+    def features(self) -> set[int] | None:
+        """Ask the rule."""
+        return self.rule.features()
+
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        """Let the largest value take the place of the vote."""
+        return self.rule.importances(float(np.abs(self.values).max()), n_features)
 
     @classmethod
     def empty(cls, rule: Hypothesis, outputs: int) -> Valued:

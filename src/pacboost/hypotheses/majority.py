@@ -56,6 +56,13 @@ class Decision(Hypothesis):
         """Score the rows."""
         return decided(self.vote.scores(sample.table))
 
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        """Add up those of the rules, by their own votes."""
+        shares = np.zeros(n_features)
+        for rule, own in zip(self.vote.hypotheses, self.vote.votes, strict=True):
+            shares += rule.importances(vote * abs(float(own)), n_features)
+        return shares
+
     def words(self, names: Names) -> str:
         """Say how many rules voted."""
         count = len(self.vote.hypotheses)
@@ -86,9 +93,20 @@ class Three(Hypothesis):
             cells[quarrel] = named(self.third, _part(sample, quarrel))
         return cells
 
+    @property
+    def rules(self) -> tuple[Hypothesis, Hypothesis, Hypothesis]:
+        """All three."""
+        return self.first, self.second, self.third
+
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        """Add up those of the three."""
+        return sum(
+            (rule.importances(vote, n_features) for rule in self.rules), np.zeros(n_features)
+        )
+
     def words(self, names: Names) -> str:
         """Say the three."""
-        said = "; ".join(rule.words(names) for rule in (self.first, self.second, self.third))
+        said = "; ".join(rule.words(names) for rule in self.rules)
         return f"majority of ({said})"
 
 
@@ -105,8 +123,7 @@ def votes_within(rule: Hypothesis) -> list[Vote]:
     if isinstance(rule, Decision):
         return [rule.vote]
     if isinstance(rule, Three):
-        parts = (rule.first, rule.second, rule.third)
-        return [vote for part in parts for vote in votes_within(part)]
+        return [vote for part in rule.rules for vote in votes_within(part)]
     return [Vote([rule], np.ones(1), rule.values.shape[1])]
 
 

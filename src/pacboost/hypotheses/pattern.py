@@ -91,6 +91,12 @@ class Pattern(Hypothesis):
             out[start : start + step] = (part @ known.T).argmax(axis=1)
         return out
 
+    def importances(self, vote: float, n_features: int) -> Floats:
+        """Add up those of the rules, which all have the same vote."""
+        return sum(
+            (rule.importances(vote, n_features) for rule in self.rules), np.zeros(n_features)
+        )
+
     def words(self, names: Names) -> str:
         """Say how large it is, and what the rules are."""
         rules = "; ".join(rule.words(names) for rule in self.rules)

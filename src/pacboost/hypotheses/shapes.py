@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses.hypothesis import CellValues, Hypothesis, Names, Valued
+from pacboost.hypotheses.hypothesis import CellValues, Hypothesis, Names
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores, Vote
@@ -97,9 +97,10 @@ def shapes(vote: Vote, names: Names) -> Shapes:
     intercept = np.zeros(vote.outputs)
     parts: dict[int, list[_Part]] = {}
     for hypothesis, weight in zip(vote.hypotheses, vote.votes, strict=True):
-        part = _part(hypothesis, float(weight) * hypothesis.values)
+        rule = hypothesis.unvalued
+        part = _part(rule, float(weight) * hypothesis.values)
         if part is None:
-            intercept += float(weight) * hypothesis.values[_constant_cell(hypothesis)]
+            intercept += float(weight) * hypothesis.values[_constant_cell(rule)]
         else:
             parts.setdefault(part.feature, []).append(part)
     features = {j: _add_up(parts[j], names, vote.outputs) for j in sorted(parts)}
@@ -120,8 +121,6 @@ class _Part:
 
 def _part(rule: Hypothesis, values: CellValues) -> _Part | None:
     """Read a rule as a step function with these values; None if it is constant."""
-    if isinstance(rule, Valued):
-        return _part(rule.rule, values)
     if isinstance(rule, StumpRule):
         if rule.is_constant:
             return None
@@ -169,8 +168,6 @@ def _cut_part(
 
 def _constant_cell(rule: Hypothesis) -> int:
     """Give the one cell in which all rows are."""
-    if isinstance(rule, Valued):
-        return _constant_cell(rule.rule)
     return int(rule.missing > 0) if isinstance(rule, StumpRule) else 0
 
 

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Answers, Names, Rule
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
+from pacboost.sources.table import Values
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,32 @@ class StumpRule(Rule):
     def negated(self) -> StumpRule:
         """Turn both answers round."""
         return replace(self, above=-self.above, missing=-self.missing)
+
+    def features(self) -> set[int]:
+        """Give the feature; none for a constant rule."""
+        return set() if self.is_constant else {self.feature}
+
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        """Give the vote to the feature."""
+        shares = np.zeros(n_features)
+        shares[self.feature] = vote
+        return shares
+
+    def applied(self, cell: int, row: Values, names: Names) -> str:
+        """Say on which side of the threshold a row lies.
+
+        >>> stump = StumpRule(0, 2.5, 2, +1, -1)
+        >>> stump.applied(1, np.array([3.0]), Names(lambda j: f"x{j}"))
+        'x0 > 2.5'
+        """
+        value, column = float(row[self.feature]), names.column(self.feature)
+        if self.is_constant:
+            return "always"
+        if math.isnan(value):
+            return f"{column} is missing"
+        if math.isinf(self.threshold):
+            return f"{column} is known"
+        return f"{column} {'>' if value > self.value_cut else '≤'} {self.threshold:.6g}"
 
     def words(self, names: Names) -> str:
         """Say it as a comparison.

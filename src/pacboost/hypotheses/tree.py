@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sample import Sample
 from pacboost.samples.sparse_codes import SparseCodes
+from pacboost.sources.table import Values
 
 MOST_COLUMNS_NAMED = 4
 
@@ -156,6 +158,29 @@ class TreeRule(Hypothesis):
                 return f"{column} is {'known' if left else 'missing'}"
             said = f"{column} {'≤' if left else '>'} {thresholds[cut]:.6g}"
         return f"{said} or missing" if self.missing_left[split] == left else said
+
+    def features(self) -> set[int]:
+        """Give the features of all splits."""
+        return set(self.feature.tolist())
+
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        """Add up what the splits on each feature won, which the values already scale."""
+        return np.bincount(self.feature, self.gain, n_features).astype(np.float64)
+
+    def applied(self, cell: int, row: Values, names: Names) -> str:
+        """Say how a row came to its leaf: of several cuts on one side of it, the tightest."""
+        said: dict[Hashable, str] = {}
+        tightest: dict[Hashable, int] = {}
+        for split, left in self.path(cell):
+            feature, cut = int(self.feature[split]), int(self.cut[split])
+            if np.isnan(row[feature]):
+                said[feature] = f"{names.column(feature)} is missing"
+                continue
+            side = (feature, left, -1 if self.member[split] < 0 else split)
+            if side not in tightest or (cut < tightest[side]) == left:
+                tightest[side] = cut
+                said[side] = self.condition(split, names, left=left).removesuffix(" or missing")
+        return " and ".join(said.values()) or "always"
 
     def path(self, leaf: int) -> list[tuple[int, bool]]:
         """Give the way to a leaf: splits from the root on, each with whether it goes left."""

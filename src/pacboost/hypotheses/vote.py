@@ -42,7 +42,7 @@ class Steps:
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class PackedTrees:
     """Trees laid one after the other, with their votes multiplied in."""
 
     nodes: NDArray[np.int32]
@@ -51,7 +51,7 @@ class Forest:
     values: NDArray[np.float64]
 
     @classmethod
-    def of(cls, trees: Sequence[TreeRule], votes: Sequence[float]) -> Forest:
+    def of(cls, trees: Sequence[TreeRule], votes: Sequence[float]) -> PackedTrees:
         """Lay out trees."""
         nodes, members, values = [], [], []
         places = np.zeros((len(trees), 3), dtype=np.int64)
@@ -127,20 +127,20 @@ class Vote:
         return [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, TreeRule)]
 
     @cached_property
-    def _forest(self) -> Forest:
-        return Forest.of([tree for tree, _ in self.trees], [vote for _, vote in self.trees])
+    def _packed(self) -> PackedTrees:
+        return PackedTrees.of([tree for tree, _ in self.trees], [vote for _, vote in self.trees])
 
     def _add_trees(self, table: Table, scores: Scores) -> None:
         if not self.trees:
             return
-        forest, bins = self._forest, self.trees[0][0].bins
+        packed, bins = self._packed, self.trees[0][0].bins
         if table.entries is None:
-            _walk(bins.encode(table), forest.nodes, forest, bins.missing, scores)
+            _walk(bins.encode(table), packed.nodes, packed, bins.missing, scores)
             return
-        asked, nodes = asked_alone(forest.nodes)
+        asked, nodes = asked_alone(packed.nodes)
         for first, codes in SparseCodes.of(table.entries, bins, asked).blocks():
             own = scores[first : first + codes.shape[1]]
-            _walk(codes, nodes, forest, bins.missing, own)
+            _walk(codes, nodes, packed, bins.missing, own)
 
     @cached_property
     def index(self) -> WordIndex | None:
@@ -206,18 +206,18 @@ def _add_up(stumps: list[tuple[StumpRule, float]]) -> Steps:
 
 
 def _walk(
-    codes: Codes, nodes: NDArray[np.int32], forest: Forest, missing: int, scores: Scores
+    codes: Codes, nodes: NDArray[np.int32], packed: PackedTrees, missing: int, scores: Scores
 ) -> None:
-    """Add what the trees of a forest, with these splits, say of rows known by their codes."""
+    """Add the values of packed trees, with these splits, to the scores of rows given by codes."""
 
     def task(start: int, stop: int) -> None:
         walk.score(
             codes,
             nodes,
-            forest.members,
+            packed.members,
             missing,
-            forest.trees,
-            forest.values,
+            packed.trees,
+            packed.values,
             start,
             scores[start:stop],
         )

@@ -69,6 +69,15 @@ class WordList(Hypothesis):
         """Give the same words other values."""
         return replace(self, values=values)
 
+    def features(self) -> set[int]:
+        """Give the words of the list."""
+        return set(self.asked.tolist())
+
+    def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
+        """Give each word what its value differs by from that of a text without any."""
+        differences = np.abs(self.values[:-1] - self.values[-1]).max(axis=1)
+        return np.bincount(self.asked, vote * differences, n_features).astype(np.float64)
+
     def words(self, names: Names) -> str:
         """Say the list, at least how it begins."""
         if not self.asked.size:

@@ -1,9 +1,9 @@
-"""The search for trees on one sample: what learners/tree.py says, whatever form codes have."""
+"""The search for trees on one sample: what dense and sparse samples share."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +14,13 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, grow, pairing, routing
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.learner import Rows, Search, Weights
+from pacboost.learners.tree_parameters import CRITERIA, MOST_LEAVES, TreeParameters
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
 
-if TYPE_CHECKING:
-    from pacboost.learners.tree import Tree
-
-CRITERIA = {
-    "newton": best_split.NEWTON,
-    "gini": best_split.NEWTON,
-    "z": best_split.Z,
-    "error": best_split.ERROR,
-}
-"""Gini's impurity of signs is Σ W - pull²/weight, so what it wins is Newton's gain."""
 MOST_SUM = 2**30
 """Sums of pulls and of weights stay below 2**31, so that both fit into one number of 64 bits."""
-MOST_LEAVES = 65_536
 
 
 class TreeSearch(Search):
@@ -39,7 +29,7 @@ class TreeSearch(Search):
     learners/dense_growing.py searches dense samples, learners/sparse_growing.py sparse ones.
     """
 
-    def __init__(self, tree: Tree, sample: Sample) -> None:
+    def __init__(self, tree: TreeParameters, sample: Sample) -> None:
         if sample.bins is None:
             raise TypeError("trees are grown on codes: give the sample its bins")
         self.sample = sample

@@ -72,12 +72,15 @@ class Search(ABC):
 class Learner(ABC):
     """A way to find rules. It holds parameters only; ``on`` puts it to work on a sample."""
 
-    codes = False
+    codes: bool = False
     """Whether it reads codes, so that the sample has to be binned."""
     sparse = False
     """Whether it reads sparse tables as they are; else they are opened up."""
-    deterministic = False
-    """Whether the same weights always give the same rule, so that asking again is in vain."""
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same weights always give the same rule, so that asking again is useless."""
+        return False
 
     @property
     def name(self) -> str:

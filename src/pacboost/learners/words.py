@@ -24,8 +24,8 @@ from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
 from pacboost.kernels import words as kernels
 from pacboost.kernels.threads import each_columns
-from pacboost.learners.growing import CRITERIA
 from pacboost.learners.learner import Learner, Rows, Search, Weights
+from pacboost.learners.tree_parameters import CRITERIA
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
 from pacboost.sources.words import words_of
@@ -54,7 +54,7 @@ class Words(Learner):
             raise ParameterError(f"candidates is {self.candidates}; it must be 1 or more, or None")
 
     @property
-    def deterministic(self) -> bool:  # type: ignore[override]
+    def deterministic(self) -> bool:
         """It is where no words are drawn."""
         return self.candidates is None
 

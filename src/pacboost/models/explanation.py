@@ -15,14 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.function import ClassFunction
-from pacboost.hypotheses.hypothesis import Hypothesis, Names, Rule, Valued
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule
 from pacboost.models.model import Model
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Table
 
 Doubles = NDArray[np.float64]
 
@@ -121,54 +117,10 @@ def _grounds(model: Model, table: Table) -> list[tuple[str, Doubles, int]]:
     count: dict[Hashable, int] = {}
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         cell = int(rule.cells(sample)[0])
-        said = applied(rule, cell, row[0], names)
-        inner = rule.rule if isinstance(rule, Valued) else rule
+        said = rule.applied(cell, row[0], names)
         # black boxes with the same name are not the same rule
-        key: Hashable = said if isinstance(inner, StumpRule | TreeRule) else (said, id(inner))
+        key: Hashable = (said, id(rule.unvalued)) if rule.features() is None else said
         words[key] = said
         added[key] = added.get(key, 0.0) + float(cast) * rule.values[cell]
         count[key] = count.get(key, 0) + 1
     return [(words[key], added[key], count[key]) for key in words]
-
-
-def applied(rule: Hypothesis, cell: int, row: Values, names: Names) -> str:
-    """Say what a rule found in a row that lies in this cell.
-
-    >>> stump = StumpRule(0, 2.5, 2, +1, -1)
-    >>> applied(stump, 1, np.array([3.0]), Names(lambda j: f"x{j}"))
-    'x0 > 2.5'
-    """
-    if isinstance(rule, Valued):
-        return applied(rule.rule, cell, row, names)
-    if isinstance(rule, TreeRule):
-        return " and ".join(_way(rule, cell, row, names)) or "always"
-    if isinstance(rule, StumpRule):
-        return _side(rule, float(row[rule.feature]), names.column(rule.feature))
-    named = isinstance(rule, ClassFunction) or (isinstance(rule, Rule) and len(names.answers) == 2)
-    return f"{rule.words(names)}: {names.answers[cell] if named else f'cell {cell}'}"
-
-
-def _way(tree: TreeRule, leaf: int, row: Values, names: Names) -> list[str]:
-    """Say how a row came to its leaf: of several cuts on one side of it, the tightest."""
-    said: dict[Hashable, str] = {}
-    tightest: dict[Hashable, int] = {}
-    for split, left in tree.path(leaf):
-        feature, cut = int(tree.feature[split]), int(tree.cut[split])
-        if np.isnan(row[feature]):
-            said[feature] = f"{names.column(feature)} is missing"
-            continue
-        side = (feature, left, -1 if tree.member[split] < 0 else split)
-        if side not in tightest or (cut < tightest[side]) == left:
-            tightest[side] = cut
-            said[side] = tree.condition(split, names, left=left).removesuffix(" or missing")
-    return list(said.values())
-
-
-def _side(stump: StumpRule, value: float, column: str) -> str:
-    if stump.is_constant:
-        return "always"
-    if np.isnan(value):
-        return f"{column} is missing"
-    if np.isinf(stump.threshold):
-        return f"{column} is known"
-    return f"{column} {'>' if value > stump.value_cut else '≤'} {stump.threshold:.6g}"

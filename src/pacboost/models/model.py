@@ -11,13 +11,8 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
-from pacboost.hypotheses.majority import Decision, Three, votes_within
-from pacboost.hypotheses.pattern import Pattern
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
-from pacboost.hypotheses.word_list import WordList
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.calibration import Calibration
 from pacboost.samples.bins import Bins
@@ -103,42 +98,9 @@ class Model:
         """Each feature's share of the votes, or for trees of what their splits won."""
         shares = np.zeros(self.n_features)
         for hypothesis, vote in zip(self.vote.hypotheses, self.vote.votes, strict=True):
-            shares += _shares(hypothesis, abs(float(vote)), self.n_features)
+            shares += hypothesis.importances(abs(float(vote)), self.n_features)
         total = shares.sum()
         return shares / total if total > 0 else shares
-
-
-def _within(hypothesis: Hypothesis, vote: float) -> list[tuple[Hypothesis, float]]:
-    """Give the rules that a rule is made of, each with its vote; nothing for a plain rule."""
-    if isinstance(hypothesis, Valued):
-        return [(hypothesis.rule, float(np.abs(hypothesis.values).max()))]
-    if isinstance(hypothesis, Pattern):
-        return [(rule, vote) for rule in hypothesis.rules]
-    if not isinstance(hypothesis, Three | Decision):
-        return []
-    return [
-        (rule, vote * abs(float(own)))
-        for within in votes_within(hypothesis)
-        for rule, own in zip(within.hypotheses, within.votes, strict=True)
-    ]
-
-
-def _shares(hypothesis: Hypothesis, vote: float, features: int) -> NDArray[np.float64]:
-    within = _within(hypothesis, vote)
-    if within or isinstance(hypothesis, Decision | Pattern):
-        own = [_shares(rule, part, features) for rule, part in within]
-        return np.asarray(np.sum([np.zeros(features), *own], axis=0))
-    if isinstance(hypothesis, TreeRule):
-        return np.bincount(hypothesis.feature, hypothesis.gain, features).astype(np.float64)
-    if isinstance(hypothesis, WordList):
-        said = np.abs(hypothesis.values[:-1] - hypothesis.values[-1]).max(axis=1)
-        return np.bincount(hypothesis.asked, vote * said, features).astype(np.float64)
-    if isinstance(hypothesis, StumpRule):
-        alone = np.zeros(features)
-        alone[hypothesis.feature] = vote
-        return alone
-    inner = getattr(hypothesis, "inner", None)
-    return vote * np.asarray(inner.feature_importances_)  # type: ignore[union-attr]
 
 
 def answer_names(classes: NDArray[Any]) -> tuple[str, ...]:

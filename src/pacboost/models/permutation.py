@@ -13,9 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Hypothesis, Valued
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table, Values
@@ -96,11 +94,8 @@ def asked(hypotheses: Iterable[Hypothesis], columns: int) -> list[int]:
     """Give the columns that rules ask for: all of them, if one rule is a black box."""
     found: set[int] = set()
     for hypothesis in hypotheses:
-        rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
-        if isinstance(rule, StumpRule):
-            found |= set() if rule.is_constant else {rule.feature}
-        elif isinstance(rule, TreeRule):
-            found |= set(rule.feature.tolist())
-        else:
+        features = hypothesis.features()
+        if features is None:
             return list(range(columns))
+        found |= features
     return sorted(found)

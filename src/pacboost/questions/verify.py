@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pacboost.boosters.choose import BOOSTERS
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import percent_above

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
@@ -28,7 +28,7 @@ from pacboost.training.filtering.standing import Court
 
 Floats = NDArray[np.float64]
 BITS = 4
-BOOSTERS: list[Accepting[Any]] = [
+BOOSTERS: list[FilteringBooster[Any]] = [
     Logit(),
     FilterBoost(),
     Mada(),
@@ -58,7 +58,9 @@ def intake(oracle: AbstractOracle, features: int = BITS) -> Intake:
     return Intake(oracle, np.array([-1, 1], dtype=np.int8), cube_bins(features))
 
 
-def court(booster: Accepting[Any], rounds: int = 5, seed: int = 0, features: int = BITS) -> Court:
+def court(
+    booster: FilteringBooster[Any], rounds: int = 5, seed: int = 0, features: int = BITS
+) -> Court:
     """A vote of stumps on bits, of which some are wrong."""
     generator = np.random.default_rng(seed)
     made = Court(booster, cube_bins(features), 1, cells=False)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
@@ -50,7 +50,7 @@ def majority(features: int = 3) -> BooleanConcept:
     return BooleanConcept(features, lambda X: X[:, :3].sum(axis=1) >= 2)
 
 
-def boosters(epsilon: float = EPSILON, edge: float = EDGE) -> list[Accepting[Any]]:
+def boosters(epsilon: float = EPSILON, edge: float = EDGE) -> list[FilteringBooster[Any]]:
     return [
         FilterBoost(),
         Mada(),
@@ -73,7 +73,7 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_on(
     world: World,
-    booster: Accepting[Any],
+    booster: FilteringBooster[Any],
     seed: int = 0,
     learner: Learner | None = None,
     kind: type[Filtering] = Faithful,
@@ -85,7 +85,7 @@ def run_on(
 
 def run_of(
     oracle: AbstractOracle,
-    booster: Accepting[Any],
+    booster: FilteringBooster[Any],
     seed: int = 0,
     learner: Learner | None = None,
     kind: type[Filtering] = Faithful,
@@ -126,7 +126,7 @@ def exact_weights(run: Filtering, world: BooleanConcept) -> Floats:
 
 
 @EACH
-def test_certified_stops_hold(booster: Accepting[Any]) -> None:
+def test_certified_stops_hold(booster: FilteringBooster[Any]) -> None:
     slow = isinstance(booster, Measure | Smooth)  # whose votes are small
     world, wrong, runs, certified = majority(), 0, 4 if slow else 8, 0
     goal = 0.15 if isinstance(booster, Projection) else EPSILON  # one bit has a risk of 1/4
@@ -144,7 +144,7 @@ def test_certified_stops_hold(booster: Accepting[Any]) -> None:
 
 @pytest.mark.slow
 @EACH
-def test_tests_and_stops_hold_in_many_runs(booster: Accepting[Any]) -> None:
+def test_tests_and_stops_hold_in_many_runs(booster: FilteringBooster[Any]) -> None:
     """μ is known exactly here: no interval of a run may miss it, and no stop may be false."""
     wrong, false_stops, runs = 0, 0, 300
     goal = 0.15 if isinstance(booster, Projection) else 0.4
@@ -206,7 +206,7 @@ def test_trusting_the_sample_is_caught() -> None:
 
 
 @EACH
-def test_a_useless_learner_is_found_out(booster: Accepting[Any]) -> None:
+def test_a_useless_learner_is_found_out(booster: FilteringBooster[Any]) -> None:
     for seed in range(4):
         run = finish(run_on(noise(), booster, seed, rounds=500))
         assert "no edge was found" in run.stopped
@@ -259,7 +259,7 @@ LATE = 1 + 2 / 3
     ids=NAMES[:4],
 )
 def test_rounds_stay_within_the_theorem_against_an_adversary(
-    booster: Accepting[Any], slack: float, late: float
+    booster: FilteringBooster[Any], slack: float, late: float
 ) -> None:
     world = cube(6)
     learner = FunctionLearner(adversary(world, EDGE + 0.12, 3))
@@ -285,7 +285,7 @@ def test_rounds_stay_within_the_theorem_against_an_adversary(
 
 
 @EACH
-def test_smoothness_is_what_the_draws_say(booster: Accepting[Any]) -> None:
+def test_smoothness_is_what_the_draws_say(booster: FilteringBooster[Any]) -> None:
     world = majority()
     run = run_on(world, booster, 2, rounds=9)
     known = exact_weights(run, world)

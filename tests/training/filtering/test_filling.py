@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
@@ -70,7 +70,7 @@ def p_value(kept: Kept, weights: Floats) -> float:
 
 @ALL
 @pytest.mark.parametrize("seed", [0, 1])
-def test_kept_rows_are_drawn_by_weight(booster: Accepting[Any], seed: int) -> None:
+def test_kept_rows_are_drawn_by_weight(booster: FilteringBooster[Any], seed: int) -> None:
     made = court(booster, seed=seed)
     filling, kept = filled(made, seed=seed)
     weights = weights_of(made)
@@ -82,7 +82,7 @@ def test_kept_rows_are_drawn_by_weight(booster: Accepting[Any], seed: int) -> No
 
 
 @ALL
-def test_chances_may_be_scaled_and_capped(booster: Accepting[Any]) -> None:
+def test_chances_may_be_scaled_and_capped(booster: FilteringBooster[Any]) -> None:
     """With a scale below some weights, those rows are all kept and weigh more than others."""
     made = court(booster)
     weights = weights_of(made)

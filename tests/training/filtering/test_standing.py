@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.projection import Projection
 from pacboost.hypotheses.stump import StumpRule
@@ -22,7 +22,7 @@ ALL = pytest.mark.parametrize("booster", BOOSTERS, ids=names)
 
 
 @ALL
-def test_codes_and_values_stand_alike(booster: Accepting[Any]) -> None:
+def test_codes_and_values_stand_alike(booster: FilteringBooster[Any]) -> None:
     made, world = court(booster), cube()
     X = world.domain()
     signs = world.truth(X)[:, None]
@@ -35,7 +35,7 @@ def test_codes_and_values_stand_alike(booster: Accepting[Any]) -> None:
 
 
 @ALL
-def test_a_wrong_row_weighs_its_part(booster: Accepting[Any]) -> None:
+def test_a_wrong_row_weighs_its_part(booster: FilteringBooster[Any]) -> None:
     """error ≤ factor · mean weight, point by point, whatever the votes."""
     for seed in range(20):
         made, world = court(booster, rounds=seed, seed=seed), cube()

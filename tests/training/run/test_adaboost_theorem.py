@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Measured
-from pacboost.boosters.exponential import ExponentialState
+from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.base.exponential import ExponentialState
 from pacboost.bounds.training import product_bound, rounding_slack
 from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.adversary import Adversary

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster, Moved
+from pacboost.boosters.base.booster import Booster, Moved
 from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.choose import BOOSTERS
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.hard import KEPT

@@ -5,7 +5,7 @@ before the rows are seen: the bounds pay for its size, and for nothing else.
 """
 
 from pacboost.learners.version_space.bands import DEFAULT_GRID, Band, Bands
-from pacboost.learners.version_space.finite_class import FiniteClass, Found
+from pacboost.learners.version_space.finite_class import FiniteClass, SearchResult
 from pacboost.learners.version_space.listed import Listed
 from pacboost.learners.version_space.literals import MOST_COUNTED, Conjunctions, Literals
 
@@ -16,7 +16,7 @@ __all__ = [
     "Bands",
     "Conjunctions",
     "FiniteClass",
-    "Found",
     "Listed",
     "Literals",
+    "SearchResult",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Answers, Names, Rule
-from pacboost.learners.version_space.finite_class import FiniteClass, Found
+from pacboost.learners.version_space.finite_class import FiniteClass, SearchResult
 from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Values
 
@@ -71,7 +71,7 @@ class Bands(FiniteClass):
         searched = 1 if self.feature is not None else features
         return 2 + searched * (self._ends()[0].size - 1)
 
-    def search(self, X: Values, signs: Signs) -> Found:
+    def search(self, X: Values, signs: Signs) -> SearchResult:
         """Go through all of them; "never" wins a tie, then the first feature does."""
         ends = np.array([-np.inf, *self.grid, np.inf])
         low, high = self._ends()
@@ -88,7 +88,7 @@ class Bands(FiniteClass):
                 mistakes = int(errors.min())
                 chosen = self._choose(np.flatnonzero(errors == mistakes), widths)
                 found = Band(j, float(ends[low[chosen]]), float(ends[high[chosen]]))
-        return Found(found, mistakes, survivors)
+        return SearchResult(found, mistakes, survivors)
 
     def _ends(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Number the ends of every band; 0 is -∞, the last is ∞."""

@@ -11,7 +11,7 @@ from pacboost.sources.table import Values
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search gives; ``survivors`` is None where the version space is too large to count."""
 
     rule: Rule
@@ -27,5 +27,5 @@ class FiniteClass(ABC):
         """Count the hypotheses for rows of so many features."""
 
     @abstractmethod
-    def search(self, X: Values, signs: Signs) -> Found:
+    def search(self, X: Values, signs: Signs) -> SearchResult:
         """Find a hypothesis with the fewest mistakes, and count those without any."""

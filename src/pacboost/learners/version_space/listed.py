@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pacboost.hypotheses.function import Function
-from pacboost.learners.version_space.finite_class import FiniteClass, Found
+from pacboost.learners.version_space.finite_class import FiniteClass, SearchResult
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Values
@@ -23,13 +23,13 @@ class Listed(FiniteClass):
         """As many as there are, whether they differ or not."""
         return len(self.functions)
 
-    def search(self, X: Values, signs: Signs) -> Found:
+    def search(self, X: Values, signs: Signs) -> SearchResult:
         """Ask them all; the first wins a tie."""
         sample = unlabelled(ArrayTable(X))
         rules = [Function(f, _name(f, i)) for i, f in enumerate(self.functions, start=1)]
         errors = [int((rule.answers(sample) != signs).sum()) for rule in rules]
         least = min(errors)
-        return Found(rules[errors.index(least)], least, errors.count(0))
+        return SearchResult(rules[errors.index(least)], least, errors.count(0))
 
 
 def _name(function: Callable[..., Any], number: int) -> str:

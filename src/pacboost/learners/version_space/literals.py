@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.hypotheses.hypothesis import Answers, Names, Rule
-from pacboost.learners.version_space.finite_class import FiniteClass, Found
+from pacboost.learners.version_space.finite_class import FiniteClass, SearchResult
 from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Values
 
@@ -74,7 +74,7 @@ class Conjunctions(FiniteClass):
         """Each feature is wanted true, wanted false, or not asked about."""
         return int(3**features + 1)
 
-    def search(self, X: Values, signs: Signs) -> Found:
+    def search(self, X: Values, signs: Signs) -> SearchResult:
         """Count all where they are few enough, else eliminate, and climb if that does not fit."""
         values = _true_values(X)
         bits, wanted = np.asarray(values == X), signs.astype(np.int64) * (1 if self.every else -1)
@@ -86,7 +86,7 @@ class Conjunctions(FiniteClass):
             tests = tuple(
                 (int(j), float(values[j]), bool(states[j] == 1) == self.every) for j in asked
             )
-        return Found(Literals(tests, self.every), mistakes, survivors)
+        return SearchResult(Literals(tests, self.every), mistakes, survivors)
 
 
 def _count(bits: NDArray[np.bool_], signs: Wanted) -> tuple[States | None, int, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.base.registry import BOOSTERS, LOSSES
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
@@ -17,22 +18,6 @@ from pacboost.models.model import Model
 from pacboost.sources.mixed import MixedFeatures
 
 KINDS = {
-    "adaboost": "AdaBoost",
-    "adaboost_v": "AdaBoostV",
-    "arc_gv": "Arc-gv",
-    "logit": "LogitBoost",
-    "gentle": "GentleBoost",
-    "mada": "MadaBoost",
-    "filter_boost": "FilterBoost",
-    "lp": "LPBoost",
-    "mlp": "MLPBoost",
-    "erlp": "ERLPBoost",
-    "corrective_erlp": "Corrective ERLPBoost",
-    "total": "TotalBoost",
-    "brown": "BrownBoost",
-    "majority": "Boost by majority",
-    "square": "Boosted regression",
-    "absolute": "Boosted regression of medians",
     "three_way": "Boosting by three oracles",
     "three_learners": "Majority of three learners",
     "majority_of": "Majority of boosters",
@@ -41,6 +26,7 @@ KINDS = {
     "random_forest": "Random forest",
     "extra_trees": "Extremely randomised trees",
 }
+"""Titles of what is not one booster; those of boosters come from their classes."""
 LEARNERS = {"Stump": "stumps", "Tree": "trees", "Words": "word lists"}
 
 
@@ -85,7 +71,7 @@ def of_model(model: Model) -> Subject:
     except NotCertified as problem:
         refusal = str(problem)
     learner = LEARNERS.get(ledger.learner, ledger.learner)
-    kind = KINDS.get(ledger.booster, ledger.booster.replace("_", " ").capitalize())
+    kind = _title(ledger.booster)
     return Subject(
         kind=f"{kind} over {learner}" if learner else kind,
         classes=tuple(str(name) for name in model.classes.tolist()),
@@ -97,6 +83,14 @@ def of_model(model: Model) -> Subject:
         model=model,
         ledger=ledger,
     )
+
+
+def _title(booster: str) -> str:
+    """Give the name of an algorithm as a title, for what a ledger calls its booster."""
+    if booster in KINDS:
+        return KINDS[booster]
+    known = BOOSTERS.get(booster) or LOSSES.get(booster)
+    return (known and known.title) or booster.replace("_", " ").capitalize()
 
 
 def mixed(model: Model) -> bool:

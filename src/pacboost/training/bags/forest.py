@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.forest import LOW, Tree
+from pacboost.hypotheses.forest import LOW, ForestTree
 from pacboost.kernels import forest_grow, forest_walk
 from pacboost.kernels.forest_grow import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
 from pacboost.samples.bins import Bins
@@ -49,7 +49,7 @@ class Limits:
 class TreeMember(Member):
     """A tree and what is needed to ask it; ``hard``: it names one class."""
 
-    inner: Tree
+    inner: ForestTree
     bins: Bins
     classes: int
     middle: float
@@ -150,9 +150,9 @@ class TreeMaker(Maker):
             self._columns, self._lines, self._parcels, self._weights, bag.counts, self._unit,
             self.limits.lightest, self._bins.middle, self._plan, desk, nodes, table, gains,
         )  # fmt: skip
-        return self.member(Tree(nodes[:written].copy(), table[:lines].copy(), gains))
+        return self.member(ForestTree(nodes[:written].copy(), table[:lines].copy(), gains))
 
-    def member(self, tree: Tree) -> TreeMember:
+    def member(self, tree: ForestTree) -> TreeMember:
         """Make a member of a tree."""
         return TreeMember(tree, self._bins, self.classes, self.middle, self.scale, self._hard)
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Learner

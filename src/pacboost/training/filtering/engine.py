@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
@@ -50,7 +50,7 @@ class Filtering:
         candidates: Candidates,
         intake: Intake,
         learner: Learner,
-        booster: Accepting[Any],
+        booster: FilteringBooster[Any],
         plan: Plan,
         answers: tuple[str, ...] = ("−", "+"),
     ) -> None:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pacboost.boosters.booster import Measured
-from pacboost.boosters.weighed import Weighed
+from pacboost.boosters.base.booster import Measured
+from pacboost.boosters.base.bounded_weights import BoundedWeights
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.ledgers.ledger import Round
@@ -117,7 +117,9 @@ class Faithful(Filtering):
     def rounds_without(self) -> Iterator[Event]:
         """Add a constant in the place of a coin, now one answer and now the other."""
         sign = 1 if len(self.court) % 2 else -1
-        vote = self._booster.vote(Measured(2, 1)) if isinstance(self._booster, Weighed) else 0.0
+        vote = (
+            self._booster.vote(Measured(2, 1)) if isinstance(self._booster, BoundedWeights) else 0.0
+        )
         entry = Round(
             number=len(self.court) + 1,
             error=0.5,
@@ -138,7 +140,7 @@ class Faithful(Filtering):
         yield self.rounds[-1]
 
     def _deserved(self, run: Run, done: FinishedRound, advantage: float) -> float:
-        if run.cells or not isinstance(self._booster, Weighed):
+        if run.cells or not isinstance(self._booster, BoundedWeights):
             return 1.0 if run.cells else done.entry.vote
         total = 2**40
         return self._booster.vote(Measured(total, round(total * (0.5 - advantage))))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.hypotheses.ballot import Ballot
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
@@ -46,7 +46,7 @@ class Standing:
 class Court:
     """The rules so far and their votes: they judge every example that is drawn."""
 
-    booster: Accepting[Any]
+    booster: FilteringBooster[Any]
     bins: Bins | None
     outputs: int
     cells: bool

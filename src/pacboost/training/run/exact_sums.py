@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Measured
+from pacboost.boosters.base.booster import Measured
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues
 from pacboost.kernels import measure
 from pacboost.kernels.threads import (

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Capacity, Learner

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Measured
+from pacboost.boosters.base.booster import Measured
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis
 from pacboost.samples.request import Sums
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.request import Request, Sums, Wholes

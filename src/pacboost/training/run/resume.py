@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.boosters.accepting import Accepting
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.capabilities import RevisingBooster
+from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis
 from pacboost.ledgers.ledger import Ledger
@@ -38,11 +39,12 @@ def state_after(
     booster, sample = rounds.booster, rounds.sample
     margins = rounds.scores.recomputed(hypotheses, votes)
     memories = [entry.memory for entry in ledger.rounds]
-    if isinstance(booster, Accepting) and booster.by_path:
+    if isinstance(booster, FilteringBooster) and booster.by_path:
         path = followed(booster, sample, hypotheses, memories, cells=rounds.cells)
         return booster.enter(state, margins, votes, path)
-    for rule, memory in zip(hypotheses, memories, strict=True) if booster.revises else ():
-        state = booster.recall(state, _agreement(rule, sample), memory)
+    if isinstance(booster, RevisingBooster):
+        for rule, memory in zip(hypotheses, memories, strict=True):
+            state = booster.recall(state, _agreement(rule, sample), memory)
     state = booster.resume(state, margins, votes, memories[-1])
     rounds.scores.look(booster, state, None)
     return state
@@ -56,7 +58,7 @@ def state_on_other_rows(
     path: Floats | None,
 ) -> Any:
     """Turn a fresh state into one of rows on which the earlier rounds were not trained."""
-    if not isinstance(booster, Accepting):
+    if not isinstance(booster, FilteringBooster):
         raise ParameterError(
             f"{booster.name} cannot continue on other rows: its weights do not follow from the "
             "margins; take a booster that can filter, such as logit"
@@ -65,7 +67,7 @@ def state_on_other_rows(
 
 
 def followed(
-    booster: Accepting[Any],
+    booster: FilteringBooster[Any],
     sample: Sample,
     rules: Sequence[Hypothesis],
     memories: Sequence[Sequence[float]],

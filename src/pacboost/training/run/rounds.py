@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import Booster, Measured, Moved
+from pacboost.boosters.base.booster import Booster, Measured, Moved
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Rule
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Round

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster, State
+from pacboost.boosters.base.booster import Booster, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import measure

@@ -15,11 +15,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PairState:
-    """The pattern of every row, as a number, and what rows of the other sign it is joined to."""
+    """The pattern of every row, as a number, and the pairs that are left."""
 
     signs: Signs
     base: Floats
-    """In units of the least."""
+    """Base weights, divided by the smallest."""
     patterns: NDArray[np.int64]
     margins: Floats
     weights: NDArray[np.int64]
@@ -27,7 +27,12 @@ class PairState:
     pairs: float = 0.0
     """The weight of all pairs that are left, each the product of its two rows'."""
     seen: list[Signs] = field(default_factory=list)
-    """What each rule said on all rows."""
+    """The answers of each rule on all rows."""
+
+    @property
+    def cast(self) -> list[float]:
+        """A vote of 1 for every rule: each adds one question to the table."""
+        return [1.0] * len(self.seen)
 
     @classmethod
     def of(cls, signs: Signs, base: Floats) -> PairState:
@@ -39,7 +44,7 @@ class PairState:
 
 
 def divided(state: PairState, column: Signs) -> PairState:
-    """Divide all patterns by what a rule says, (rows, 1)."""
+    """Split all patterns by the answers of a rule, (rows, 1)."""
     state.seen.append(np.ascontiguousarray(column[:, 0]))
     doubled = 2 * state.patterns + (column[:, 0] > 0)
     numbers = np.cumsum(np.bincount(doubled) > 0) - 1  # close the gaps
@@ -47,7 +52,7 @@ def divided(state: PairState, column: Signs) -> PairState:
 
 
 def weighed(state: PairState) -> PairState:
-    """Weigh rows by what of the other sign has their pattern; margins are those of the table."""
+    """Weigh rows by the rows of the other sign in their pattern; margins are the table's."""
     positive = state.signs[:, 0] > 0
     shares = np.broadcast_to(state.base, positive.shape)
     plus = np.bincount(state.patterns, shares * positive)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.adaboost_v import AdaBoostV
-from pacboost.boosters.aiming import Aiming
 from pacboost.boosters.arc_gv import ArcGV
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.margin_goal import MarginGoal
 from pacboost.errors import ParameterError
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
@@ -47,7 +47,7 @@ def surely(entries: list[Round], pairs: float) -> float:
 @pytest.mark.parametrize("rules", RULES)
 @given(class_samples(), st.booleans())
 @settings(max_examples=25, deadline=None)
-def test_the_margin_that_is_surely_reached(rules: Aiming, sample: Sample, stumps: bool) -> None:
+def test_the_margin_that_is_surely_reached(rules: MarginGoal, sample: Sample, stumps: bool) -> None:
     """Also with weights, missing values, and many classes, whose pairs have margins."""
     learner = Stump() if stumps else Tree(max_leaves=3, min_leaf_rows=1)
     run = Run(sample, learner, rules)
@@ -99,7 +99,7 @@ def test_plain_adaboost_does_not_come_as_far(edge: float) -> None:
 
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=3), Adversary(0.3)])
-def test_broken_off_and_taken_up_again(rules: Aiming, learner: Learner) -> None:
+def test_broken_off_and_taken_up_again(rules: MarginGoal, learner: Learner) -> None:
     X, signs = noisy(150, 3, seed=4)
     same_after_a_break(make_sample(X, signs), learner, rules, 12, 5)
 

@@ -21,13 +21,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement, Measured, Moved, edge_of
-from pacboost.boosters.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.booster import Agreement, Measured, Moved, edge_of
+from pacboost.boosters.base.exponential import Exponential, ExponentialState
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -35,11 +34,12 @@ from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
 
-class Aiming(Exponential):
-    """Exponential weights with votes for a goal; ``own`` is (least edge so far, ‖votes‖₁)."""
+class MarginGoal(Exponential):
+    """Exponential weights with votes that aim at a margin.
 
-    plain: ClassVar[bool] = True  # type: ignore[misc]
-    margin_share: ClassVar[float] = 0.0  # type: ignore[misc]
+    The ``own`` of a state is (least edge so far, ‖votes‖₁).
+    """
+
     tolerance: float
 
     def __post_init__(self) -> None:
@@ -49,10 +49,19 @@ class Aiming(Exponential):
                 "0 and 1"
             )
 
+    @property
+    def plain(self) -> bool:
+        """A rule gets one vote."""
+        return True
+
+    def share_of(self, state: ExponentialState) -> float:
+        """The margin of the worst row counts."""
+        return 0.0
+
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
     ) -> ExponentialState:
-        """Start with nothing noted."""
+        """Start with a least edge of 1 and no votes."""
         return replace(super().init(signs, base, targets), own=(1.0, 0.0))
 
     @abstractmethod
@@ -60,22 +69,22 @@ class Aiming(Exponential):
         """Give ρ for a rule of this edge, in (-1, 1)."""
 
     def vote_at(self, state: ExponentialState, edge: float) -> float:
-        """Give the vote above; none to a rule whose edge is no larger than the goal."""
+        """Give the vote of the module docstring; 0 to a rule whose edge is not above the goal."""
         own = math.atanh(edge) if edge < 1 else MOST_VOTE
         return round_vote(max(0.0, min(own, MOST_VOTE) - math.atanh(self.goal(state, edge))))
 
     def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
-        """Cast the vote, and note edge and vote."""
+        """Add the vote to the margins, and remember the edge and the vote."""
         vote = self.vote_at(state, found.edge)
         return self._noted(self._cast(state, agree, vote, found.error), found.edge, vote)
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for."""
+        """Give each cell the sign of the weighted majority of its rows."""
         edge = int(np.abs(sums.pulls).sum()) / sums.weight
         return np.sign(sums.pulls) * self.vote_at(state, edge)
 
     def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
-        """Add what the cells say, and note their edge and vote."""
+        """Add the values of the cells to the margins, and remember their edge and vote."""
         edge = edge_of(self.request(state), moved)
         return self._noted(super().move(state, moved), edge, float(np.abs(moved.values).max()))
 
@@ -89,7 +98,7 @@ class Aiming(Exponential):
         return float(state.margins.min()) / norm if norm > 0 else 0.0
 
     def stop(self, state: ExponentialState) -> str | None:
-        """Stop once no vote of rules that the learner finds could be better by the tolerance."""
+        """Stop once no vote of the learner's rules can have a margin larger by the tolerance."""
         margin, least = self.margin(state), state.own[0]
         if margin < least - self.tolerance:
             return None

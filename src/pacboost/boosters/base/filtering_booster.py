@@ -1,13 +1,13 @@
-"""Boosters whose weights are chances, so that they need no stored sample.
+"""Boosters whose weights are probabilities, so that they need no stored sample.
 
-Draw an example, keep it with the chance that its weight is, and forget it otherwise: what is kept
-is a sample of D_t (lecture 003's ``Filter``). For that, weights have to lie in [0, 1] whatever the
-rules did, and to be known from the example and the vote alone. Then the mean weight μ is the share
-of examples that are kept, and where a row that the vote errs or ties on weighs at least 1/k,
+Draw an example, and keep it with a probability equal to its weight: the examples that are kept are
+a sample of D_t (lecture 003's ``Filter``). This needs weights that lie in [0, 1] for any rules and
+that follow from the example and the vote alone. Then the mean weight μ is the share of examples
+that are kept, and if every row on which the vote errs or ties weighs at least 1/k,
 
     error ≤ k·μ,       D_t ≤ D/μ.
 
-Both hold whatever the learner does; only how many rounds it takes to lower μ depends on its edge.
+Both hold for any learner; only the number of rounds that it takes to lower μ depends on its edge.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster, S
+from pacboost.boosters.base.booster import Booster, S
 from pacboost.errors import ParameterError
 from pacboost.samples.sample import Signs
 
 Floats = NDArray[np.float64]
 
 
-class Accepting(Booster[S]):
-    """A booster that can filter."""
+class FilteringBooster(Booster[S]):
+    """A booster whose weights are probabilities, so that examples can be drawn by them."""
 
     error_factor: ClassVar[float] = 1.0
     """error ≤ error_factor · mean weight, whatever the rules; 0 where no such bound holds."""
     by_path: ClassVar[bool] = False
-    """Whether weights depend on the path of a row's margin, not only on where it has come to."""
+    """Whether weights depend on the whole path of a row's margin, not only on its last value."""
 
     @property
     def rate(self) -> float:
-        """The vote of every rule, if ``by_path``: a cell's value divided by it is h(x)."""
+        """The vote of every rule, if ``by_path``: the value of a cell divided by it is h(x)."""
         return 1.0
 
     @property
     def floor(self) -> float:
-        """What ∏ Z_t bounds is the error where that is above this."""
+        """∏ Z_t bounds the error only where the error is above this."""
         return 0.0
 
     @abstractmethod
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Give each row's chance to be kept, from its margins y·F(x) after so many rounds.
+        """Give each row's probability to be kept, from its margins y·F(x) after so many rounds.
 
         Margins are (rows,) or (rows, outputs). Of several outputs the one that weighs most
         decides, so that none of a row's weights exceeds the chance that the row is there. ``signs``
@@ -64,21 +64,21 @@ class Accepting(Booster[S]):
 
     @property
     def last_round(self) -> float:
-        """After how many rounds it ends, where that is settled before; infinite elsewhere."""
+        """The number of rounds, where it is fixed in advance; infinite elsewhere."""
         return math.inf
 
     def coin_below(self, rounds: int) -> float:
-        """Say below which mean chance any rule will do for the next round; 0: never."""
+        """Give the mean weight below which any rule will do for the next round; 0 for never."""
         return 0.0
 
     def start(self, shape: tuple[int, ...]) -> Floats:
-        """Give the log weights of rows before the first round, to ``follow`` from there."""
+        """Give the log weights of rows before the first round, where ``follow`` starts."""
         return np.zeros(shape)
 
     def follow(
         self, standing: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
     ) -> Floats:
-        """Give log weights after one more round, from those before it: only if ``by_path``.
+        """Give the log weights after one more round from those before it, if ``by_path``.
 
         ``agree`` holds y·h(x), for cells y·value/rate; ``memory`` is what the booster's ``memory``
         said after that round, and stands in the ledger.
@@ -88,7 +88,7 @@ class Accepting(Booster[S]):
     def enter(
         self, state: S, margins: Floats, votes: Sequence[float], standing: Floats | None = None
     ) -> S:
-        """Turn a fresh state into one of rows that earlier rounds were not trained on.
+        """Turn a fresh state into one for rows that earlier rounds were not trained on.
 
         Their margins are known, and if ``by_path`` their log weights ``standing``: ``resume``
         without a record of these rows.
@@ -104,5 +104,5 @@ class Accepting(Booster[S]):
 
 
 def heaviest(chances: Floats) -> Floats:
-    """Give one chance a row: of several outputs, the largest."""
+    """Give one probability for each row: the largest of its outputs."""
     return chances if chances.ndim == 1 else chances.max(axis=1)

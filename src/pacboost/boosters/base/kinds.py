@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Agreement
+from pacboost.boosters.base.booster import Agreement
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.sifting import Balance
 from pacboost.numerics.whole_products import Columns, Floats, margins_of, whole_votes, whole_weights
@@ -27,13 +27,13 @@ MOST_BASE = 2.0**26
 
 @dataclass(frozen=True, eq=False)
 class CorrectiveState:
-    """Rules as lines over kinds of rows, their votes and the weights; and the same for rows."""
+    """Rules over kinds of rows with votes and weights, and the margins and weights of rows."""
 
     signs: Signs
     first: Floats
-    """D_1 of every row and output, flat, in units of its own."""
+    """D_1 of every row and output, flat and not normalised."""
     kinds: NDArray[np.intp]
-    """The kind of each."""
+    """The kind of each row and output."""
     margins: Floats
     weights: NDArray[np.int64]
     base: Floats = field(default_factory=lambda: np.ones(1))
@@ -42,21 +42,21 @@ class CorrectiveState:
     """D of every kind."""
     columns: Columns = field(default_factory=lambda: np.empty((0, 1), dtype=np.int8))
     votes: Floats = field(default_factory=lambda: np.empty(0))
-    """Of sum 1."""
+    """The votes, which sum to 1."""
     share: float = 0.0
-    """Of how many rows, the worst, the margin is meant."""
+    """The share of the worst rows whose mean margin counts."""
     strength: float = 0.0
-    """What votes are multiplied with to weigh rows, where that is found anew every round."""
+    """The factor of votes in the weights, where it changes every round."""
     reach: float = 0.0
-    """How far below the least edge all edges are brought, where that changes."""
+    """How far below the least edge all edges are brought, where that distance changes."""
     balanced: Balance | None = None
-    """The last linear program, of boosters that solve them."""
+    """The last solution, of boosters that solve linear programs."""
     least: float = 1.0
     """The least edge of all rounds."""
     gap: float = np.inf
-    """By how much it exceeds the margin."""
+    """The least edge minus the margin."""
     factor: float = 1.0
-    """What votes of sum 1 are multiplied with to be cast."""
+    """The factor that turns votes of sum 1 into the votes of the classifier."""
     cast: list[Floats] = field(default_factory=list)
     """The votes as they were after each round."""
 
@@ -83,7 +83,7 @@ def one_kind(signs: Signs, base: Floats) -> CorrectiveState:
 
 
 def told_apart(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
-    """Take in a rule that has no vote yet, unless it is the first; split weights evenly."""
+    """Add a rule, with vote 0 unless it is the first, and split kinds and their weights by it."""
     keys = 3 * state.kinds + (agree.reshape(-1) + 1)
     found = np.flatnonzero(np.bincount(keys, minlength=3 * state.base.size))
     parent, value = found // 3, (found % 3 - 1).astype(np.int8)
@@ -108,7 +108,7 @@ def told_apart(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
 
 
 def cast_votes(state: CorrectiveState) -> CorrectiveState:
-    """Multiply the votes with their factor, and give rows their margins and weights."""
+    """Multiply the votes by their factor, and compute margins and weights of the rows."""
     votes = whole_votes(state.factor * state.votes)
     state.cast.append(votes)
     state.margins[:] = margins_of(state.columns, votes)[state.kinds].reshape(state.margins.shape)
@@ -117,7 +117,7 @@ def cast_votes(state: CorrectiveState) -> CorrectiveState:
 
 
 def weigh_rows(state: CorrectiveState) -> None:
-    """Make whole numbers of the weights, none less than one.
+    """Round the weights to integers of at least 1.
 
     An error of 0 then means that a rule has no mistakes, not only where weights are.
     """
@@ -127,7 +127,7 @@ def weigh_rows(state: CorrectiveState) -> None:
 
 
 def best_factor(margins: Floats, base: Floats) -> float:
-    """Find what to multiply margins with so that the mean of max(0, 1 - margin) is least.
+    """Find the factor of the margins that minimises the mean of max(0, 1 - margin).
 
     The slope is minus the sum of base·margin over margins below 1/factor. From below, that sum is
     negative at first and then grows; where it comes to 0 is the best 1/factor.

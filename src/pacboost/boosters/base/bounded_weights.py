@@ -1,9 +1,9 @@
-"""Weights between 0 and 1 that never rise above where rows start: what such boosters share.
+"""Weights between 0 and 1, relative to the first weight of a row: what such boosters share.
 
-Each adds two things: its vote, and how much a row weighs whose margin has come to some number. The
-rest is the same for all: a rule gets one vote, a cell the sign that most of its weight asks for,
-and weights are whole numbers of which no row has less than one, so that an error of 0 means that
-there was none.
+A subclass defines two things: the vote of a rule, and the weight of a row as a function of its
+margin. The rest is the same for all: a rule gets one vote, a cell gets the sign of the weighted
+majority of its rows, and weights are integers of at least 1, so that a weighted error of 0 means
+that the rule made no mistake.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting, Floats
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved, whole_values
+from pacboost.boosters.base.booster import Agreement, Booster, Measured, Moved, whole_values
+from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
@@ -29,52 +29,49 @@ Weights = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedState:
+class BoundedState:
     """Margins and weights of every row."""
 
     signs: Signs
     margins: Floats
     weights: Weights
     base: Floats
-    """What a row starts with, as the booster wants it: one a row and output, or one for all."""
+    """The first weights as ``_fill`` takes them: one for each row and output, or one for all."""
     total: int = 0
     """The exact sum of the weights."""
     first: int = 0
-    """The same before the first round."""
+    """The sum of the weights before the first round."""
     cast: list[float] = field(default_factory=list)
     standing: Floats | None = None
-    """Log weights, where they depend on the path."""
+    """Log weights, where these depend on the path of the margin."""
     shift: float = 0.0
-    """What the last round added to all of them, likewise."""
+    """The number that the last round added to all log weights."""
     own: tuple[float, ...] = ()
-    """What a booster keeps besides."""
+    """Further numbers that a booster needs."""
 
 
-class Plain(Booster[WeighedState]):
-    """What holds wherever rules of a plain edge are asked for, and get one vote for good."""
+class OneVotePerRule(Booster[BoundedState]):
+    """A booster that asks for a rule with a large edge and gives it one vote, never revised."""
 
-    def request(self, state: WeighedState) -> Request:
+    @property
+    def plain(self) -> bool:
+        """A rule gets one vote."""
+        return True
+
+    def request(self, state: BoundedState) -> Request:
         """Ask for a rule under the weights."""
         return Request(state.weights, state.signs, state.total, state.total, "error")
 
-    def votes(self, state: WeighedState) -> Floats:
-        """Give the votes; none is ever revised."""
-        return np.array(state.cast)
 
-    def last_vote(self, state: WeighedState) -> float:
-        """Give the newest vote."""
-        return state.cast[-1]
+class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
+    """What boosters with bounded weights share; a subclass defines votes and weights."""
 
-
-class Weighed(Accepting[WeighedState], Plain):
-    """The rules that are common to all."""
-
-    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> WeighedState:
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
         """Start with every row at its first weight."""
         rows, outputs = signs.shape
         own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
         mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * outputs
-        state = WeighedState(
+        state = BoundedState(
             signs=signs,
             margins=np.zeros(signs.shape),
             weights=np.empty(signs.shape, dtype=np.int64),
@@ -89,50 +86,46 @@ class Weighed(Accepting[WeighedState], Plain):
         """Give the vote of a rule."""
 
     def _based(self, units: Floats) -> Floats:
-        """Turn whole units into what ``_fill`` works with."""
+        """Turn the first weights, in whole units, into the base that ``_fill`` takes."""
         logs: Floats = np.log(units)
         return logs
 
     @abstractmethod
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        """Set the weights of some rows by their margins (log weights, if by path); sum them up."""
+        """Set the weights of some rows by their margins (or log weights); give their sum."""
 
-    def values(self, state: WeighedState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for."""
+    def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell the sign of the weighted majority of its rows."""
         agreed = int(np.abs(sums.pulls).sum())
         found = Measured(sums.weight, (sums.weight - agreed) // 2)
         return whole_values(np.sign(sums.pulls) * self.vote(found))
 
-    def step(self, state: WeighedState, agree: Agreement, found: Measured) -> WeighedState:
-        """Cast the vote and weigh anew."""
+    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
+        """Add the vote to the margins, and compute the new weights."""
         vote = self.vote(found)
         state.cast.append(vote)
         state.margins[:] += vote * agree
         return self._weigh(state)
 
-    def move(self, state: WeighedState, moved: Moved) -> WeighedState:
-        """Add what the cells say, and weigh anew."""
+    def move(self, state: BoundedState, moved: Moved) -> BoundedState:
+        """Add the values of the cells to the margins, and compute the new weights."""
         state.cast.append(1.0)
         state.margins[:] += state.signs * moved.values[moved.cells]
         return self._weigh(state)
 
-    def memory(self, state: WeighedState) -> list[float]:
-        """Nothing: margins say it all."""
-        return []
-
     def resume(
         self,
-        state: WeighedState,
+        state: BoundedState,
         margins: Floats,
         votes: Sequence[float],
         memory: list[float],
-    ) -> WeighedState:
-        """Weigh all rows by their margins."""
+    ) -> BoundedState:
+        """Compute the weights of all rows from their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._weigh(state)
 
-    def _weigh(self, state: WeighedState) -> WeighedState:
+    def _weigh(self, state: BoundedState) -> BoundedState:
         told = state.margins if state.standing is None else state.standing
         margins, weights, base = told.reshape(-1), state.weights.reshape(-1), state.base
         sums: list[int] = []
@@ -151,7 +144,7 @@ def fallen(heights: Floats, log_base: Floats, weights: Weights) -> int:
     return int(update.clipped(heights, log_base, weights))
 
 
-def light(state: WeighedState, epsilon: float) -> str | None:
+def light(state: BoundedState, epsilon: float) -> str | None:
     """Give the reason to stop once the mean weight, from 1 at the start, is below epsilon."""
     if state.total < epsilon * state.first:
         return f"the mean weight is below {epsilon:g}, so the training error is"

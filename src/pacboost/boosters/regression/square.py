@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.residual import Residual, ResidualState, check_shrinkage
+from pacboost.boosters.base.residual import Residual, ResidualState, check_shrinkage
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.kernels import residual
@@ -38,6 +38,7 @@ class Square(Residual):
     """
 
     name: ClassVar[str] = "square"
+    title: ClassVar[str] = "Boosted regression"
     potential: ClassVar[str] = "square"
 
     learning_rate: float = 1.0
@@ -50,7 +51,7 @@ class Square(Residual):
             raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
 
     def request(self, state: ResidualState) -> Request:
-        """Ask for cells in which residuals are alike."""
+        """Ask for cells in which residuals are similar."""
         penalty = self._penalty(state)
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
@@ -61,7 +62,7 @@ class Square(Residual):
         return sums.means(self._penalty(state) if shrunk else 0.0) / state.scale
 
     def weigh(self, state: ResidualState, start: int, stop: int) -> int:
-        """Pull for the residual."""
+        """Set pulls to the weighted residuals."""
         rows = slice(start, stop)
         own, scores, weights = state.targets[rows], state.margins[rows], state.weights[rows]
         return int(residual.pulls(own, scores, weights, state.scale, state.pulls[rows]))

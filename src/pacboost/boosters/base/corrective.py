@@ -23,8 +23,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved
-from pacboost.boosters.kinds import (
+from pacboost.boosters.base.booster import Agreement, Measured, Moved
+from pacboost.boosters.base.capabilities import RevisingBooster
+from pacboost.boosters.base.kinds import (
     CorrectiveState,
     best_factor,
     cast_votes,
@@ -45,15 +46,13 @@ MOST_SHARE = 0.99
 """What a share that is chosen may come to."""
 
 
-class Corrective(Booster[CorrectiveState]):
-    """The rules that are common to all; each adds how to find votes, and weights for them."""
+class Corrective(RevisingBooster[CorrectiveState]):
+    """What corrective boosters share; a subclass finds the votes and the weights for them."""
 
     potential: ClassVar[str] = "hinge"
-    plain: ClassVar[bool] = True  # type: ignore[misc]
-    revises: ClassVar[bool] = True  # type: ignore[misc]
 
     share: float | None
-    """Of how many rows, the worst, the margin is meant; None: twice the error of the first rule."""
+    """The share of the worst rows whose margin counts; None for twice the first rule's error."""
     tolerance: float
 
     def __post_init__(self) -> None:
@@ -65,24 +64,29 @@ class Corrective(Booster[CorrectiveState]):
         if not 0 < self.tolerance < 2:
             raise ParameterError(f"tolerance is {self.tolerance}; it must lie between 0 and 2")
 
+    @property
+    def plain(self) -> bool:
+        """A rule gets one vote."""
+        return True
+
     def share_of(self, state: CorrectiveState) -> float:
-        """Give the share that was asked for, or chosen."""
+        """Give the share that was set, or chosen by the first rule."""
         return state.share
 
     @abstractmethod
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Find the votes; those of the last round are there, with 0 for the newest rule."""
+        """Find new votes; the state holds those of the last round, and 0 for the newest rule."""
 
     @abstractmethod
     def weighed(self, state: CorrectiveState) -> Floats:
-        """Give D of every kind of rows for the votes there are."""
+        """Give the weight D of every kind of rows for the votes of the state."""
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Do again what ``corrected`` did, as far as the votes it found do not tell."""
+        """Repeat the part of ``corrected`` that cannot be derived from the votes it found."""
         return state
 
     def climb(self, state: CorrectiveState) -> Climb:
-        """Make ready for Newton's steps."""
+        """Prepare the ascent on the rules so far."""
         return Climb(state.columns, state.base, state.share, ACCURACY * self.tolerance)
 
     def room(self, state: CorrectiveState) -> float:
@@ -100,25 +104,25 @@ class Corrective(Booster[CorrectiveState]):
         return Request(state.weights, state.signs, total, total, "error")
 
     def unit(self, state: CorrectiveState) -> float:
-        """Cells say -1, +1, or nothing."""
+        """The unit is 1: the value of a cell is -1, +1 or 0."""
         return 1.0
 
     def values(self, state: CorrectiveState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell the sign that most of its weight asks for."""
+        """Give each cell the sign of the weighted majority of its rows."""
         return np.sign(sums.pulls).astype(np.float64)
 
     def step(self, state: CorrectiveState, agree: Agreement, found: Measured) -> CorrectiveState:
-        """Take in a rule, and find all votes and weights anew."""
+        """Add a rule, and find new votes and weights."""
         least = min(state.least, _edge(state, agree))
         return self._settled(self.corrected(replace(self._taken_in(state, agree), least=least)))
 
     def move(self, state: CorrectiveState, moved: Moved) -> CorrectiveState:
-        """Take in what cells say."""
+        """Add the signs of the cells as a rule."""
         said = np.sign(moved.values).astype(np.int8)[moved.cells]
         return self.step(state, said * state.signs, Measured(1, 0))
 
     def _taken_in(self, state: CorrectiveState, agree: Agreement) -> CorrectiveState:
-        """Take in a rule; after the first, it is known what share to go by.
+        """Add a rule; the first rule decides the share, if none was set.
 
         Of a share of twice its error it is wrong on half: a soft margin of 0. With less, the best
         vote could be one of rules that contradict each other, and say nothing.
@@ -129,7 +133,7 @@ class Corrective(Booster[CorrectiveState]):
         return told_apart(state, agree)
 
     def _settled(self, state: CorrectiveState) -> CorrectiveState:
-        """Derive all else from the votes."""
+        """Derive everything else from the votes."""
         margins = margins_of(state.columns, state.votes)
         return cast_votes(
             replace(
@@ -141,7 +145,7 @@ class Corrective(Booster[CorrectiveState]):
         )
 
     def memory(self, state: CorrectiveState) -> list[float]:
-        """The least edge, strength, reach and factor, and votes of sum 1 that are not 0."""
+        """Give least edge, strength, reach and factor, and the votes of sum 1 that are not 0."""
         some = np.flatnonzero(state.votes)
         votes = np.stack([some, state.votes[some]], axis=1).reshape(-1)
         return [state.least, state.strength, state.reach, state.factor, *votes.tolist()]
@@ -149,7 +153,7 @@ class Corrective(Booster[CorrectiveState]):
     def recall(
         self, state: CorrectiveState, agree: Agreement, memory: list[float]
     ) -> CorrectiveState:
-        """Take in a rule, and the votes that were found then."""
+        """Add a rule, with the votes that were found in the earlier run."""
         state = self.replayed(self._taken_in(state, agree))
         least, strength, reach, factor = memory[:4]
         votes = np.zeros(len(state.columns))
@@ -160,13 +164,17 @@ class Corrective(Booster[CorrectiveState]):
     def resume(
         self, state: CorrectiveState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> CorrectiveState:
-        """Weigh all rows by the last votes."""
+        """Compute the weights of all rows from the last votes."""
         del state.cast[-1]
         return self._settled(state)
 
     def votes(self, state: CorrectiveState) -> Floats:
-        """Give the votes of all rounds as they are now."""
+        """Give the current votes of all rounds."""
         return self.votes_after(state, len(state.cast))
+
+    def last_vote(self, state: CorrectiveState) -> float:
+        """Give the current vote of the newest round."""
+        return float(self.votes(state)[-1])
 
     def votes_after(self, state: CorrectiveState, rounds: int) -> Floats:
         """Give the votes as they were after so many rounds."""
@@ -177,7 +185,7 @@ class Corrective(Booster[CorrectiveState]):
         return np.maximum(1 - margins, 0.0)
 
     def stop(self, state: CorrectiveState) -> str | None:
-        """Stop when the gap is closed."""
+        """Stop when the gap is within the tolerance."""
         if state.gap <= self.tolerance:
             return (
                 f"the margin is within {self.tolerance:g} of the least edge: if the learner found "
@@ -187,5 +195,5 @@ class Corrective(Booster[CorrectiveState]):
 
 
 def _edge(state: CorrectiveState, agree: Agreement) -> float:
-    """The edge of a rule under the weights there are."""
+    """Give the edge of a rule under the current weights."""
     return int((state.weights * agree).sum()) / int(state.weights.sum())

@@ -1,16 +1,16 @@
-"""The rules a booster is made of.
+"""The interface of a booster.
 
-The one loop (training/run/loop.py) asks them in this order, every round:
+In every round the boosting loop (in ``pacboost.training``) calls these methods in this order:
 
-    request = booster.request(state)              what to learn now
-    values = booster.values(state, sums, cells)   what each cell of the learner's rule shall say
-    state = booster.move(state, moved)            the cells have spoken
-    reason = booster.stop(state)                  whether to go on
+    request = booster.request(state)              weights (and pulls) of the rows for the learner
+    values = booster.values(state, sums, cells)   what each cell of the rule adds to the scores
+    state = booster.move(state, moved)            the state after these values were added
+    reason = booster.stop(state)                  a reason to stop, or None
 
-A rule that answers -1 or +1 needs no values: it gets one vote, and ``step`` stands for ``values``
-and ``move``. Arrays are (rows, outputs); two classes need one output. All that is summed over rows
-is whole, so an error of one unit in 2^52 keeps all its digits. A state belongs to one run: ``step``
-and ``move`` may reuse its arrays, so the state that went in is spent.
+A rule that answers -1 or +1 gets one vote, and ``step`` takes the place of ``values`` and ``move``.
+Arrays have the shape (rows, outputs); two classes need one output. Whatever is summed over rows is
+an integer, so that an error of one unit in 2^52 keeps all its digits. A state belongs to one run:
+``step`` and ``move`` may reuse its arrays, and the state passed in must not be used afterwards.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ Agreement = NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Measured:
-    """How much weight there was, and on how much of it the rule was wrong.
+    """The total weight of the rows, and the weight of those on which the rule was wrong.
 
     >>> Measured(total=10, wrong=3).edge
     0.4
@@ -70,42 +70,62 @@ class Moved:
     cells: Cells
     values: CellValues
     normaliser: float
-    """By how much the mean potential is multiplied, where the sums tell; else 1."""
+    """The factor by which the mean potential changes, where the sums determine it; else 1."""
     rows: NDArray[np.intp] | None = None
-    """The rows whose cell adds anything, where the others are to be left alone; None for all."""
+    """The rows whose cell has a value other than 0, where only those change; None for all rows."""
 
 
 class State(Protocol):
-    """What every state shows to the loop."""
+    """The part of a booster's state that the loop reads."""
 
     @property
     def margins(self) -> NDArray[np.float64]:
         """y·F(x) of every row under the votes so far, (rows, outputs); F(x) in regression."""
+
+    @property
+    def cast(self) -> Sequence[Any]:
+        """The votes in order; 1 for each round in which cells have values of their own."""
 
 
 S = TypeVar("S", bound=State)
 
 
 class Booster(ABC, Generic[S]):
-    """A small frozen object of pure rules."""
+    """The rules of a boosting algorithm: a small frozen object without state.
+
+    A subclass whose file lies in ``pacboost/boosters`` is found by its name. What only some
+    boosters can do is declared by a capability: ``RevisingBooster``, ``FilteringBooster`` or
+    ``FinalTable``.
+    """
 
     name: ClassVar[str]
+    """The name by which users and ledgers know the booster; it is also the name of its file."""
+    title: ClassVar[str] = ""
+    """The name of the algorithm in reports; empty to derive it from ``name``."""
     potential: ClassVar[str]
-    """Which function of the margin the weights are the slope of; bounds go by it."""
-    plain: bool = False
-    """Whether a rule gets one vote, the same in all its cells but for the sign."""
-    prior: bool = False
-    """Whether the first round is a constant: what is known before any feature is looked at."""
-    multiclass: str = "pairs"
-    """How more than two classes are met: "pairs" of row and class, each a problem of its own;
-    "rows", whose rule names a class and is right or wrong; "softmax", all at once; or "two": not
-    at all."""
+    """The function of the margin whose slope gives the weights; bounds depend on it."""
+    revises: ClassVar[bool] = False
+    """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
 
-    revises: bool = False
-    """Whether a round may change the votes of earlier ones, as corrective boosters do."""
-    margin_share: float | None = None
-    """Set if the margin is maximised: of the worst so large a share of the rows; 0: of the worst.
-    The loop then records it, and how far it can be from the best."""
+    @property
+    def plain(self) -> bool:
+        """Whether a rule gets one vote, the same in all its cells except for the sign."""
+        return False
+
+    @property
+    def prior(self) -> bool:
+        """Whether the first round is a constant that is fitted before any feature is looked at."""
+        return False
+
+    @property
+    def multiclass(self) -> str:
+        """How the booster treats more than two classes.
+
+        "pairs": every pair of row and class is a binary problem; "m1" and "samme": a rule names a
+        class and is right or wrong; "softmax": all classes at once; "two": it takes two classes
+        only. AdaBoost calls its pairs "mh".
+        """
+        return "pairs"
 
     @property
     def plain_votes(self) -> bool:
@@ -122,76 +142,76 @@ class Booster(ABC, Generic[S]):
         """
 
     def unit(self, state: S) -> float:
-        """Give what all values are multiples of, so that scores add up exactly."""
+        """Give the unit that all values are multiples of, so that scores add up exactly."""
         return VOTE_UNIT
 
     @abstractmethod
     def request(self, state: S) -> Request:
-        """Give whole-number weights, and pulls where they are not the signs themselves."""
+        """Give integer weights, and pulls where they are not the signs themselves."""
 
     @abstractmethod
     def values(self, state: S, sums: Sums, cells: Cells) -> CellValues:
-        """Say what each cell shall add to the scores, (cells, outputs)."""
+        """Give the value that each cell adds to the scores, (cells, outputs)."""
 
     @abstractmethod
     def move(self, state: S, moved: Moved) -> S:
-        """Take in what the cells added."""
+        """Give the state after the cells added their values."""
 
     def step(self, state: S, agree: Agreement, found: Measured) -> S:
-        """Take in a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
+        """Give the state after a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
         raise ParameterError(f"{self.name} gives values to cells, not votes to rules")
 
-    @abstractmethod
     def memory(self, state: S) -> list[float]:
-        """Give what ``resume`` needs to know besides votes and margins; it goes into the ledger."""
+        """Give what ``resume`` needs besides votes and margins; the ledger keeps it."""
+        return []
 
     @abstractmethod
     def resume(
         self, state: S, margins: NDArray[np.float64], votes: Sequence[float], memory: list[float]
     ) -> S:
-        """Turn a fresh state into the one an earlier run ended with, to go on exactly as it would.
+        """Turn a fresh state into the last state of an earlier run, to continue exactly.
 
         Given are the votes and the last memory of that run, and the margins of its vote.
         """
 
-    @abstractmethod
     def votes(self, state: S) -> NDArray[np.float64]:
-        """Give the votes of all rounds; a corrective booster may have revised the past."""
+        """Give the current votes of all rounds."""
+        return np.array(state.cast)
 
     def votes_after(self, state: S, rounds: int) -> NDArray[np.float64]:
         """Give the votes as they were after so many rounds."""
         return self.votes(state)[:rounds]
 
     def share_of(self, state: S) -> float | None:
-        """Give ``margin_share``, or what it has come to be."""
-        return self.margin_share
+        """Give the share of the worst rows whose mean margin is maximised; 0 for the worst row.
 
-    def recall(self, state: S, agree: Agreement, memory: list[float]) -> S:
-        """Take in a round of an earlier run, in order, before ``resume``; only if ``revises``."""
-        raise ParameterError(f"{self.name} does not revise its votes")
+        None for boosters that do not maximise a margin. Otherwise the loop records that margin, and
+        how far it can be from the largest one.
+        """
+        return None
 
     def costs(self, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
-        """Say what each margin costs after so many rounds: at least 1 where it is 0 or less.
+        """Give the cost of each margin after so many rounds: at least 1 where it is 0 or less.
 
-        Only boosters whose potential has no kernel (training/run/potentials.py) are asked.
+        The loop calls this only for boosters with a potential that has no kernel.
         """
         raise ParameterError(f"{self.name} has a potential that is measured without it")
 
     def costs_now(self, state: S, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
-        """Give the costs where it takes more than margins and rounds to know them."""
+        """Give the costs, where they depend on more of the state than margins and rounds."""
         return self.costs(margins, rounds)
 
     def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
-        """Make the final classifier of the rules and their votes: the vote itself, mostly."""
+        """Give the final classifier made of the rules and their votes: by default, the vote."""
         return vote
 
     def parted(self, vote: Vote) -> Vote:
-        """Give the rules and votes that ``joined`` made a final classifier of."""
+        """Give the rules and votes from which ``joined`` made the final classifier."""
         return vote
 
     def last_vote(self, state: S) -> float:
         """Give the vote of the newest round."""
-        return float(self.votes(state)[-1])
+        return float(state.cast[-1])
 
     def stop(self, state: S) -> str | None:
         """Give a reason to stop, or None to go on."""
@@ -205,7 +225,7 @@ def whole_values(values: NDArray[np.float64], unit: float = VOTE_UNIT) -> CellVa
 
 
 def edge_of(request: Request, moved: Moved) -> float:
-    """Give the edge that cells had under the weights they were found for."""
+    """Give the edge of cells under the weights for which they were found."""
     right = request.pulls * np.sign(moved.values).astype(np.int8)[moved.cells]
     return int((request.weights * right).sum()) / request.weight
 

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster, Moved, whole_values
+from pacboost.boosters.base.booster import Booster, Moved, whole_values
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import residual
@@ -38,17 +38,17 @@ ALL_MET = "every target is met"
 
 @dataclass(frozen=True, eq=False)
 class ResidualState:
-    """Scores of every row, what they should be, and what the rows pull for."""
+    """Scores of every row, their targets, and the pulls of the rows."""
 
     targets: NDArray[np.float64]
     margins: NDArray[np.float64]
     """The scores F, (rows, 1)."""
     weights: NDArray[np.int64]
     pulls: NDArray[Any]
-    """Whole numbers, or signs that the weights are multiplied with."""
+    """Integers, or signs that are multiplied by the weights."""
     unit: float
     weighted: bool
-    """Whether rows weigh differently."""
+    """Whether rows have different weights."""
     weight: int
     pull: int = 0
     largest: float = 0.0
@@ -59,9 +59,9 @@ class ResidualState:
 
 
 class Residual(Booster[ResidualState]):
-    """A booster of regression; each adds what rows pull for, and the best value of a cell."""
+    """A booster of regression; a subclass defines pulls and the best value of a cell."""
 
-    prior: ClassVar[bool] = True  # type: ignore[misc]
+    prior: ClassVar[bool] = True
     pull_type: ClassVar[type[np.int64 | np.int8]] = np.int64
 
     learning_rate: float
@@ -69,7 +69,7 @@ class Residual(Booster[ResidualState]):
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
     ) -> ResidualState:
-        """Start with all scores 0; a row weighs one unit at least."""
+        """Start with all scores at 0; a row weighs at least one unit."""
         if targets is None:
             raise ParameterError(
                 f"{self.name} is for regression and needs numbers to predict; for classes take "
@@ -92,11 +92,11 @@ class Residual(Booster[ResidualState]):
         return self._advance(state, None)
 
     def unit(self, state: ResidualState) -> float:
-        """Give the unit of values, which goes by the largest target."""
+        """Give the unit of values, which depends on the largest target."""
         return state.unit
 
     def values(self, state: ResidualState, sums: Sums, cells: Cells) -> CellValues:
-        """Give each cell what is best for its rows, shrunk; the first constant is not."""
+        """Give each cell the best value for its rows, shrunk unless it is the first constant."""
         first = not state.cast and len(sums.pulls) == 1
         rate = 1.0 if first else self.learning_rate
         return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
@@ -112,13 +112,9 @@ class Residual(Booster[ResidualState]):
         """Write the pulls of some rows, and give the sum of their absolute values."""
 
     def move(self, state: ResidualState, moved: Moved) -> ResidualState:
-        """Add what the cells say, and pull anew."""
+        """Add the values of the cells to the scores, and compute the new pulls."""
         state.cast.append(1.0)
         return self._advance(state, moved)
-
-    def memory(self, state: ResidualState) -> list[float]:
-        """Nothing: scores say it all."""
-        return []
 
     def resume(
         self,
@@ -127,18 +123,10 @@ class Residual(Booster[ResidualState]):
         votes: Sequence[float],
         memory: list[float],
     ) -> ResidualState:
-        """Take the scores over, and pull anew."""
+        """Restore the scores, and compute the pulls."""
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._advance(state, None)
-
-    def votes(self, state: ResidualState) -> NDArray[np.float64]:
-        """Votes of 1: the cells hold what is added."""
-        return np.array(state.cast)
-
-    def last_vote(self, state: ResidualState) -> float:
-        """Give the newest vote."""
-        return state.cast[-1]
 
     def stop(self, state: ResidualState) -> str | None:
         """Stop when no residual is as large as a unit."""

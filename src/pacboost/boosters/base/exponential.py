@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from pacboost.boosters.booster import Agreement, Booster, Measured, Moved
+from pacboost.boosters.base.booster import Agreement, Booster, Measured, Moved
 from pacboost.kernels import update
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, VOTE_UNIT, round_vote
@@ -42,11 +42,11 @@ class ExponentialState:
     total_vote: float = 0.0
     cast: list[float] = field(default_factory=list)
     own: tuple[float, ...] = ()
-    """What a booster keeps besides, to choose its votes by."""
+    """Further numbers that a booster needs to choose its votes."""
 
 
 class Exponential(Booster[ExponentialState]):
-    """What all boosters with this potential share; each adds its own votes."""
+    """What all boosters with this potential share; a subclass defines the votes."""
 
     potential: ClassVar[str] = "exponential"
     criterion: ClassVar[str] = "z"
@@ -81,13 +81,13 @@ class Exponential(Booster[ExponentialState]):
         return Request(state.weights, state.signs, state.total, state.total, self.criterion)
 
     def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
-        """Cast the vote and weigh anew."""
+        """Add the vote to the margins, and compute the new weights."""
         return self._cast(state, agree, self.vote(found), found.error)
 
     def _cast(
         self, state: ExponentialState, agree: Agreement, vote: float, error: float
     ) -> ExponentialState:
-        """Add the vote of a rule with this error to the margins, and weigh anew.
+        """Add the vote of a rule with this error to the margins, and compute the new weights.
 
         Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
         or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
@@ -103,7 +103,7 @@ class Exponential(Booster[ExponentialState]):
         )
 
     def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
-        """Add what the cells say, and weigh anew in a scale that keeps the total."""
+        """Add the values of the cells to the margins, and compute weights of a similar total."""
         state.cast.append(1.0)
         shift = round_vote(math.log(FRESH_TOTAL / state.total) - math.log(moved.normaliser))
         state = replace(state, log_scale=state.log_scale + shift)
@@ -133,7 +133,7 @@ class Exponential(Booster[ExponentialState]):
         raise NotImplementedError
 
     def memory(self, state: ExponentialState) -> list[float]:
-        """The scale, which depends on all totals before, and the votes cast whole."""
+        """Give the scale, which depends on all earlier totals, and the sum of the votes."""
         return [state.log_scale, state.total_vote, *state.own]
 
     def resume(
@@ -143,29 +143,21 @@ class Exponential(Booster[ExponentialState]):
         votes: Sequence[float],
         memory: list[float],
     ) -> ExponentialState:
-        """Cast the old votes again, then weigh all rows by their margins."""
+        """Restore the votes, and compute the weights of all rows from their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
         log_scale, total_vote, *own = memory
         state = replace(state, total_vote=total_vote, log_scale=log_scale, own=tuple(own))
         return self._weigh(state, None, 0.0)
 
-    def votes(self, state: ExponentialState) -> NDArray[np.float64]:
-        """Give the votes; none is ever revised."""
-        return np.array(state.cast)
-
-    def last_vote(self, state: ExponentialState) -> float:
-        """Give the newest vote."""
-        return state.cast[-1]
-
     def _weigh(
         self, state: ExponentialState, agree: Agreement | None, vote: float
     ) -> ExponentialState:
-        """Weigh all rows; if their total is out of range, choose the scale anew and weigh again."""
+        """Compute all weights; if their total is out of range, do so again with another scale."""
         return self._in_range(replace(state, total=_weigh_once(state, agree, vote)))
 
     def _in_range(self, state: ExponentialState) -> ExponentialState:
-        """Choose the scale anew if the total is out of range.
+        """Choose another scale if the total is out of range.
 
         The range is left when votes are large (a learning rate above 1), or when most of the
         weight sits on rows of a few units, whose rounding a prediction cannot see.

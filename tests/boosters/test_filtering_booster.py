@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.boosters.accepting import Accepting
-from pacboost.boosters.booster import Measured, Moved
-from pacboost.boosters.choose import BOOSTERS
+from pacboost.boosters.base.booster import Measured, Moved
+from pacboost.boosters.base.filtering_booster import FilteringBooster
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
@@ -31,7 +31,7 @@ from tests.training.run.prefixes import class_samples, shares, wrong
 
 Floats = NDArray[np.float64]
 
-BY_MARGIN: list[Accepting[Any]] = [
+BY_MARGIN: list[FilteringBooster[Any]] = [
     Logit(),
     Logit(0.3, prior=True),
     Mada(),
@@ -39,19 +39,19 @@ BY_MARGIN: list[Accepting[Any]] = [
     Measure(0.5, 0.3),
     Smooth(0.5, 0.1),
 ]
-ALL: list[Accepting[Any]] = [*BY_MARGIN, Projection(0.5, 0.2)]
+ALL: list[FilteringBooster[Any]] = [*BY_MARGIN, Projection(0.5, 0.2)]
 LEARNERS: list[Learner] = [Stump(), Tree(max_leaves=4, min_leaf_rows=1)]
 MANY = settings(max_examples=80, deadline=None)
 
 
-def weighing(booster: Accepting[Any], state: Any) -> NDArray[np.int64]:
+def weighing(booster: FilteringBooster[Any], state: Any) -> NDArray[np.int64]:
     """What a row counts for in whole numbers: Newton's steps have it in their pulls."""
     request = booster.request(state)
     own = np.abs(request.pulls) if isinstance(booster, Logit) else request.weights
     return np.asarray(own.max(axis=1))
 
 
-def chances(booster: Accepting[Any], run: Run) -> Floats:
+def chances(booster: FilteringBooster[Any], run: Run) -> Floats:
     if booster.by_path:
         return np.asarray(np.exp(run._state.standing).max(axis=1))
     return booster.chances(run._state.margins, len(run.done), run.sample.signs)
@@ -60,7 +60,7 @@ def chances(booster: Accepting[Any], run: Run) -> Floats:
 @given(class_samples(), st.sampled_from(ALL), st.sampled_from(LEARNERS))
 @MANY
 def test_chances_are_the_weights_in_memory(
-    sample: Sample, booster: Accepting[Any], learner: Learner
+    sample: Sample, booster: FilteringBooster[Any], learner: Learner
 ) -> None:
     run = Run(sample, learner, booster, seed=1)
     first = shares(sample)
@@ -77,7 +77,7 @@ def test_chances_are_the_weights_in_memory(
 @given(class_samples(), st.sampled_from(BY_MARGIN), st.sampled_from(LEARNERS))
 @MANY
 def test_the_error_is_at_most_the_factor_times_the_mean_chance(
-    sample: Sample, booster: Accepting[Any], learner: Learner
+    sample: Sample, booster: FilteringBooster[Any], learner: Learner
 ) -> None:
     """Row by row: one that is wrong or tied is kept with a chance of at least 1/factor."""
     run = Run(sample, learner, booster, seed=1)
@@ -88,7 +88,7 @@ def test_the_error_is_at_most_the_factor_times_the_mean_chance(
 
 
 @pytest.mark.parametrize("booster", BY_MARGIN, ids=lambda b: b.name)
-def test_a_smaller_factor_is_caught(booster: Accepting[Any]) -> None:
+def test_a_smaller_factor_is_caught(booster: FilteringBooster[Any]) -> None:
     """A row that is tied shows it at once."""
     margins = np.array([0.0, 1e-9, -1e-9])
     kept = booster.chances(margins, 0)
@@ -99,7 +99,7 @@ def test_a_smaller_factor_is_caught(booster: Accepting[Any]) -> None:
 @given(class_samples(), st.sampled_from(ALL), st.sampled_from(LEARNERS), st.integers(0, 6))
 @MANY
 def test_entering_rows_go_on_as_if_they_had_been_there(
-    sample: Sample, booster: Accepting[Any], learner: Learner, rounds: int
+    sample: Sample, booster: FilteringBooster[Any], learner: Learner, rounds: int
 ) -> None:
     run = Run(sample, learner, booster, seed=1)
     for _ in islice(run, rounds):
@@ -128,7 +128,7 @@ def test_entering_rows_go_on_as_if_they_had_been_there(
 
 @pytest.mark.parametrize("booster", BY_MARGIN[2:], ids=lambda b: b.name)
 def test_rows_kept_by_chance_and_weighed_by_its_inverse_stand_for_all(
-    booster: Accepting[Any],
+    booster: FilteringBooster[Any],
 ) -> None:
     """Base weights 1/chance make all rows that are kept equal when they enter."""
     margins = np.linspace(-1, 0.9, 50)[:, None] * 0.5
@@ -181,5 +181,5 @@ def test_mada_is_promised_more_rounds_the_more_it_shrinks() -> None:
 
 
 def test_all_that_can_filter_are_tested_here() -> None:
-    known = {name for name, kind in BOOSTERS.items() if issubclass(kind, Accepting)}
+    known = {name for name, kind in BOOSTERS.items() if issubclass(kind, FilteringBooster)}
     assert known == {booster.name for booster in ALL} | {"majority"}  # which test_majority.py tests

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.residual import Residual, ResidualState, check_shrinkage
+from pacboost.boosters.base.residual import Residual, ResidualState, check_shrinkage
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.kernels import residual
 from pacboost.samples.request import Request, Sums
@@ -33,6 +33,7 @@ class Absolute(Residual):
     """
 
     name: ClassVar[str] = "absolute"
+    title: ClassVar[str] = "Boosted regression of medians"
     potential: ClassVar[str] = "absolute"
     pull_type: ClassVar[type[np.int64 | np.int8]] = np.int8
 
@@ -60,7 +61,7 @@ class Absolute(Residual):
         return medians
 
     def weigh(self, state: ResidualState, start: int, stop: int) -> int:
-        """Pull up or down."""
+        """Set pulls to the signs of the residuals."""
         rows = slice(start, stop)
         own, scores, weights = state.targets[rows], state.margins[rows], state.weights[rows]
         return int(residual.sides(own, scores, weights, state.unit, state.pulls[rows]))

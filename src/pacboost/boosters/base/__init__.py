@@ -1,0 +1,1 @@
+"""What boosters share: the interface, its capabilities, and the weights of whole families."""

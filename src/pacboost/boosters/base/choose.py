@@ -1,0 +1,56 @@
+"""Make a booster of what users name as one."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.registry import BOOSTERS, LOSSES
+from pacboost.errors import ParameterError
+
+
+def as_loss(choice: Any) -> Booster[Any]:
+    """Give the booster of regression for the name of a loss.
+
+    >>> as_loss("absolute")
+    Absolute(learning_rate=1.0)
+    """
+    if isinstance(choice, str) and choice in LOSSES:
+        return LOSSES[choice]()
+    raise ParameterError(f"loss is {choice!r}; it may be {', '.join(map(repr, LOSSES))}")
+
+
+def as_booster(choice: Any) -> Booster[Any]:
+    """Give the booster for a name, for ``"module:Class"``, or for a booster itself.
+
+    >>> as_booster("gentle")
+    Gentle(learning_rate=1.0)
+    >>> as_booster("pacboost.boosters.gentle:Gentle")
+    Gentle(learning_rate=1.0)
+    """
+    if isinstance(choice, Booster):
+        return choice
+    if isinstance(choice, str) and ":" in choice:
+        return _imported(choice)()
+    if isinstance(choice, str) and choice in BOOSTERS:
+        return BOOSTERS[choice]()
+    raise ParameterError(
+        f"booster is {choice!r}; it may be {', '.join(map(repr, BOOSTERS))}, 'module:Class' for a "
+        "class of your own, or a booster itself (an object, not a class)"
+    )
+
+
+def _imported(path: str) -> type[Booster[Any]]:
+    """Import a booster class that is not one of ours."""
+    module, _, name = path.partition(":")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as problem:
+        raise ParameterError(
+            f"booster is {path!r}, which cannot be imported: {problem}. It must be 'module:Class', "
+            "and Python must find the module: install it, or name its folder in PYTHONPATH"
+        ) from problem
+    if not (isinstance(found, type) and issubclass(found, Booster)):
+        raise ParameterError(f"booster is {path!r}, which is not a subclass of pacboost's Booster")
+    return found
