@@ -18,8 +18,10 @@ from scipy.optimize import brentq
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.kl import kl
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def runs_needed(failure: float, delta: float) -> int:
     """Give the smallest k with failure^k ≤ δ/2.
 
@@ -34,6 +36,7 @@ def runs_needed(failure: float, delta: float) -> int:
     return k
 
 
+@plain_numbers
 def selection_size(epsilon: float, gap: float, runs: int, delta: float) -> int:
     """Give |S| by Chernoff's bound: ln(2k/δ)/kl(t‖ε) where kl(t‖ε) = kl(t‖ε + gap).
 
@@ -46,6 +49,7 @@ def selection_size(epsilon: float, gap: float, runs: int, delta: float) -> int:
     return math.ceil(math.log(2 * runs / delta) / kl(t, epsilon) * (1 + 1e-12))
 
 
+@plain_numbers
 def selection_threshold(epsilon: float, gap: float) -> float:
     """Give the t between ε and ε + gap from which both are equally far.
 
@@ -61,6 +65,7 @@ def selection_threshold(epsilon: float, gap: float) -> float:
     )
 
 
+@plain_numbers
 def selection_size_hoeffding(gap: float, runs: int, delta: float) -> int:
     """Give |S| by Hoeffding's bound, (2/gap²) ln(2k/δ), for any ε.
 

@@ -22,8 +22,10 @@ from pacboost.bounds.rounding import outward
 from pacboost.bounds.wording import NEW_GROUPS, PERIOD
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def groups_bound(mean: float, groups: int, delta: float) -> float:
     """Bound the risk by the mean over groups of their share of mistakes.
 
@@ -34,6 +36,7 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     return kl_upper(mean, math.log(1 / probability("delta", delta)) / groups)
 
 
+@plain_numbers
 def ordered_bound(k: int, n: int, delta: float) -> float:
     """Bound the average risk over a period by the mistakes made in it.
 
@@ -45,12 +48,14 @@ def ordered_bound(k: int, n: int, delta: float) -> float:
     return outward(value)
 
 
+@plain_numbers
 def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
     """Certify by groups; ``shares`` holds each group's share of mistakes."""
     number = positive_whole("groups", len(shares))
     return certificate_of_groups(math.fsum(shares) / number, number, delta)
 
 
+@plain_numbers
 def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate:
     """Certify by groups whose mean share of mistakes is known."""
     value = groups_bound(mean, groups, delta)
@@ -70,6 +75,7 @@ def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate
     )
 
 
+@plain_numbers
 def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
     """Certify by rows in the order of time."""
     value = ordered_bound(k, n, delta)

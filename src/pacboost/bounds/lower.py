@@ -23,8 +23,10 @@ import math
 from pacboost.bounds.rounding import downward
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def ehkv(epsilon: float, delta: float, dimension: int) -> float:
     """Give the examples that any learner of a class of this VC dimension needs.
 
@@ -45,6 +47,7 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
     return downward((dimension - 1) / (32 * epsilon))
 
 
+@plain_numbers
 def blumer(epsilon: float, delta: float) -> float:
     """Give the examples that any learner needs of a class in which two concepts meet and part.
 
@@ -63,6 +66,7 @@ def blumer(epsilon: float, delta: float) -> float:
     return downward((1 - epsilon) / epsilon * -math.log(delta))
 
 
+@plain_numbers
 def agnostic(epsilon: float, delta: float, dimension: int) -> float:
     """Give the examples needed to come within epsilon of the best hypothesis of the class.
 
@@ -80,6 +84,7 @@ def agnostic(epsilon: float, delta: float, dimension: int) -> float:
     return downward(dimension / (320 * epsilon**2))
 
 
+@plain_numbers
 def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
     """Count the examples that no learner can do without: the best lower bound that applies.
 
@@ -92,6 +97,7 @@ def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
     return math.ceil(needed)
 
 
+@plain_numbers
 def blumer_upper(epsilon: float, delta: float, dimension: int) -> int:
     """Count the examples that suffice for any learner that fits its sample by the class.
 
@@ -105,6 +111,7 @@ def blumer_upper(epsilon: float, delta: float, dimension: int) -> int:
     return math.ceil(max(confidence, richness) * (1 + 1e-12))
 
 
+@plain_numbers
 def no_free_lunch(n: int, domain: int) -> str:
     """State what happens to every learner that sees fewer than half of the points of a domain.
 
@@ -126,6 +133,7 @@ def no_free_lunch(n: int, domain: int) -> str:
     )
 
 
+@plain_numbers
 def examples_for_no_free_lunch(domain: int) -> int:
     """Count the examples below which every learner has risk ≥ 1/8 with probability ≥ 1/7 somewhere.
 
@@ -137,6 +145,7 @@ def examples_for_no_free_lunch(domain: int) -> int:
     return -(-positive_whole("domain", domain) // 2)
 
 
+@plain_numbers
 def no_free_lunch_risk(n: int, domain: int) -> float:
     """Give the mean risk of the best learner when all labellings of the domain are equally likely.
 

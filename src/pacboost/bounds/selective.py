@@ -17,8 +17,10 @@ from __future__ import annotations
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.wording import ANSWERED
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     """Bound the error among the answered, after k mistakes on n answered rows; 1 if there are none.
 
@@ -30,6 +32,7 @@ def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     return clopper_pearson(k, n, delta, thresholds) if n else 1.0
 
 
+@plain_numbers
 def answered_share(
     fewest: int, most: int, rows: int, delta: float, thresholds: int = 1
 ) -> tuple[float, float]:
@@ -48,6 +51,7 @@ def answered_share(
     return low, clopper_pearson(most, rows, delta, ends)
 
 
+@plain_numbers
 def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float) -> Certificate:
     """Certify the answers of a fixed classifier that answers where it is confident.
 

@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.bounds.answering import Answering, Point
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.plain import plain_numbers
 
 RANKS = 20
 """So many thresholds are tried unless told otherwise: at each, a twentieth more is answered."""
 
 
+@plain_numbers
 def by_ranks(
     confidence: ArrayLike, wrong: ArrayLike, delta: float, ranks: int = RANKS
 ) -> Answering:
@@ -46,6 +48,7 @@ def by_ranks(
     return Answering(rows, probability("delta", delta), len(planned), _in_order(points.values()))
 
 
+@plain_numbers
 def at_thresholds(
     confidence: ArrayLike, wrong: ArrayLike, delta: float, thresholds: Iterable[float]
 ) -> Answering:

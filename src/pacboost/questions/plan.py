@@ -19,10 +19,12 @@ from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.growth import log_cover, log_sauer, log_stump_growth, vc_of_stumps
 from pacboost.numerics.kl import kl
+from pacboost.numerics.plain import plain_numbers
 from pacboost.questions import needs
 from pacboost.questions.answer import Plan
 
 
+@plain_numbers
 def finite(
     *, epsilon: float, delta: float, size: int | None = None, log_size: float | None = None
 ) -> Plan:
@@ -48,6 +50,7 @@ def finite(
     )
 
 
+@plain_numbers
 def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
     """Examples for a learner that fits its sample by a class of this VC dimension.
 
@@ -72,6 +75,7 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
     )
 
 
+@plain_numbers
 def rectangle(*, epsilon: float, delta: float, dimensions: int) -> Plan:
     """Examples for the tightest axis-parallel box.
 
@@ -95,6 +99,7 @@ def rectangle(*, epsilon: float, delta: float, dimensions: int) -> Plan:
     )
 
 
+@plain_numbers
 def stumps(*, epsilon: float, delta: float, features: int) -> Plan:
     """Examples until every stump's error is known to within epsilon.
 
@@ -118,6 +123,7 @@ def stumps(*, epsilon: float, delta: float, features: int) -> Plan:
     )
 
 
+@plain_numbers
 def rounds(*, edge: float, error: float | None = None, rows: int | None = None) -> Plan:
     """Rounds of AdaBoost until the training error is at most ``error``, or 0 on ``rows`` rows.
 
@@ -144,6 +150,7 @@ def rounds(*, edge: float, error: float | None = None, rows: int | None = None) 
     )
 
 
+@plain_numbers
 def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0.75) -> Plan:
     """Rounds and draws of boosting by filtering with the clipped linear measure.
 
@@ -173,6 +180,7 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
     )
 
 
+@plain_numbers
 def confidence(
     *, failure: float, delta: float, epsilon: float | None = None, gap: float | None = None
 ) -> Plan:
@@ -199,6 +207,7 @@ def confidence(
     )
 
 
+@plain_numbers
 def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan:
     """Rows to draw from D_t so that the best rule on the draw keeps half the edge, every round.
 
@@ -223,6 +232,7 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
     )
 
 
+@plain_numbers
 def holdout(*, epsilon: float, delta: float, error: float = 0.0) -> Plan:
     """Rows to hold out so that a classifier with this error rate is certified at epsilon.
 
@@ -244,6 +254,7 @@ def holdout(*, epsilon: float, delta: float, error: float = 0.0) -> Plan:
     )
 
 
+@plain_numbers
 def no_free_lunch(*, domain: int) -> Plan:
     """Examples below which every learner fails on some labelling of a finite domain.
 
@@ -264,6 +275,7 @@ def no_free_lunch(*, domain: int) -> Plan:
     )
 
 
+@plain_numbers
 def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan:
     """Weak implies strong, in one call: examples and rounds for (ε, δ) from a weak learner.
 
