@@ -213,7 +213,8 @@ def test_any_number_of_rows_is_bounded_outward(n: int, share: float, delta: floa
     assert 0 <= lower <= 1
     assert 0 <= upper <= chernoff_kl(k, n, delta) <= 1
     if n < 2**63:
-        assert clopper_pearson(np.int64(k), np.uint64(n), delta) == upper
+        other: Any = (np.int64(k), np.uint64(n))
+        assert clopper_pearson(*other, delta) == upper
     if delta < 0.5:
         assert lower <= k / n <= upper
 

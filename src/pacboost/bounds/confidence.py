@@ -12,6 +12,7 @@ and is unsafe when δ₀ is read as the probability of failure.)
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from scipy.optimize import brentq
 
@@ -60,9 +61,16 @@ def selection_threshold(epsilon: float, gap: float) -> float:
     if not 0 < gap < 1 - epsilon:
         raise ParameterError(f"gap is {gap}; it must lie strictly between 0 and {1 - epsilon:g}")
     worse = epsilon + gap
-    return float(
-        brentq(lambda t: kl(t, epsilon) - kl(t, worse), epsilon, worse, xtol=1e-15, rtol=1e-14)
-    )
+    return crossing(lambda t: kl(t, epsilon) - kl(t, worse), epsilon, worse)
+
+
+def crossing(difference: Callable[[float], float], low: float, high: float) -> float:
+    """Give the t between ``low`` and ``high`` at which a rising difference is 0.
+
+    >>> crossing(lambda t: t * t - 2, 0.0, 2.0) == math.sqrt(2)
+    True
+    """
+    return float(brentq(difference, low, high, xtol=1e-15, rtol=1e-14))
 
 
 @plain_numbers

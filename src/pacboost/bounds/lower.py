@@ -1,4 +1,4 @@
-"""What no method can beat: lower bounds on the number of examples, and no free lunch.
+"""Lower bounds on the number of examples in the worst case, and no free lunch.
 
 A learner for a class of VC dimension d that reaches risk ≤ epsilon with probability 1 - delta
 whatever the distribution and the target in the class needs at least::
@@ -10,7 +10,10 @@ whatever the distribution and the target in the class needs at least::
                                          from the class and epsilon is what comes on top of the best
                                          in it (Anthony and Bartlett 1999)
 
-and ``blumer_upper`` examples are enough. A large *sufficient* number proves nothing about what is
+and ``blumer_upper`` examples are enough. "Whatever the distribution" means that *some* distribution
+needs so many; an easy one may need far fewer. The bound of Blumer et al. is one for deterministic
+learners: one that tosses a coin where it is undecided may do with
+ln(1/(2·delta))/-ln(1 - epsilon). A large *sufficient* number proves nothing about what is
 necessary: that a class is not learnable follows from these or from no free lunch, never from an
 upper bound that grows. Lower bounds are rounded down here. They are statements about learning
 problems and certify no classifier, so there is no certificate in this file.
@@ -49,7 +52,7 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
 
 @plain_numbers
 def blumer(epsilon: float, delta: float) -> float:
-    """Give the examples that any learner needs of a class in which two concepts meet and part.
+    """Give what a deterministic learner needs of a class in which two concepts meet and part.
 
     ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989): where the two concepts differ on a
     point whose mass is above epsilon by as little as one likes, a sample misses it with
@@ -86,7 +89,7 @@ def agnostic(epsilon: float, delta: float, dimension: int) -> float:
 
 @plain_numbers
 def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
-    """Count the examples that no learner can do without: the best lower bound that applies.
+    """Count the examples a deterministic learner needs in the worst case: the best known bound.
 
     >>> examples_needed(0.05, 0.05, dimension=10)
     57

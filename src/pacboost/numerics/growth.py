@@ -151,7 +151,7 @@ def _sum_of_ratios(d: int, m: int) -> float:
     Where too many would count it is at most 1/(1 - d/(m-d+1)), a geometric series, and d + 1.
     """
     if _terms_needed(d, m) > MOST_TERMS:
-        return float(min(d + 1, Fraction(m - d + 1, max(m - 2 * d + 1, 1))))
+        return min(float(d + 1), float(Fraction(m - d + 1, max(m - 2 * d + 1, 1))))
     total, last, top = 1.0, 1.0, d
     while top > 0 and last > 1e-18 * total:
         i = np.arange(top, max(top - _BLOCK, 0), -1, dtype=np.float64)
