@@ -44,6 +44,15 @@ CALLS: dict[str, dict[str, Any]] = {
     "confidence.selection_size_hoeffding": {"gap": 0.1, "runs": 100, "delta": 0.05},
     "dependent.groups_bound": {"mean": 0.1, "groups": 120, "delta": 0.05},
     "dependent.ordered_bound": {"k": 12, "n": 120, "delta": 0.05},
+    "dependent.ordered_mixture": {"k": 12, "n": 120, "delta": 0.05},
+    "dependent.group_bets": {"shares": "40x0 20x2048", "delta": 0.05},
+    "dependent.mean_share": {"shares": "40x0 20x2048"},
+    "dependent.counted": {"shares": [0, 1, 1]},
+    "passing.rows_to_pass": {"epsilon": 0.1, "delta": 0.05, "error": 0},
+    "passing.rows_to_pass_by_chernoff": {"epsilon": 0.1, "delta": 0.05, "error": 0},
+    "passing.rows_to_pass_by_hoeffding": {"epsilon": 0.1, "delta": 0.05, "error": 0},
+    "passing.chance_to_pass": {"n": 120, "epsilon": 0.1, "delta": 0.05, "error": 0},
+    "passing.allowed_mistakes": {"n": 120, "epsilon": 0.1, "delta": 0.05},
     "filtering.error_by_weight": {"mean": 0.1, "draws": 120, "delta": 0.05, "factor": 2},
     "finite.consistent": {"n": 120, "delta": 0.05, "log_size": 3},
     "finite.agnostic": {"k": 12, "n": 120, "delta": 0.05, "log_size": 3},
@@ -213,8 +222,8 @@ def test_any_number_of_rows_is_bounded_outward(n: int, share: float, delta: floa
     assert 0 <= lower <= 1
     assert 0 <= upper <= chernoff_kl(k, n, delta) <= 1
     if n < 2**63:
-        other: Any = (np.int64(k), np.uint64(n))
-        assert clopper_pearson(*other, delta) == upper
+        others: tuple[Any, Any] = (np.int64(k), np.uint64(n))
+        assert clopper_pearson(others[0], others[1], delta) == upper
     if delta < 0.5:
         assert lower <= k / n <= upper
 
