@@ -136,6 +136,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "rectangle.examples_for_strip": {"epsilon": 0.1, "delta": 0.05, "features": 100},
     "rectangle.examples_for_sharp": {"epsilon": 0.1, "delta": 0.05, "features": 100},
     "selective.answered_error": {"k": 2, "n": 120, "delta": 0.05, "thresholds": 20},
+    "selective.passed_error": {"k": 1, "n": 120, "delta": 0.05, "target": 0.05},
     "selective.answered_share": {
         "fewest": 60, "most": 70, "rows": 120, "delta": 0.05, "thresholds": 100,
     },

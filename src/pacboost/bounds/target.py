@@ -19,7 +19,7 @@ from pacboost.bounds.selective import passed_error
 TESTS = 0.75
 """The share of delta that the tests of a target have; bounds for all thresholds have the rest."""
 
-FORGIVEN = 2
+FORGIVEN = 1
 """Tests begin at the first rank at which so many mistakes would still pass."""
 
 
@@ -27,13 +27,16 @@ class Counted(Protocol):
     """A threshold with its counts, as bounds/answering.py has them."""
 
     @property
-    def answered(self) -> int: ...
+    def answered(self) -> int:
+        """How many held-out rows reach the threshold."""
 
     @property
-    def mistakes(self) -> int: ...
+    def mistakes(self) -> int:
+        """How many of those are wrong."""
 
     @property
-    def most(self) -> int: ...
+    def most(self) -> int:
+        """The rank by which the threshold was taken."""
 
 
 def passed(

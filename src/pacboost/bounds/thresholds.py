@@ -20,9 +20,16 @@ RANKS = 20
 
 @plain_numbers
 def by_ranks(
-    confidence: ArrayLike, wrong: ArrayLike, delta: float, ranks: int = RANKS
+    confidence: ArrayLike,
+    wrong: ArrayLike,
+    delta: float,
+    ranks: int = RANKS,
+    target: float | None = None,
 ) -> Answering:
     """Take for thresholds what lets 1/ranks, 2/ranks, … of the held-out rows be answered.
+
+    A ``target`` error that was fixed before the rows were looked at is tested at these thresholds
+    (bounds/target.py), which allows more to be answered than the bounds for all of them do.
 
     >>> confidence = np.linspace(0, 1, 1000)
     >>> answering = by_ranks(confidence, confidence < 0.1, delta=0.05)
@@ -45,7 +52,9 @@ def by_ranks(
         fewest = max((other for other in planned if other <= n), default=0)
         k = int(np.count_nonzero(mistaken[answered]))
         points.setdefault(threshold, Point(threshold, n, k, fewest, rank))
-    return Answering(rows, probability("delta", delta), len(planned), _in_order(points.values()))
+    tested = None if target is None else probability("target_error", target)
+    ordered = _in_order(points.values())
+    return Answering(rows, probability("delta", delta), len(planned), ordered, tested=tested)
 
 
 @plain_numbers

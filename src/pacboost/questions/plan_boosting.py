@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from pacboost.bounds import confidence as confidence_bound
+from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
@@ -57,7 +58,7 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
     test = _test_length(epsilon, threshold, spent)
     return Plan(
         question=f"Rounds and test draws until boosting by filtering is certified at {epsilon:g} "
-        f"with confidence {1 - delta:g}, edge {edge:g}",
+        f"with confidence {confidence_number(delta)}, edge {edge:g}",
         theorem="rounds ≤ 1/(c·ε·edge)²; tests by the kl confidence sequence",
         rounds=number,
         draws=number * test,
@@ -89,7 +90,7 @@ def confidence(
     simulated = max(1, math.ceil(math.log(delta) / math.log(failure)))
     return Plan(
         question=f"Runs so that one succeeds, and a fresh sample to find it, with confidence "
-        f"{1 - delta:g}, when a run fails with probability {failure:g}",
+        f"{confidence_number(delta)}, when a run fails with probability {failure:g}",
         theorem="failure^k ≤ δ/2; |S| ≥ ln(2k/δ)/kl(t‖ε)",
         runs=runs,
         examples=examples,
@@ -117,7 +118,7 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
     rows = math.ceil(8 * nats / gamma**2)
     return Plan(
         question=f"Rows to draw each round so that the best of exp({log_size:g}) rules keeps half "
-        f"of edge {edge:g} in all {rounds} rounds, with confidence {1 - delta:g}",
+        f"of edge {edge:g} in all {rounds} rounds, with confidence {confidence_number(delta)}",
         theorem="n' ≥ 8 ln(2|H|T/δ)/γ², γ = edge/2",
         examples=rows,
         draws=number * rows,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pacboost.bounds import passing
+from pacboost.bounds.rounding import confidence_number
 from pacboost.numerics.plain import plain_numbers
 from pacboost.questions.answer import Plan
 
@@ -24,8 +25,8 @@ def holdout(*, epsilon: float, delta: float, error: float = 0.0, power: float = 
     rows = passing.rows_to_pass(epsilon, delta, error, power)
     return Plan(
         question=f"Held-out rows, so many or any larger number, to certify error ≤ {epsilon:g} "
-        f"with confidence {1 - delta:g}, if the classifier's true error is {error:g}; it then "
-        f"passes with probability {power if error > 0 else 1:g} or more",
+        f"with confidence {confidence_number(delta)}, if the classifier's true error is "
+        f"{error:g}; it then passes with probability {power if error > 0 else 1:g} or more",
         theorem="R ≤ BinInv(K, n, δ), K ~ Bin(n, error)",
         examples=rows,
         details={

@@ -8,6 +8,7 @@ from pacboost.bounds import finite as finite_bound
 from pacboost.bounds import lower as lower_bound
 from pacboost.bounds import rectangle as rectangle_bound
 from pacboost.bounds import vc as vc_bound
+from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
@@ -35,8 +36,8 @@ def finite(
     nats = math.log(positive_whole("size", size)) if size is not None else float(log_size or 0.0)
     examples = finite_bound.examples_for_consistent(epsilon, delta, nats)
     return Plan(
-        question=f"Examples for error ≤ {epsilon:g} with confidence {1 - delta:g}, consistent "
-        f"learner, ln(hypotheses) = {nats:.4g}",
+        question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
+        f"consistent learner, ln(hypotheses) = {nats:.4g}",
         theorem="R ≤ 1 - (δ/|H|)^(1/m)",
         examples=examples,
         lower=_least(epsilon, delta, 1) if nats > 0 else None,
@@ -63,8 +64,8 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
         ),
     )
     return Plan(
-        question=f"Examples for error ≤ {epsilon:g} with confidence {1 - delta:g}, consistent "
-        f"learner of VC dimension {dimension}",
+        question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
+        f"consistent learner of VC dimension {dimension}",
         theorem="R ≤ (2/m)(log₂ Π(2m) + log₂(2/δ)), or Blumer et al.'s closed form if smaller",
         examples=examples,
         lower=_least(epsilon, delta, dimension),
@@ -85,8 +86,8 @@ def rectangle(*, epsilon: float, delta: float, dimensions: int) -> Plan:
     positive_whole("dimensions", dimensions)
     examples = rectangle_bound.examples_for_sharp(epsilon, delta, dimensions)
     return Plan(
-        question=f"Examples for error ≤ {epsilon:g} with confidence {1 - delta:g}, tightest box in "
-        f"{dimensions} dimensions",
+        question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
+        f"tightest box in {dimensions} dimensions",
         theorem="R ≤ BinInv(2d - 1, m, δ)",
         examples=examples,
         lower=_least(epsilon, delta, 2 * dimensions),
@@ -115,7 +116,7 @@ def stumps(*, epsilon: float, delta: float, features: int) -> Plan:
     )
     return Plan(
         question=f"Examples until every stump on {features} features errs at most {epsilon:g} more "
-        f"than on its sample, with confidence {1 - delta:g}",
+        f"than on its sample, with confidence {confidence_number(delta)}",
         theorem="R ≤ R̂ + 1/m + √((ln Π(2m) + ln(4/δ))/m)",
         examples=examples,
         simulated=needs.noisy_stumps(epsilon, delta, p, examples),
@@ -172,8 +173,9 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
     examples = smallest(enough, max(2, d), "the vote's VC bound")
     number = needed_rounds(examples)
     return Plan(
-        question=f"Examples and rounds for error ≤ {epsilon:g} with confidence {1 - delta:g} from "
-        f"a weak learner of edge {edge:g} and VC dimension {dimension}",
+        question=f"Examples and rounds for error ≤ {epsilon:g} with confidence "
+        f"{confidence_number(delta)} from a weak learner of edge {edge:g} and VC dimension "
+        f"{dimension}",
         theorem="training error 0 by (1 - edge²)^(T/2) < 1/m, then the VC bound for votes of T",
         examples=examples,
         rounds=number,
