@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +15,16 @@ from numpy.typing import NDArray
 from pacboost.bounds import dependent
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.dependent import (
+    azuma_certificate,
+    certificate_of_groups,
+    counted,
+    group_bets,
     groups_bound,
     groups_certificate,
+    mean_share,
     ordered_bound,
     ordered_certificate,
+    ordered_mixture,
 )
 from pacboost.bounds.holdout import chernoff_kl, clopper_pearson, hoeffding
 from pacboost.errors import ParameterError
@@ -142,7 +150,13 @@ def test_twin_delta_dropped() -> None:
 
 
 @pytest.mark.parametrize(
-    "made", [groups_certificate([0.0, 0.5, 1.0, 0.0], 0.05), ordered_certificate(3, 40, 0.05)]
+    "made",
+    [
+        groups_certificate([0.0, 0.5, 1.0, 0.0], 0.05),
+        ordered_certificate(3, 40, 0.05),
+        certificate_of_groups(0.2, 40, 0.05),
+        azuma_certificate(3, 40, 0.05),
+    ],
 )
 def test_certificates_can_be_computed_again(made: Certificate) -> None:
     assert Certificate.from_json(made.to_json()) == made
@@ -155,7 +169,8 @@ def test_certificates_can_be_computed_again(made: Certificate) -> None:
 
 def test_groups_not_rows_are_the_size() -> None:
     made = groups_certificate([0.25] * 12, 0.1)
-    assert made.size == made.inputs["groups"] == 12
+    assert made.size == 12
+    assert made.inputs["shares"] == "12x1024"
     assert "group" in made.claim
 
 
@@ -196,3 +211,138 @@ def test_claims_round_up(n: int) -> None:
 
 def test_groups_are_printed_as_groups() -> None:
     assert "12 rows" not in str(groups_certificate([0.25] * 12, 0.05))
+
+
+def test_mixture_vectors() -> None:
+    """Far below Azuma's bound where mistakes are few, and little above it where they are many."""
+    assert ordered_mixture(0, 200, 0.05) < 0.0210 < ordered_bound(0, 200, 0.05)
+    assert ordered_mixture(5, 1000, 0.05) < 0.0152 < ordered_bound(5, 1000, 0.05)
+    assert ordered_mixture(100, 1000, 0.05) < ordered_bound(100, 1000, 0.05)
+    assert ordered_mixture(500, 1000, 0.05) < ordered_bound(500, 1000, 0.05) + 0.0065
+    assert ordered_mixture(10, 10, 0.05) == 1
+
+
+@given(st.integers(1, 400), st.floats(0, 0.99), st.floats(1e-9, 0.9))
+def test_shape_of_the_mixture(n: int, share: float, delta: float) -> None:
+    k = int(share * n)
+    value = ordered_mixture(k, n, delta)
+    assert k / n <= value <= 1
+    assert value >= clopper_pearson(k, n, delta) * (1 - 1e-9) or delta > 0.5
+    assert ordered_mixture(k, n + 1, delta) <= value
+    assert ordered_mixture(k, n, delta / 2) >= value
+    assert ordered_mixture(min(n, k + 1), n, delta) >= value
+
+
+def test_the_mixture_is_what_its_sum_says() -> None:
+    """The sum of the theorem, written out, crosses 1/δ at the bound."""
+    k, n, delta = 3, 150, 0.05
+    low = math.sqrt(8 * math.log(1 / delta) / n)
+    steps = [low * (2 / low) ** (j / 15) for j in range(16)]
+    pairs = [(0.25, 1.0), (0.25, 1 - math.exp(-low))]
+    pairs += [(0.5 / 16, 1 - math.exp(-step)) for step in steps]
+    assert math.fsum(w for w, _ in pairs) == pytest.approx(1, abs=1e-15)
+
+    def total(risk: float) -> float:
+        return math.fsum(w * (1 - c) ** k / (1 - risk * c) ** n for w, c in pairs)
+
+    value = ordered_mixture(k, n, delta)
+    assert total(value) >= 1 / delta > total(value * (1 - 1e-9))
+
+
+def chasing(runs: int, n: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Risks that an adversary lowers to nothing as soon as mistakes have caught up."""
+    generator = np.random.default_rng(seed)
+    k, risks = np.zeros(runs), np.zeros(runs)
+    for _ in range(n):
+        now = np.where(risks > k, 0.1, 0.0) + (risks == 0) * 0.1  # goes on only while ahead
+        k += generator.random(runs) < now
+        risks += now
+    return k.astype(np.int64), risks / n
+
+
+@pytest.mark.parametrize("world", [drifting, chasing])
+def test_the_mixture_covers(world: Callable[..., Any]) -> None:
+    runs, n, delta = 4000, 200, 0.05
+    k, risks = world(runs, n, 7)
+    bounds = {m: ordered_mixture(int(m), n, delta) for m in np.unique(k)}
+    broken = sum(bounds[m] < risk for m, risk in zip(k, risks, strict=True))
+    check_coverage(f"dependent.ordered_mixture, {world.__name__}", broken, runs, delta)
+
+
+def test_twin_the_best_moment_for_the_mistakes_seen() -> None:
+    """One λ chosen by k, as Chernoff's bound does: risks that follow the past break it."""
+    runs, n, delta = 4000, 2000, 0.05
+    generator = np.random.default_rng(8)
+    k, risks = np.zeros(runs), np.zeros(runs)
+    stopped = np.zeros(runs, dtype=np.bool_)
+    for t in range(n):
+        now = np.where(stopped, 0.0, 0.05)
+        k += generator.random(runs) < now
+        risks += now
+        if t % 10 == 9:  # the risk ends at the moment at which the bound fails
+            mean = k / n
+            distance = np.maximum(risks / n - mean, 0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                near = np.where(mean > 0, mean * np.log1p(distance / mean), 0.0)
+            far = (1 - mean) * np.log1p(distance / (1 - risks / n))
+            stopped |= far - near > math.log(1 / delta) / n
+    check_rejected("twin: ordered, λ chosen after looking", int(stopped.sum()), runs, delta)
+    bounds = {m: ordered_mixture(int(m), n, delta) for m in np.unique(k)}
+    broken = sum(bool(bounds[m] < risk / n) for m, risk in zip(k, risks, strict=True))
+    check_coverage("dependent.ordered_mixture, an end chosen by the past", broken, runs, delta)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.floats(1e-9, 0.9))
+def test_bets_are_never_above_chernoff(shares: list[float], delta: float) -> None:
+    text = counted(shares)
+    mean = mean_share(text)
+    assert math.fsum(shares) / len(shares) <= mean + 1e-12
+    value = group_bets(text, delta)
+    assert min(mean, 1.0) <= value <= groups_bound(min(mean, 1.0), len(shares), delta)
+    assert group_bets(text, delta / 2) >= value
+
+
+@given(st.integers(1, 300), st.floats(0, 1), st.floats(1e-6, 0.9))
+def test_bets_on_all_or_nothing_are_chernoff(groups: int, share: float, delta: float) -> None:
+    k = int(share * groups)
+    text = counted([1.0] * k + [0.0] * (groups - k))
+    assert group_bets(text, delta) == pytest.approx(groups_bound(k / groups, groups, delta))
+
+
+GROUPS: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]] = {
+    "rows move together": lambda g, size: (g.random(size) < 0.2).astype(float),
+    "groups differ": lambda g, size: g.binomial(5, g.beta(1, 4, size=size)) / 5,
+    "all groups alike": lambda g, size: g.binomial(20, np.full(size, 0.2)) / 20,
+    "few bad groups": lambda g, size: np.where(g.random(size) < 0.25, 0.8, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_bets_on_groups_cover(name: str) -> None:
+    runs, groups, delta = 2000, 40, 0.05
+    shares = GROUPS[name](np.random.default_rng(9), (runs, groups))
+    found = {text: group_bets(text, delta) for text in {counted(row.tolist()) for row in shares}}
+    broken = sum(found[counted(row.tolist())] < 0.2 for row in shares)
+    check_coverage(f"dependent.group_bets, {name}", broken, runs, delta)
+
+
+def test_twin_the_variance_that_was_seen() -> None:
+    """A normal limit by the variance of the groups: where bad groups are rare, none may be seen."""
+    runs, groups, delta = 1000, 40, 0.05
+    shares = (np.random.default_rng(10).random((runs, groups)) < 0.02).astype(np.float64)
+    normal = shares.mean(axis=1) + 1.645 * shares.std(axis=1) / math.sqrt(groups)
+    check_rejected("twin: groups, a normal limit", int((normal < 0.02).sum()), runs, delta)
+    broken = sum(group_bets(counted(row.tolist()), delta) < 0.02 for row in shares)
+    check_coverage("dependent.group_bets, rare bad groups", broken, runs, delta)
+
+
+@pytest.mark.parametrize("shares", ["", "3", "3x", "x4", "3x4097", "-1x3", "0x5", "2.5x3", "ax0"])
+def test_refuses_texts_that_count_no_groups(shares: str) -> None:
+    with pytest.raises(ParameterError, match="shares"):
+        group_bets(shares, 0.05)
+
+
+def test_refuses_shares() -> None:
+    for share in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ParameterError, match="between 0 and 1"):
+            counted([0.5, share])

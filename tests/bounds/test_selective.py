@@ -13,6 +13,7 @@ from scipy.stats import beta
 from pacboost.bounds import selective
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.target import TESTS
 from pacboost.bounds.thresholds import at_thresholds, by_ranks
 from pacboost.errors import ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -135,6 +136,100 @@ def test_one_threshold_fixed_beforehand_pays_for_one() -> None:
             assert found.thresholds == 1
             violations += missed(world, found)
         check_coverage(f"selective, one threshold, {world.name}", violations, RUNS, DELTA)
+
+
+@dataclass(frozen=True)
+class Uneven:
+    """An error curve that crosses the target several times, with or without equal confidences."""
+
+    name: str
+    masses: tuple[float, ...]
+    rates: tuple[float, ...]
+    tied: bool = False
+
+    def draw(self, rows: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Blocks from the most confident to the least, each with its rate of mistakes."""
+        generator = np.random.default_rng(seed)
+        place = generator.random(rows)
+        ends = np.cumsum(self.masses)
+        block = np.minimum(np.searchsorted(ends, place, side="right"), ends.size - 1)
+        wrong = generator.random(rows) < np.array(self.rates)[block]
+        return 1 - (ends[block] if self.tied else place) * 0.999, wrong
+
+    def truth(self, threshold: float) -> float:
+        """P[wrong | answered]."""
+        reach = (1 - threshold) / 0.999
+        ends = np.cumsum(self.masses)
+        starts = ends - np.array(self.masses)
+        covered = np.clip(reach - starts, 0, self.masses)
+        if self.tied:
+            covered = np.where(ends < reach - 1e-12, self.masses, 0.0)  # above the threshold
+        return float(covered @ np.array(self.rates) / covered.sum()) if covered.sum() else 0.0
+
+
+TARGET = 0.1
+UNEVEN = [
+    Uneven("just above the target", (1.0,), (0.1001,)),
+    Uneven("good rows first", (0.35, 0.65), (0.0, 0.16)),
+    Uneven("a bad block between", (0.2, 0.15, 0.3, 0.35), (0.02, 0.21, 0.06, 0.2)),
+    Uneven("tied, good rows first", (0.35, 0.3, 0.35), (0.0, 0.21, 0.12), tied=True),
+    Uneven("tied, crossing twice", (0.3, 0.1, 0.3, 0.3), (0.07, 0.2, 0.07, 0.22), tied=True),
+]
+
+
+@pytest.mark.parametrize("world", UNEVEN, ids=lambda world: world.name)
+def test_a_target_fixed_beforehand_is_kept(world: Uneven) -> None:
+    """No threshold that passes has an error above the target, except with probability delta."""
+    violations, unstopped = 0, 0
+    level = TESTS * DELTA
+    for seed in range(600):
+        found = by_ranks(*world.draw(ROWS, seed), DELTA, target=TARGET)
+        errors = zip(found.points, found.errors, strict=True)
+        violations += any(world.truth(p.threshold) > error + 1e-12 for p, error in errors)
+        unstopped += any(
+            world.truth(p.threshold) > TARGET and bound(p.mistakes, p.answered, level, 1) <= TARGET
+            for p in found.points
+        )
+    check_coverage(f"target tested in order, {world.name}", violations, 600, DELTA)
+    if world.name == "just above the target":
+        check_rejected("twin: tests that do not stop at a failure", unstopped, 600, DELTA)
+
+
+def test_a_target_fixed_beforehand_lets_more_be_answered() -> None:
+    more = []
+    for seed in range(60):
+        confidence, wrong = WORLDS[0].draw(1000, seed)
+        fixed = by_ranks(confidence, wrong, DELTA, target=0.15).within(0.15)
+        free = by_ranks(confidence, wrong, DELTA).within(0.15)
+        answered = [0 if a.chosen is None else a.point.answered for a in (fixed, free)]
+        more.append(answered[0] - answered[1])
+    assert np.mean(more) > 30
+
+
+def test_the_certificate_of_a_target_says_so() -> None:
+    confidence = np.linspace(0, 1, 1000)
+    found = by_ranks(confidence, confidence < 0.12, 0.05, target=0.035).within(0.035)
+    made = found.certificate
+    assert found.error == made.value == 0.035
+    assert (made.bound, made.delta) == ("selective.passed_error", 0.05)
+    assert "target error was fixed before" in made.independent_of
+    assert selective.passed_error(**dict(made.inputs)) == made.value  # type: ignore[arg-type]
+    assert Certificate.from_json(made.to_json()) == made
+    assert Answering.from_dict(found.to_dict()) == found
+    other = found.within(0.2)  # looking again costs nothing: the others have their share of delta
+    assert other.certificate.bound == "selective.answered_error"
+    assert other.certificate.delta == 0.05
+    assert other.error >= by_ranks(confidence, confidence < 0.12, 0.05).within(0.2).error
+
+
+def test_nothing_passes_where_nothing_is_answered_first() -> None:
+    """All but a few rows are equally sure: the first ranks answer nobody, so no test is made."""
+    confidence = np.where(np.arange(400) < 380, 1.0, 0.5)
+    found = by_ranks(confidence, np.zeros(400, dtype=np.bool_), 0.05, target=0.02)
+    assert min(found.errors) > 0
+    assert all(point.answered == 400 for point in found.points if point.threshold == 0)
+    few = by_ranks([0.1, 0.2], [False, False], 0.05, target=0.02)
+    assert few.within(0.02).chosen is None
 
 
 def test_values() -> None:

@@ -54,9 +54,9 @@ def test_an_error_that_is_wanted(folder: Path, epsilon: str, code: int) -> None:
 def test_groups_order_and_several_models(folder: Path) -> None:
     plain = answer(*asked(folder))["certificate"]
     grouped = answer(*asked(folder, "--groups", "who"))["certificate"]
-    assert (grouped["bound"], grouped["size"]) == ("dependent.groups_bound", 100)
+    assert (grouped["bound"], grouped["size"]) == ("dependent.group_bets", 100)
     ordered = answer(*asked(folder, "--ordered"))["certificate"]
-    assert ordered["bound"] == "dependent.ordered_bound"
+    assert ordered["bound"] == "dependent.ordered_mixture"
     several = answer(*asked(folder, "--models", "20"))["certificate"]
     assert several["value"] > plain["value"]
 

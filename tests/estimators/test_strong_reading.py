@@ -122,7 +122,7 @@ def test_groups_are_set_apart_as_a_whole() -> None:
     groups = np.arange(300) // 5
     model = strong().fit(X, Y, groups=groups)
     assert model.parts_ == {"learn": 215, "watch": 25, "certify": 60}
-    assert model.certificate_.bound == "dependent.groups_bound"
+    assert model.certificate_.bound == "dependent.group_bets"
     assert model.certificate_.size == 12
     assert "on average over groups" in model.sentence_
     by_name = strong().fit(FRAME.assign(patient=groups), "label", groups="patient")
@@ -139,7 +139,7 @@ def test_the_latest_rows_certify() -> None:
     times = np.random.default_rng(0).permutation(300)
     latest = times >= 240
     model = strong(delta=0.1).fit(X, Y, time=times)
-    assert model.certificate_.bound == "dependent.ordered_bound"
+    assert model.certificate_.bound == "dependent.ordered_mixture"
     assert model.certificate_.inputs["k"] == int(model.mistakes(X[latest], Y[latest]).sum())
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(times, unit="D")
     for column in (days, days.strftime("%Y-%m-%d")):

@@ -11,9 +11,10 @@ from pacboost import plan
 from pacboost.questions import needs
 
 
-def test_half_of_the_draws_of_a_perfect_classifier_are_all_of_them() -> None:
-    found = needs.certified_half_the_time(0.01, 0.05, 0.0, 10_000)
-    assert found == plan.holdout(epsilon=0.01, delta=0.05).examples == 299
+def test_half_of_the_samples_of_a_perfect_classifier_are_all_of_them() -> None:
+    answer = plan.holdout(epsilon=0.01, delta=0.05)
+    assert answer.details["half of all samples"] == answer.examples == 299
+    assert answer.details["passes with"] == 1
 
 
 def test_learning_any_labelling_takes_ln_four_times_the_domain() -> None:
@@ -40,7 +41,7 @@ def test_the_good_rule_wins_as_often_as_in_plain_draws() -> None:
     assert found is not None
     generator = np.random.default_rng(3)
     good = generator.binomial(found, (1 + edge) / 2, size=20_000)
-    others = generator.binomial(found, 0.5, size=(20_000, rules - 1)).max(axis=1)
+    others = generator.binomial(found, (1 + edge / 2) / 2, size=(20_000, rules - 1)).max(axis=1)
     assert np.mean(good <= others) == pytest.approx(delta, abs=0.02)
     answer = plan.resample(edge=edge, delta=delta, rounds=1, log_size=math.log(rules))
     assert answer.examples is not None

@@ -30,7 +30,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "filtering": {"epsilon": 0.1, "delta": 0.05, "edge": 0.2},
     "confidence": {"failure": 0.9, "delta": 0.05, "epsilon": 0.1, "gap": 0.1},
     "resample": {"edge": 0.2, "delta": 0.05, "rounds": 100, "log_size": 8.0},
-    "holdout": {"epsilon": 0.1, "delta": 0.05, "error": 0.05},
+    "holdout": {"epsilon": 0.1, "delta": 0.05, "error": 0.05, "power": 0.9},
     "no_free_lunch": {"domain": 1024},
     "strong": {"epsilon": 0.1, "delta": 0.05, "edge": 0.4, "dimension": 3},
 }
@@ -88,11 +88,12 @@ def test_finite_vectors() -> None:
 def test_holdout_vectors() -> None:
     assert plan.holdout(epsilon=0.0029912, delta=0.05).examples in {1000, 1001}
     answer = plan.holdout(epsilon=0.1, delta=0.05, error=0.05)
-    assert (answer.examples, answer.details["by Chernoff"]) == (129, 194)
-    n = plan.holdout(epsilon=0.116992, delta=0.05, error=0.1).examples
+    assert (answer.examples, answer.details["by Chernoff"]) == (263, 572)
+    assert answer.details["half of all samples"] == 116
+    n = plan.holdout(epsilon=0.116992, delta=0.05, error=0.1, power=0.5).examples
     assert n is not None
-    assert clopper_pearson(math.ceil(0.1 * n), n, 0.05) <= 0.116992
-    assert 900 <= n <= 1100  # mistakes are whole, so the bound goes up and down with n
+    assert clopper_pearson(math.floor(0.1 * n), n, 0.05) <= 0.116992
+    assert 900 <= n <= 1100
 
 
 @pytest.mark.parametrize("edge", [0.1, 0.2, 0.5])
@@ -148,8 +149,8 @@ def test_the_length_of_a_test(c: float, factor: float) -> None:
 
 def test_resample_vectors() -> None:
     answer = plan.resample(edge=0.2, delta=0.05, rounds=100, log_size=8.0)
-    assert answer.examples == math.ceil(2 * (math.log(2 * 100 / 0.05) + 8) / 0.1**2) == 3259
-    assert answer.draws == 325_900
+    assert answer.examples == math.ceil(8 * (math.log(2 * 100 / 0.05) + 8) / 0.1**2) == 13_036
+    assert answer.draws == 1_303_600
 
 
 def test_no_free_lunch() -> None:
@@ -243,7 +244,9 @@ def test_weak_implies_strong(edge: float, dimension: int) -> None:
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("bad", [0.0, 1.0, -0.1, 1.5, float("nan")])
 def test_refuses_probabilities(name: str, bad: float) -> None:
-    for parameter in {"epsilon", "delta", "edge", "failure", "threshold"} & set(ASKED[name]):
+    for parameter in {"epsilon", "delta", "edge", "failure", "threshold", "power"} & set(
+        ASKED[name]
+    ):
         with pytest.raises(ParameterError, match=parameter):
             ask(name, **{parameter: bad})
 

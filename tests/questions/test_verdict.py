@@ -94,7 +94,7 @@ def test_rows_in_time_are_counted_by_their_own_bound() -> None:
     verdict = judge(dependent.ordered_certificate(10, 200, 0.05), 0.05, 0.1, PLAIN)
     assert verdict.more_certified is not None
     rows = 200 + verdict.more_certified
-    assert dependent.ordered_bound(expected_mistakes(0.05, rows), rows, 0.05) <= 0.1
+    assert dependent.ordered_mixture(expected_mistakes(0.05, rows), rows, 0.05) <= 0.1
 
 
 TOO_MANY = holdout.certificate(120, 1000, 0.05)

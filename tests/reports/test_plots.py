@@ -34,7 +34,7 @@ def test_names_what_it_draws(tmp_path: Path) -> None:
     path = tmp_path / "curve.svg"
     plan_curve(plan.rectangle, BOX, path)
     text = path.read_text()
-    for word in ("epsilon", "number needed", "examples that suffice", "no method with fewer"):
+    for word in ("epsilon", "number needed", "examples that suffice", "needed in the worst case"):
         assert word in text
 
 

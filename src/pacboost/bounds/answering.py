@@ -9,7 +9,13 @@ from typing import Any
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import percent
-from pacboost.bounds.selective import answered_error, answered_share, certificate
+from pacboost.bounds.selective import (
+    answered_error,
+    answered_share,
+    certificate,
+    passed_certificate,
+)
+from pacboost.bounds.target import TESTS, passed
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import as_printed
@@ -58,6 +64,8 @@ class Answering:
     chosen: int | None = None
     target_error: float | None = None
     """The error that was asked for."""
+    tested: float | None = None
+    """A target error that was fixed before the rows were looked at: bounds/target.py."""
     model_digest: str = field(default="", compare=False)
     """A digest of the model and of this table, set when both are written to a file."""
 
@@ -74,9 +82,26 @@ class Answering:
     @property
     def errors(self) -> tuple[float, ...]:
         """The bound on the error among the answered, for every threshold."""
-        return tuple(
-            answered_error(p.mistakes, p.answered, self.delta, self.thresholds) for p in self.points
-        )
+        bounds = [
+            answered_error(p.mistakes, p.answered, self._delta, self.thresholds)
+            for p in self.points
+        ]
+        for place in self._passed:
+            bounds[place] = min(bounds[place], self.tested or 1.0)
+        return tuple(bounds)
+
+    @property
+    def _delta(self) -> float:
+        """What the bounds at all thresholds share; the tests of a target have the rest."""
+        return self.delta if self.tested is None else (1 - TESTS) * self.delta
+
+    @property
+    def _passed(self) -> frozenset[int]:
+        """The thresholds at which the error is known to be within the target that was tested."""
+        if self.tested is None:
+            return frozenset()
+        level = TESTS * self.delta
+        return passed(self.points, self.rows, self.thresholds, level, self.tested)
 
     @property
     def shares(self) -> tuple[tuple[float, float], ...]:
@@ -101,13 +126,20 @@ class Answering:
     @property
     def certificate(self) -> Certificate:
         """The bound for the threshold that was chosen, with its grounds."""
-        return certificate(
-            self.point.mistakes,
-            self.point.answered,
-            self.delta,
-            self.thresholds,
-            self.point.threshold,
+        point, error = self.point, self.error
+        if self.tested is not None and error == self.tested:
+            return passed_certificate(
+                point.mistakes,
+                point.answered,
+                TESTS * self.delta,
+                self.tested,
+                point.threshold,
+                of=self.delta,
+            )
+        found = certificate(
+            point.mistakes, point.answered, self._delta, self.thresholds, point.threshold
         )
+        return replace(found, delta=self.delta)
 
     @property
     def _chosen(self) -> int:
@@ -153,6 +185,8 @@ class Answering:
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values."""
         content = {**asdict(self), "points": [list(asdict(p).values()) for p in self.points]}
+        if self.tested is None:  # as files of earlier versions
+            del content["tested"]
         if not self.model_digest:  # as before it is in a file, and in files of earlier versions
             del content["model_digest"]
         return content
@@ -183,6 +217,8 @@ class Answering:
             raise ValueError(f"threshold {self.chosen} is chosen, and there are {len(points)}")
         if self.target_error is not None:
             probability("target_error", self.target_error)
+        if self.tested is not None:
+            probability("tested", self.tested)
         if type(self.model_digest) is not str:
             raise ValueError("the digest of the model is no text")
         return self

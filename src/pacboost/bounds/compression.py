@@ -30,8 +30,10 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.growth import log_binomial
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def compression_bound(
     k: int, n: int, delta: float, points: int, bits: float = 0.0, ordered: bool = False
 ) -> float:
@@ -48,6 +50,7 @@ def compression_bound(
     return binomial_upper(k, rest, _nats(n, delta, points, bits, ordered))
 
 
+@plain_numbers
 def examples_for_compression(
     epsilon: float,
     delta: float,
@@ -71,6 +74,7 @@ def examples_for_compression(
     return smallest(holds, start, f"a bound of {epsilon:g}")
 
 
+@plain_numbers
 def stable_estimate(n: int, delta: float, points: int) -> float:
     """Give the bound for stable schemes without mistakes; an explanation, not a certificate.
 
@@ -87,6 +91,7 @@ def stable_estimate(n: int, delta: float, points: int) -> float:
     return outward(2 * nats / (n - 2 * points))
 
 
+@plain_numbers
 def hybrid_estimate(n: int, delta: float, points: int, rules: int) -> float:
     """Give the bound for votes of compressed rules without mistakes; not a certificate.
 
@@ -105,6 +110,7 @@ def hybrid_estimate(n: int, delta: float, points: int, rules: int) -> float:
     return outward((vote + choice + 2 * math.log2(2 / probability("delta", delta))) / rest)
 
 
+@plain_numbers
 def certificate(
     k: int, n: int, delta: float, points: int, bits: float = 0.0, ordered: bool = False
 ) -> Certificate:
@@ -139,6 +145,7 @@ def certificate(
     )
 
 
+@plain_numbers
 def vote_bound(
     mistakes: int, rest: int, n: int, features: int, rules: int, bits: int, delta: float
 ) -> float:
@@ -159,6 +166,7 @@ def vote_bound(
     return occam_bound(mistakes, rest, features * (2 * n + 1) + 1, rules, bits, delta)
 
 
+@plain_numbers
 def vote_certificate(
     mistakes: int, rest: int, n: int, features: int, rules: int, bits: int, delta: float
 ) -> Certificate:

@@ -12,14 +12,17 @@ and is unsafe when δ₀ is read as the probability of failure.)
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from scipy.optimize import brentq
 
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.kl import kl
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def runs_needed(failure: float, delta: float) -> int:
     """Give the smallest k with failure^k ≤ δ/2.
 
@@ -34,6 +37,7 @@ def runs_needed(failure: float, delta: float) -> int:
     return k
 
 
+@plain_numbers
 def selection_size(epsilon: float, gap: float, runs: int, delta: float) -> int:
     """Give |S| by Chernoff's bound: ln(2k/δ)/kl(t‖ε) where kl(t‖ε) = kl(t‖ε + gap).
 
@@ -46,6 +50,7 @@ def selection_size(epsilon: float, gap: float, runs: int, delta: float) -> int:
     return math.ceil(math.log(2 * runs / delta) / kl(t, epsilon) * (1 + 1e-12))
 
 
+@plain_numbers
 def selection_threshold(epsilon: float, gap: float) -> float:
     """Give the t between ε and ε + gap from which both are equally far.
 
@@ -56,11 +61,19 @@ def selection_threshold(epsilon: float, gap: float) -> float:
     if not 0 < gap < 1 - epsilon:
         raise ParameterError(f"gap is {gap}; it must lie strictly between 0 and {1 - epsilon:g}")
     worse = epsilon + gap
-    return float(
-        brentq(lambda t: kl(t, epsilon) - kl(t, worse), epsilon, worse, xtol=1e-15, rtol=1e-14)
-    )
+    return crossing(lambda t: kl(t, epsilon) - kl(t, worse), epsilon, worse)
 
 
+def crossing(difference: Callable[[float], float], low: float, high: float) -> float:
+    """Give the t between ``low`` and ``high`` at which a rising difference is 0.
+
+    >>> crossing(lambda t: t * t - 2, 0.0, 2.0) == math.sqrt(2)
+    True
+    """
+    return float(brentq(difference, low, high, xtol=1e-15, rtol=1e-14))
+
+
+@plain_numbers
 def selection_size_hoeffding(gap: float, runs: int, delta: float) -> int:
     """Give |S| by Hoeffding's bound, (2/gap²) ln(2k/δ), for any ε.
 

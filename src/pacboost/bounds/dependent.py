@@ -2,13 +2,15 @@
 
 * **Groups** (several rows a patient): groups are independent, their rows need not be. Let e_g be
   the share of mistakes in group g. The e_g are independent with values in [0, 1] and mean R, the
-  risk on a row of a new group, so  R ≤ kl⁺(mean e_g, ln(1/δ)/G)  (Chernoff's bound holds for
-  [0, 1]-valued variables, Hoeffding 1963, theorem 1).
+  risk on a row of a new group. ``group_bets`` bounds R by the e_g themselves, and is never above
+  kl⁺(mean e_g, ln(1/δ)/G), Chernoff's bound (``groups_bound``, Hoeffding 1963, theorem 1).
 * **Time**: rows come one after the other, and each may depend on those before. Let r_t be the
-  chance, given the past, that the classifier errs on row t. Then
-  mean r_t ≤ k/n + √(ln(1/δ)/(2n))  (Azuma 1967). This speaks of the period that was watched, not
-  of a future that may differ.
+  chance, given the past, that the classifier errs on row t. ``ordered_mixture`` bounds the mean of
+  the r_t by a mixture of conditional moment bounds; for few mistakes it is far below
+  k/n + √(ln(1/δ)/(2n)) (``ordered_bound``, Azuma 1967). This speaks of the period that was watched,
+  not of a future that may differ.
 
+``groups_bound`` and ``ordered_bound`` are those of earlier versions, whose files are still checked.
 Proofs: docs/proofs/dependent.md.
 """
 
@@ -17,13 +19,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.wording import NEW_GROUPS, PERIOD
+from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.period import mean_risk_upper
+from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.shares import mean_share_upper
+
+PARTS = 4096
+"""Shares of mistakes are kept in multiples of 1/4096, rounded up."""
 
 
+@plain_numbers
 def groups_bound(mean: float, groups: int, delta: float) -> float:
     """Bound the risk by the mean over groups of their share of mistakes.
 
@@ -34,6 +47,7 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     return kl_upper(mean, math.log(1 / probability("delta", delta)) / groups)
 
 
+@plain_numbers
 def ordered_bound(k: int, n: int, delta: float) -> float:
     """Bound the average risk over a period by the mistakes made in it.
 
@@ -45,14 +59,86 @@ def ordered_bound(k: int, n: int, delta: float) -> float:
     return outward(value)
 
 
+@plain_numbers
+def group_bets(shares: str, delta: float) -> float:
+    """Bound the risk by the shares of mistakes of all groups, in the form that ``counted`` gives.
+
+    >>> round(group_bets("40x0 20x2048", 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
+    (0.262, 0.304)
+    """
+    times, values = _read(shares)
+    return mean_share_upper(values, times, delta)
+
+
+@plain_numbers
+def ordered_mixture(k: int, n: int, delta: float) -> float:
+    """Bound the mean risk over a period by the mistakes made in it, whatever rows depend on.
+
+    >>> round(ordered_mixture(5, 1000, 0.05), 4), round(ordered_bound(5, 1000, 0.05), 4)
+    (0.015, 0.0437)
+    """
+    return mean_risk_upper(k, n, delta)
+
+
+def counted(shares: Sequence[float]) -> str:
+    """Count equal shares of mistakes, rounded up to multiples of 1/4096, in a text.
+
+    "40x0 20x2048" are 40 groups without a mistake and 20 with a half of their rows wrong.
+
+    >>> counted([0.5, 0.0, 1 / 3, 0.0])
+    '2x0 1x1366 1x2048'
+    """
+    positive_whole("groups", len(shares))
+    values = np.asarray(shares, dtype=np.float64)
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ParameterError("a group's share of mistakes is missing or not between 0 and 1")
+    parts, times = np.unique(np.ceil(values * PARTS * (1 - 1e-12)), return_counts=True)
+    return " ".join(f"{time}x{part:.0f}" for part, time in zip(parts, times, strict=True))
+
+
+def mean_share(shares: str) -> float:
+    """Give the mean of shares that ``counted`` gave.
+
+    >>> mean_share("40x0 20x2048") == 1 / 6
+    True
+    """
+    times, values = _read(shares)
+    return float(times @ values / times.sum())
+
+
+@plain_numbers
 def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
     """Certify by groups; ``shares`` holds each group's share of mistakes."""
-    number = positive_whole("groups", len(shares))
-    return certificate_of_groups(math.fsum(shares) / number, number, delta)
+    return certificate_of_shares(counted(shares), delta)
 
 
+@plain_numbers
+def certificate_of_shares(shares: str, delta: float) -> Certificate:
+    """Certify by groups whose shares of mistakes were counted.
+
+    >>> certificate_of_shares("40x0 20x2048", 0.05).size
+    60
+    """
+    value, groups = group_bets(shares, delta), int(_read(shares)[0].sum())
+    return Certificate(
+        value=value,
+        delta=delta,
+        theorem="R ≤ the least m at which bets on the groups' shares of mistakes reach 1/δ",
+        reference="Waudby-Smith and Ramdas 2024; Hoeffding 1963; docs/proofs/dependent.md",
+        sample=f"{groups:,} held-out groups, each counted once",
+        size=groups,
+        independent_of="every choice made in training the classifier",
+        assumptions=("groups are drawn independently", "rows within a group may depend on others"),
+        valid_after_looking=False,
+        inputs={"shares": shares, "delta": delta},
+        bound="dependent.group_bets",
+        of_what=NEW_GROUPS,
+    )
+
+
+@plain_numbers
 def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate:
-    """Certify by groups whose mean share of mistakes is known."""
+    """Certify by groups of which only the mean share of mistakes is known (earlier versions)."""
     value = groups_bound(mean, groups, delta)
     return Certificate(
         value=value,
@@ -70,20 +156,60 @@ def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate
     )
 
 
+@plain_numbers
 def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
     """Certify by rows in the order of time."""
-    value = ordered_bound(k, n, delta)
+    return _of_period(
+        ordered_mixture(k, n, delta),
+        {"k": k, "n": n, "delta": delta},
+        "ordered_mixture",
+        "Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/δ for the mean risk r̄ of rows that may depend on the "
+        "past",
+        "Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
+    )
+
+
+@plain_numbers
+def azuma_certificate(k: int, n: int, delta: float) -> Certificate:
+    """Certify by rows in the order of time as earlier versions did."""
+    return _of_period(
+        ordered_bound(k, n, delta),
+        {"k": k, "n": n, "delta": delta},
+        "ordered_bound",
+        "mean risk ≤ k/n + √(ln(1/δ)/(2n)) for rows that may depend on the past",
+        "Azuma 1967",
+    )
+
+
+def _of_period(
+    value: float, inputs: dict[str, float], bound: str, theorem: str, reference: str
+) -> Certificate:
     return Certificate(
         value=value,
-        delta=delta,
-        theorem="mean risk ≤ k/n + √(ln(1/δ)/(2n)) for rows that may depend on the past",
-        reference="Azuma 1967",
+        delta=inputs["delta"],
+        theorem=theorem,
+        reference=reference,
         sample="held-out rows in the order of time",
-        size=n,
+        size=int(inputs["n"]),
         independent_of="every choice made in training; all of them precede the first of these rows",
         assumptions=("the number of rows was fixed beforehand",),
         valid_after_looking=False,
-        inputs={"k": k, "n": n, "delta": delta},
-        bound="dependent.ordered_bound",
+        inputs=inputs,
+        bound=f"dependent.{bound}",
         of_what=PERIOD,
     )
+
+
+def _read(shares: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Read how often each share occurs, and the shares."""
+    pairs = [word.partition("x")[::2] for word in str(shares).split()]
+    proper = all(time.isdecimal() and part.isdecimal() for time, part in pairs)
+    if not pairs or not proper or any(int(part) > PARTS for _, part in pairs):
+        raise ParameterError(
+            f"shares is {shares!r}; it must count groups as in '40x0 20x2048', with numbers of "
+            f"4096ths from 0 to {PARTS}"
+        )
+    times = np.array([float(time) for time, _ in pairs])
+    if not times.sum() >= 1:
+        raise ParameterError(f"shares is {shares!r}; it must count at least one group")
+    return times, np.array([int(part) for _, part in pairs]) / PARTS

@@ -10,26 +10,33 @@ is what all of them share. See docs/proofs/filtering.md.
 
 from __future__ import annotations
 
+import math
+
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import NEW_EXAMPLES
-from pacboost.errors import NotCertified
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.refill import Refill
+from pacboost.numerics.plain import plain_numbers
 from pacboost.numerics.sequences import kt_upper
 
 ROUNDING = 1 + 1e-12
 """A mean times a count is the total up to rounding, and so is the bound: both are rounded up."""
 
 
+@plain_numbers
 def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> float:
     """Bound the error by the mean weight of so many fresh draws.
 
     >>> round(error_by_weight(0.01, 10_000, delta=0.01, factor=1.0), 5)
     0.01496
     """
+    if not 0 < factor < math.inf:
+        raise ParameterError(f"factor is {factor!r}; it must be above 0, and finite")
     total = min(float(draws), mean * draws * ROUNDING)
     return min(1.0, factor * kt_upper(total, draws, delta) * ROUNDING)
 
 
+@plain_numbers
 def certificate(
     refill: Refill, delta: float, factor: float, assumes: str, *, of: str = ""
 ) -> Certificate:

@@ -22,8 +22,10 @@ from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def consistent(n: int, delta: float, log_size: float) -> float:
     """Bound the risk of every hypothesis of H that fits all n examples.
 
@@ -36,6 +38,7 @@ def consistent(n: int, delta: float, log_size: float) -> float:
     return outward(-math.expm1(-_nats(delta, log_size) / n))
 
 
+@plain_numbers
 def agnostic(k: int, n: int, delta: float, log_size: float) -> float:
     """Bound the risk of every hypothesis of H by its k mistakes on the n examples.
 
@@ -48,6 +51,7 @@ def agnostic(k: int, n: int, delta: float, log_size: float) -> float:
     return binomial_upper(k, n, _nats(delta, log_size))
 
 
+@plain_numbers
 def occam(k: int, n: int, delta: float, log_inverse_prior: float) -> float:
     """Bound the risk of every hypothesis by its mistakes and its prior, ln(1/P(h)).
 
@@ -60,6 +64,7 @@ def occam(k: int, n: int, delta: float, log_inverse_prior: float) -> float:
     return binomial_upper(k, n, _nats(delta, log_inverse_prior, "log_inverse_prior"))
 
 
+@plain_numbers
 def agnostic_hoeffding(k: int, n: int, delta: float, log_size: float) -> float:
     """Bound the risk of every hypothesis of H as the textbooks do; never below ``agnostic``.
 
@@ -72,6 +77,7 @@ def agnostic_hoeffding(k: int, n: int, delta: float, log_size: float) -> float:
     return outward(k / n + math.sqrt(_nats(delta, log_size) / (2 * n)))
 
 
+@plain_numbers
 def agnostic_deviation(n: int, delta: float, log_size: float) -> float:
     """Bound |R - k/n| for every hypothesis of H at once, both ways.
 
@@ -84,6 +90,7 @@ def agnostic_deviation(n: int, delta: float, log_size: float) -> float:
     return outward(math.sqrt((_nats(delta, log_size) + math.log(2)) / (2 * n)))
 
 
+@plain_numbers
 def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> int:
     """Count the examples after which every consistent hypothesis has risk at most epsilon.
 
@@ -96,6 +103,7 @@ def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> in
     return max(1, math.ceil(exact * (1 + 1e-12)))
 
 
+@plain_numbers
 def lecture_consistent(epsilon: float, delta: float, log_size: float) -> float:
     """Give the sufficient number of examples of the lectures, before it is rounded up.
 
@@ -107,6 +115,7 @@ def lecture_consistent(epsilon: float, delta: float, log_size: float) -> float:
     return _nats(delta, log_size) / probability("epsilon", epsilon)
 
 
+@plain_numbers
 def examples_for_deviation(epsilon: float, delta: float, log_size: float) -> int:
     """Count the examples after which every empirical error is within epsilon of the risk.
 
@@ -119,6 +128,7 @@ def examples_for_deviation(epsilon: float, delta: float, log_size: float) -> int
     return math.ceil(exact * (1 + 1e-12))
 
 
+@plain_numbers
 def examples_for_agnostic(epsilon: float, delta: float, log_size: float, rate: float = 0.0) -> int:
     """Count the examples at which ⌈rate·n⌉ mistakes give a bound of at most epsilon.
 
@@ -133,6 +143,7 @@ def examples_for_agnostic(epsilon: float, delta: float, log_size: float, rate: f
     )
 
 
+@plain_numbers
 def certificate(k: int, n: int, delta: float, log_inverse_prior: float) -> Certificate:
     """Certify a hypothesis chosen on the same examples, from a class or prior fixed before.
 

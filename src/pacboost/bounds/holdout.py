@@ -29,6 +29,7 @@ from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.plain import plain_numbers
 
 KNOWN = (
     "columns, their names and types are known beforehand; levels, words, bins and classes were "
@@ -40,6 +41,7 @@ PLANNED = (
 )
 
 
+@plain_numbers
 def clopper_pearson(
     k: int, n: int, delta: float, models: int = 1, look: int = 0, shared: int = 0
 ) -> float:
@@ -60,6 +62,7 @@ def clopper_pearson(
     return binomial_upper(k, n, _log_inverse(share_of_delta(delta, look), models))
 
 
+@plain_numbers
 def share_of_delta(delta: float, look: int) -> float:
     """Give the part of delta that a look pays; 0 stands for a single look, which pays all.
 
@@ -70,6 +73,7 @@ def share_of_delta(delta: float, look: int) -> float:
     return delta if look == 0 else delta / (positive_whole("look", look) * (look + 1))
 
 
+@plain_numbers
 def clopper_pearson_lower(k: int, n: int, delta: float, models: int = 1) -> float:
     """Bound the risk from below, exactly; both sides together cost delta twice.
 
@@ -82,6 +86,7 @@ def clopper_pearson_lower(k: int, n: int, delta: float, models: int = 1) -> floa
     return binomial_lower(k, n, _log_inverse(delta, models))
 
 
+@plain_numbers
 def chernoff_kl(k: int, n: int, delta: float, models: int = 1) -> float:
     """Bound the risk by Chernoff's inequality; never below the exact bound.
 
@@ -94,6 +99,7 @@ def chernoff_kl(k: int, n: int, delta: float, models: int = 1) -> float:
     return outward(kl_upper(k / n, _log_inverse(delta, models) / n))
 
 
+@plain_numbers
 def hoeffding(k: int, n: int, delta: float, models: int = 1) -> float:
     """Bound the risk by Hoeffding's inequality, the form of the textbooks.
 
@@ -106,6 +112,7 @@ def hoeffding(k: int, n: int, delta: float, models: int = 1) -> float:
     return outward(k / n + math.sqrt(_log_inverse(delta, models) / (2 * n)))
 
 
+@plain_numbers
 def examples_for_clopper_pearson(
     epsilon: float, delta: float, rate: float = 0.0, models: int = 1
 ) -> int:
@@ -119,6 +126,7 @@ def examples_for_clopper_pearson(
     return _examples(clopper_pearson, epsilon, delta, rate, models)
 
 
+@plain_numbers
 def examples_for_chernoff_kl(
     epsilon: float, delta: float, rate: float = 0.0, models: int = 1
 ) -> int:
@@ -130,6 +138,7 @@ def examples_for_chernoff_kl(
     return _examples(chernoff_kl, epsilon, delta, rate, models)
 
 
+@plain_numbers
 def examples_for_hoeffding(epsilon: float, delta: float, rate: float = 0.0, models: int = 1) -> int:
     """Count the rows to hold out where the bound will be Hoeffding's.
 
@@ -139,6 +148,7 @@ def examples_for_hoeffding(epsilon: float, delta: float, rate: float = 0.0, mode
     return _examples(hoeffding, epsilon, delta, rate, models)
 
 
+@plain_numbers
 def certificate(
     k: int,
     n: int,

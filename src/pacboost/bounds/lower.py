@@ -1,4 +1,4 @@
-"""What no method can beat: lower bounds on the number of examples, and no free lunch.
+"""Lower bounds on the number of examples in the worst case, and no free lunch.
 
 A learner for a class of VC dimension d that reaches risk ≤ epsilon with probability 1 - delta
 whatever the distribution and the target in the class needs at least::
@@ -10,7 +10,10 @@ whatever the distribution and the target in the class needs at least::
                                          from the class and epsilon is what comes on top of the best
                                          in it (Anthony and Bartlett 1999)
 
-and ``blumer_upper`` examples are enough. A large *sufficient* number proves nothing about what is
+and ``blumer_upper`` examples are enough. "Whatever the distribution" means that *some* distribution
+needs so many; an easy one may need far fewer. The bound of Blumer et al. is one for deterministic
+learners: one that tosses a coin where it is undecided may do with
+ln(1/(2·delta))/-ln(1 - epsilon). A large *sufficient* number proves nothing about what is
 necessary: that a class is not learnable follows from these or from no free lunch, never from an
 upper bound that grows. Lower bounds are rounded down here. They are statements about learning
 problems and certify no classifier, so there is no certificate in this file.
@@ -23,8 +26,10 @@ import math
 from pacboost.bounds.rounding import downward
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def ehkv(epsilon: float, delta: float, dimension: int) -> float:
     """Give the examples that any learner of a class of this VC dimension needs.
 
@@ -45,8 +50,9 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
     return downward((dimension - 1) / (32 * epsilon))
 
 
+@plain_numbers
 def blumer(epsilon: float, delta: float) -> float:
-    """Give the examples that any learner needs of a class in which two concepts meet and part.
+    """Give what a deterministic learner needs of a class in which two concepts meet and part.
 
     ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989): where the two concepts differ on a
     point whose mass is above epsilon by as little as one likes, a sample misses it with
@@ -63,6 +69,7 @@ def blumer(epsilon: float, delta: float) -> float:
     return downward((1 - epsilon) / epsilon * -math.log(delta))
 
 
+@plain_numbers
 def agnostic(epsilon: float, delta: float, dimension: int) -> float:
     """Give the examples needed to come within epsilon of the best hypothesis of the class.
 
@@ -80,8 +87,9 @@ def agnostic(epsilon: float, delta: float, dimension: int) -> float:
     return downward(dimension / (320 * epsilon**2))
 
 
+@plain_numbers
 def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
-    """Count the examples that no learner can do without: the best lower bound that applies.
+    """Count the examples a deterministic learner needs in the worst case: the best known bound.
 
     >>> examples_needed(0.05, 0.05, dimension=10)
     57
@@ -92,6 +100,7 @@ def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
     return math.ceil(needed)
 
 
+@plain_numbers
 def blumer_upper(epsilon: float, delta: float, dimension: int) -> int:
     """Count the examples that suffice for any learner that fits its sample by the class.
 
@@ -105,6 +114,7 @@ def blumer_upper(epsilon: float, delta: float, dimension: int) -> int:
     return math.ceil(max(confidence, richness) * (1 + 1e-12))
 
 
+@plain_numbers
 def no_free_lunch(n: int, domain: int) -> str:
     """State what happens to every learner that sees fewer than half of the points of a domain.
 
@@ -126,6 +136,7 @@ def no_free_lunch(n: int, domain: int) -> str:
     )
 
 
+@plain_numbers
 def examples_for_no_free_lunch(domain: int) -> int:
     """Count the examples below which every learner has risk ≥ 1/8 with probability ≥ 1/7 somewhere.
 
@@ -137,6 +148,7 @@ def examples_for_no_free_lunch(domain: int) -> int:
     return -(-positive_whole("domain", domain) // 2)
 
 
+@plain_numbers
 def no_free_lunch_risk(n: int, domain: int) -> float:
     """Give the mean risk of the best learner when all labellings of the domain are equally likely.
 

@@ -28,10 +28,12 @@ from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.plain import plain_numbers
 
 _MOST_VOTERS = 1_000_000
 
 
+@plain_numbers
 def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: float) -> float:
     """R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n)), with the best N.
 
@@ -46,6 +48,7 @@ def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: flo
     return outward(_schapire(below / n, n, theta, log_size, delta)[0])
 
 
+@plain_numbers
 def schapire_voters(below: int, n: int, theta: float, log_size: float, delta: float) -> int:
     """The N that makes the bound of Schapire et al. smallest.
 
@@ -57,6 +60,7 @@ def schapire_voters(below: int, n: int, theta: float, log_size: float, delta: fl
     return _schapire(below / n, n, theta, log_size, delta)[1]
 
 
+@plain_numbers
 def examples_for_schapire(
     epsilon: float, share: float, theta: float, log_size: float, delta: float
 ) -> int:
@@ -74,6 +78,7 @@ def examples_for_schapire(
     )
 
 
+@plain_numbers
 def breiman_bound(least: float, n: int, log_size: float, delta: float) -> float:
     """Breiman 1999, from the least margin θ₁ alone: R ≤ B(ln 2n + ln(1/B) + 1) + ln(|H|/δ)/n.
 
@@ -93,6 +98,7 @@ def breiman_bound(least: float, n: int, log_size: float, delta: float) -> float:
     return outward(growing + (log_size - math.log(delta)) / n)
 
 
+@plain_numbers
 def kth_margin_bound(rank: int, theta: float, n: int, log_size: float, delta: float) -> float:
     """Gao and Zhou 2013, from the k-th smallest margin θ: R ≤ ln|H|/n + kl⁺((k-1)/n, q/n).
 
@@ -110,6 +116,7 @@ def kth_margin_bound(rank: int, theta: float, n: int, log_size: float, delta: fl
     return outward(_kl_form((rank - 1) / n, slope, n, log_size, delta))
 
 
+@plain_numbers
 def emargin_bound(share: float, theta: float, n: int, log_size: float, delta: float) -> float:
     """Wang et al. 2011, from the margin θ below which a share q of rows lies.
 
@@ -127,6 +134,7 @@ def emargin_bound(share: float, theta: float, n: int, log_size: float, delta: fl
     return outward(_kl_form(share, 8 * log_size / theta**2, n, log_size, delta))
 
 
+@plain_numbers
 def rademacher_bound(
     ramp: float, theta: float, n: int, log_growth: float, delta: float, thetas: int = 1
 ) -> float:
@@ -154,6 +162,7 @@ EXPLANATIONS: dict[str, Callable[..., float]] = {
 """Bounds whose constants are quoted, not derived: numbers to explain with, never certificates."""
 
 
+@plain_numbers
 def certificate(
     below: int, n: int, theta: float, log_size: float, delta: float, bound: str = "schapire_bound"
 ) -> Certificate:

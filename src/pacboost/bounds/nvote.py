@@ -28,6 +28,7 @@ from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.plain import plain_numbers
 
 SIZES = (
     *(1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 17, 21, 25),
@@ -59,6 +60,7 @@ def wrong_share(margins: ArrayLike) -> NDArray[np.float64]:
     return np.clip((1 - values) / 2, 0.0, 1.0)
 
 
+@plain_numbers
 def vote_loss(shares: ArrayLike, voters: int, wrong: int) -> float:
     """Average P[Bin(N, w_i) ≥ k₀] over rows, rounded up; N is ``voters`` and k₀ ``wrong``.
 
@@ -70,6 +72,7 @@ def vote_loss(shares: ArrayLike, voters: int, wrong: int) -> float:
     return _losses(cells, weights, voters, np.array([wrong]))[0]
 
 
+@plain_numbers
 def nvote_bound(
     loss: float, voters: int, wrong: int, n: int, divergence: float, delta: float, pairs: int = 1
 ) -> float:
@@ -95,6 +98,7 @@ def nvote_bound(
     return outward(upper / _least(voters, wrong))
 
 
+@plain_numbers
 def best_pair(
     shares: ArrayLike, divergence: float, delta: float, sizes: Sequence[int] = SIZES
 ) -> tuple[NVote, int]:
@@ -124,6 +128,7 @@ def best_pair(
     return best, pairs
 
 
+@plain_numbers
 def examples_for_nvote(
     epsilon: float,
     loss: float,
@@ -147,6 +152,7 @@ def examples_for_nvote(
     )
 
 
+@plain_numbers
 def certificate(
     loss: float, voters: int, wrong: int, n: int, divergence: float, delta: float, pairs: int = 1
 ) -> Certificate:

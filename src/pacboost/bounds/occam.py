@@ -36,6 +36,7 @@ from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.growth import log_binomial
 from pacboost.numerics.kl import kl
+from pacboost.numerics.plain import plain_numbers
 
 BITS = tuple(range(1, 11))
 SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
@@ -52,6 +53,7 @@ class Pair(NamedTuple):
     bound: float
 
 
+@plain_numbers
 def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
     """ln(1/P) of a vote of ``rules`` rules with ``bits`` bits each, out of ``base_rules``.
 
@@ -70,6 +72,7 @@ def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
     )
 
 
+@plain_numbers
 def occam_bound(
     mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
 ) -> float:
@@ -82,6 +85,7 @@ def occam_bound(
     return binomial_upper(mistakes, n, _price(base_rules, rules, bits, delta))
 
 
+@plain_numbers
 def examples_for_occam(
     epsilon: float, delta: float, base_rules: int, rules: int, bits: int, rate: float = 0.0
 ) -> int:
@@ -96,6 +100,7 @@ def examples_for_occam(
     return math.ceil(_price(base_rules, rules, bits, delta) / kl(rate, epsilon))
 
 
+@plain_numbers
 def quantise(votes: ArrayLike, bits: int, scale: float) -> NDArray[np.int64]:
     """Round votes to whole numbers, the largest to scale·2^(bits-1), and cut off beyond 2^(bits-1).
 
@@ -115,6 +120,7 @@ def quantise(votes: ArrayLike, bits: int, scale: float) -> NDArray[np.int64]:
     return np.asarray(np.clip(whole, -most, most), dtype=np.int64)
 
 
+@plain_numbers
 def search(
     votes: ArrayLike,
     count: Callable[[NDArray[np.int64]], int],
@@ -153,6 +159,7 @@ def search(
     return sorted(pairs, key=lambda pair: pair.bound)
 
 
+@plain_numbers
 def certificate(
     mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
 ) -> Certificate:

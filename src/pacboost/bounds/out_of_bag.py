@@ -31,12 +31,14 @@ from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import probability
+from pacboost.numerics.plain import plain_numbers
 
 ROWS_FOR_TANDEM = 10_000
 ROWS_FOR_CANTELLI = 1_000_000
 """From so many rows on, a bound is usually the smallest of the three."""
 
 
+@plain_numbers
 def way_for(rows: int) -> str:
     """Choose a bound by the number of rows alone, which is known before anything is looked at.
 
@@ -48,6 +50,7 @@ def way_for(rows: int) -> str:
     return "tandem" if rows < ROWS_FOR_CANTELLI else "cantelli"
 
 
+@plain_numbers
 def certificate(
     counts: OutOfBag, delta: float, way: str | None = None, *, changed: str = ""
 ) -> Certificate:
@@ -92,6 +95,7 @@ def certificate(
     )
 
 
+@plain_numbers
 def first_order(counts: OutOfBag, delta: float) -> Certificate:
     """Certify by R ≤ 2L, with the mistakes of single members."""
     gibbs, n = _single(counts)
@@ -102,6 +106,7 @@ def first_order(counts: OutOfBag, delta: float) -> Certificate:
     )
 
 
+@plain_numbers
 def tandem(counts: OutOfBag, delta: float) -> Certificate:
     """Certify by R ≤ 4L₂, with the mistakes that pairs of members make together."""
     both, n = _pair(counts)
@@ -110,6 +115,7 @@ def tandem(counts: OutOfBag, delta: float) -> Certificate:
     return pac_bayes.certificate("tandem_bound", tandem=both, n=n, divergence=price, delta=delta)
 
 
+@plain_numbers
 def cantelli(counts: OutOfBag, delta: float) -> Certificate:
     """Certify by Chebyshev-Cantelli, with the mistakes of members and of pairs."""
     (gibbs, n), (both, pairs) = _single(counts), _pair(counts)
@@ -125,6 +131,7 @@ def cantelli(counts: OutOfBag, delta: float) -> Certificate:
     )  # fmt: skip
 
 
+@plain_numbers
 def binomial(counts: OutOfBag, delta: float) -> Certificate:
     """Refuse, and say why: votes out of bag are no hold-out."""
     error = "" if counts.vote_error is None else f" ({percent(counts.vote_error)} wrong)"

@@ -33,6 +33,7 @@ from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.kl import kl_lower, kl_upper
+from pacboost.numerics.plain import plain_numbers
 
 
 def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:
@@ -68,6 +69,7 @@ def out_of_bag_sizes(in_bag: ArrayLike) -> tuple[int, int]:
     return int(overlaps.diagonal().min()), int(overlaps.min())
 
 
+@plain_numbers
 def pac_bayes_kl_bound(gibbs: float, n: int, divergence: float, delta: float) -> float:
     """Bound L, the mean error of a voter drawn from ρ: kl(L̂‖L) ≤ (KL + ln(2√n/δ))/n.
 
@@ -77,6 +79,7 @@ def pac_bayes_kl_bound(gibbs: float, n: int, divergence: float, delta: float) ->
     return kl_upper(_share("gibbs", gibbs), _budget(n, divergence, delta))
 
 
+@plain_numbers
 def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> float:
     """Bound the error of the vote by R ≤ 2L (Markov), with L from PAC-Bayes-kl.
 
@@ -86,6 +89,7 @@ def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> 
     return min(1.0, 2 * pac_bayes_kl_bound(gibbs, n, divergence, delta))
 
 
+@plain_numbers
 def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> float:
     """Bound the error of the vote by R ≤ 4L₂, kl(L̂₂‖L₂) ≤ (2KL + ln(2√n/δ))/n.
 
@@ -97,6 +101,7 @@ def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> floa
     return min(1.0, 4 * kl_upper(_share("tandem", tandem), _budget(n, 2 * divergence, delta)))
 
 
+@plain_numbers
 def c_bound(
     gibbs: float, disagreement: float, n: int, pairs: int, divergence: float, delta: float
 ) -> float:
@@ -117,6 +122,7 @@ def c_bound(
     return outward(1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower) + 1e-15)
 
 
+@plain_numbers
 def cantelli_bound(
     gibbs: float, tandem: float, n: int, pairs: int, divergence: float, delta: float
 ) -> float:
@@ -134,6 +140,7 @@ def cantelli_bound(
     return outward((both - 2 * mu * single + mu * mu + 1e-15) / (0.5 - mu) ** 2)
 
 
+@plain_numbers
 def cantelli_mu(gibbs: float, tandem: float) -> float:
     """Find μ ≥ 0 that minimises (L₂ - 2μL + μ²)/(½-μ)²; at μ the C-bound comes out.
 
@@ -146,6 +153,7 @@ def cantelli_mu(gibbs: float, tandem: float) -> float:
     return max(0.0, (gibbs / 2 - tandem) / (0.5 - gibbs))
 
 
+@plain_numbers
 def examples_for_first_order(epsilon: float, gibbs: float, divergence: float, delta: float) -> int:
     """Find the smallest n at which the first-order bound is at most ε.
 
@@ -158,6 +166,7 @@ def examples_for_first_order(epsilon: float, gibbs: float, divergence: float, de
     )
 
 
+@plain_numbers
 def examples_for_tandem(epsilon: float, tandem: float, divergence: float, delta: float) -> int:
     """Find the smallest n (rows of a pair) at which the tandem bound is at most ε.
 
@@ -178,6 +187,7 @@ _BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
 }
 
 
+@plain_numbers
 def certificate(bound: str, **inputs: float) -> Certificate:
     """Certify a vote by one of the four bounds, named as its function.
 

@@ -22,8 +22,10 @@ from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def strip(n: int, delta: float, features: int) -> float:
     """Bound the risk of the tightest box by the argument of the strips, as the lectures do.
 
@@ -36,6 +38,7 @@ def strip(n: int, delta: float, features: int) -> float:
     return outward(sides * nats / positive_whole("n", n))
 
 
+@plain_numbers
 def strip_exact(n: int, delta: float, features: int) -> float:
     """Bound the risk by the strips without giving (1 - x)^n away.
 
@@ -48,6 +51,7 @@ def strip_exact(n: int, delta: float, features: int) -> float:
     return outward(sides * -math.expm1(-nats / positive_whole("n", n)))
 
 
+@plain_numbers
 def sharp(n: int, delta: float, features: int) -> float:
     """Bound the risk of the tightest box by peeling its sides.
 
@@ -63,6 +67,7 @@ def sharp(n: int, delta: float, features: int) -> float:
     return binomial_upper(sides - 1, n, log_inverse)
 
 
+@plain_numbers
 def examples_for_strip(epsilon: float, delta: float, features: int) -> int:
     """Count the examples after which the strips give risk at most epsilon.
 
@@ -75,6 +80,7 @@ def examples_for_strip(epsilon: float, delta: float, features: int) -> int:
     return math.ceil(sides * nats / probability("epsilon", epsilon) * (1 + 1e-12))
 
 
+@plain_numbers
 def examples_for_sharp(epsilon: float, delta: float, features: int) -> int:
     """Count the examples after which peeling gives risk at most epsilon.
 
@@ -88,6 +94,7 @@ def examples_for_sharp(epsilon: float, delta: float, features: int) -> int:
     )
 
 
+@plain_numbers
 def certificate(n: int, delta: float, features: int, mistakes: int = 0) -> Certificate:
     """Certify the tightest box around the positive of n examples that a box labelled.
 

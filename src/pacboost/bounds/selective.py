@@ -17,8 +17,11 @@ from __future__ import annotations
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.wording import ANSWERED
+from pacboost.numerics.checks import probability
+from pacboost.numerics.plain import plain_numbers
 
 
+@plain_numbers
 def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     """Bound the error among the answered, after k mistakes on n answered rows; 1 if there are none.
 
@@ -30,6 +33,20 @@ def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     return clopper_pearson(k, n, delta, thresholds) if n else 1.0
 
 
+@plain_numbers
+def passed_error(k: int, n: int, delta: float, target: float) -> float:
+    """Give the target error where k mistakes on n answered rows pass its test, else 1.
+
+    The test of "P[wrong | answered] > target" passes if BinInv(k, n, delta) ≤ target.
+
+    >>> passed_error(10, 1000, delta=0.05, target=0.02), passed_error(20, 1000, 0.05, 0.02)
+    (0.02, 1.0)
+    """
+    passes = n > 0 and clopper_pearson(k, n, delta) <= probability("target", target)
+    return target if passes else 1.0
+
+
+@plain_numbers
 def answered_share(
     fewest: int, most: int, rows: int, delta: float, thresholds: int = 1
 ) -> tuple[float, float]:
@@ -48,6 +65,7 @@ def answered_share(
     return low, clopper_pearson(most, rows, delta, ends)
 
 
+@plain_numbers
 def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float) -> Certificate:
     """Certify the answers of a fixed classifier that answers where it is confident.
 
@@ -69,6 +87,36 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
         valid_after_looking=False,
         inputs={"k": k, "n": n, "delta": delta, "thresholds": thresholds},
         bound="selective.answered_error",
+        of_what=ANSWERED,
+        details={"threshold": threshold},
+    )
+
+
+@plain_numbers
+def passed_certificate(
+    k: int, n: int, delta: float, target: float, threshold: float, of: float
+) -> Certificate:
+    """Certify the answers by a target error that was fixed beforehand, and passed its test.
+
+    The tests have failure probability ``delta``; with all bounds at other thresholds it is ``of``.
+
+    >>> passed_certificate(3, 600, 0.0375, 0.02, 0.9, 0.05).claim[-34:]
+    'classifier errs on at most 2.00 %.'
+    """
+    return Certificate(
+        value=passed_error(k, n, delta, target),
+        delta=of,
+        theorem="BinInv(k, n, delta) ≤ target at this threshold and all before it, tested in the "
+        "order of their ranks",
+        reference="Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
+        sample="held-out rows that are answered, ties counted as errors",
+        size=n,
+        independent_of="every choice made in training the classifier and its confidence; the "
+        "target error was fixed before them",
+        assumptions=("rows are drawn independently from the distribution of new examples",),
+        valid_after_looking=False,
+        inputs={"k": k, "n": n, "delta": delta, "target": target},
+        bound="selective.passed_error",
         of_what=ANSWERED,
         details={"threshold": threshold},
     )

@@ -26,9 +26,14 @@ from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.plain import plain_numbers
 from pacboost.numerics.sequences import Betting, EmpiricalBernstein, kt_kl_upper, kt_upper
 
+MOST_STEPS = 10_000_000
+"""The longest sequence of answers that is gone through one by one."""
 
+
+@plain_numbers
 def mixture_bound(total: float, t: int, delta: float) -> float:
     """Upper end of the Beta(½, ½) mixture sequence after t numbers that sum to ``total``.
 
@@ -38,6 +43,7 @@ def mixture_bound(total: float, t: int, delta: float) -> float:
     return kt_upper(total, t, delta)
 
 
+@plain_numbers
 def anytime_kl_bound(total: float, t: int, delta: float) -> float:
     """Upper end in closed form: kl(mean‖μ) ≤ ln(2√t/δ)/t for all t at once.
 
@@ -47,6 +53,7 @@ def anytime_kl_bound(total: float, t: int, delta: float) -> float:
     return kt_kl_upper(total, t, delta)
 
 
+@plain_numbers
 def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     """Upper end of the empirical Bernstein sequence for t answers, wrong at the listed places.
 
@@ -61,6 +68,7 @@ def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     return min(1.0, max(0.0, sequence.interval()[1]))
 
 
+@plain_numbers
 def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
     """Upper end from betting against each mean, for t answers, wrong at the listed places.
 
@@ -73,6 +81,7 @@ def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
     return sequence.upper()
 
 
+@plain_numbers
 def examples_for_anytime(epsilon: float, delta: float, rate: float = 0.0) -> int:
     """Find the smallest t from which on the closed form is at most ε if the mean stays at ``rate``.
 
@@ -112,6 +121,7 @@ _BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
 }
 
 
+@plain_numbers
 def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certificate:
     """Certify a classifier watched on fresh rows by one of the four bounds, named as its function.
 
@@ -138,7 +148,12 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
 
 
 def _outcomes(mistakes_at: str, t: int) -> list[float]:
-    outcomes = [0.0] * positive_whole("t", t)
+    if positive_whole("t", t) > MOST_STEPS:
+        raise ParameterError(
+            f"t is {t}; this bound goes through the answers one by one, at most {MOST_STEPS:,} of "
+            "them. Use mixture_bound, which needs only their number and the mistakes"
+        )
+    outcomes = [0.0] * t
     for word in mistakes_at.split():
         if not word.isdecimal() or not 1 <= int(word) <= t:
             raise ParameterError(f"mistakes_at names {word!r}; places are whole numbers, 1 to {t}")

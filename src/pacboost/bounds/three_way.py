@@ -11,10 +11,15 @@ from __future__ import annotations
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.errors import NotCertified
-from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.checks import whole
+from pacboost.numerics.plain import plain_numbers
 from pacboost.numerics.three_way import majority_error
 
+MOST_LEVELS = 2000
+"""Further levels change nothing that a float can hold, and without them the error is no smaller."""
 
+
+@plain_numbers
 def recursive_error(part: float, levels: int) -> float:
     """Apply g so many times to what the weak rules may err on.
 
@@ -26,11 +31,12 @@ def recursive_error(part: float, levels: int) -> float:
             f"weak rules err on at most {part:g}; below 1/2 a majority of three is better than its "
             "parts, elsewhere it is not"
         )
-    for _ in range(levels and positive_whole("levels", levels)):
+    for _ in range(min(whole("levels", levels), MOST_LEVELS)):
         part = majority_error(part)
     return outward(part)
 
 
+@plain_numbers
 def certificate(part: float, levels: int, delta: float, draws: int, assumes: str) -> Certificate:
     """Certify what the recursion returned.
 

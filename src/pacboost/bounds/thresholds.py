@@ -12,15 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.bounds.answering import Answering, Point
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.plain import plain_numbers
 
 RANKS = 20
 """So many thresholds are tried unless told otherwise: at each, a twentieth more is answered."""
 
 
+@plain_numbers
 def by_ranks(
-    confidence: ArrayLike, wrong: ArrayLike, delta: float, ranks: int = RANKS
+    confidence: ArrayLike,
+    wrong: ArrayLike,
+    delta: float,
+    ranks: int = RANKS,
+    target: float | None = None,
 ) -> Answering:
     """Take for thresholds what lets 1/ranks, 2/ranks, … of the held-out rows be answered.
+
+    A ``target`` error that was fixed before the rows were looked at is tested at these thresholds
+    (bounds/target.py), which allows more to be answered than the bounds for all of them do.
 
     >>> confidence = np.linspace(0, 1, 1000)
     >>> answering = by_ranks(confidence, confidence < 0.1, delta=0.05)
@@ -43,9 +52,12 @@ def by_ranks(
         fewest = max((other for other in planned if other <= n), default=0)
         k = int(np.count_nonzero(mistaken[answered]))
         points.setdefault(threshold, Point(threshold, n, k, fewest, rank))
-    return Answering(rows, probability("delta", delta), len(planned), _in_order(points.values()))
+    tested = None if target is None else probability("target_error", target)
+    ordered = _in_order(points.values())
+    return Answering(rows, probability("delta", delta), len(planned), ordered, tested=tested)
 
 
+@plain_numbers
 def at_thresholds(
     confidence: ArrayLike, wrong: ArrayLike, delta: float, thresholds: Iterable[float]
 ) -> Answering:

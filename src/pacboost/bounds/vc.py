@@ -35,10 +35,12 @@ from pacboost.numerics.growth import (
     vc_of_stumps,
 )
 from pacboost.numerics.hypergeometric import hypergeometric_inverse
+from pacboost.numerics.plain import plain_numbers
 
 Growth = Callable[[int], float]
 
 
+@plain_numbers
 def relative_deviation(k: int, n: int, delta: float, log_growth: Growth | float) -> float:
     """Bound the risk by Vapnik's inequality for relative deviations.
 
@@ -52,6 +54,7 @@ def relative_deviation(k: int, n: int, delta: float, log_growth: Growth | float)
     return outward(r + 2 * e * (1 + math.sqrt(1 + r / e)))
 
 
+@plain_numbers
 def pessimistic(k: int, n: int, delta: float, log_growth: Growth | float) -> float:
     """Bound the risk by Vapnik's inequality for absolute deviations.
 
@@ -64,6 +67,7 @@ def pessimistic(k: int, n: int, delta: float, log_growth: Growth | float) -> flo
     return outward((k + 1) / n + math.sqrt(_nats(delta, 4, log_growth, 2 * n) / n))
 
 
+@plain_numbers
 def realizable(n: int, delta: float, log_growth: Growth | float) -> float:
     """Bound the risk of every hypothesis that fits all n examples.
 
@@ -76,6 +80,7 @@ def realizable(n: int, delta: float, log_growth: Growth | float) -> float:
     return outward(2 / n * _nats(delta, 2, log_growth, 2 * n) / math.log(2))
 
 
+@plain_numbers
 def hypergeometric(
     k: int, n: int, delta: float, log_growth: Growth | float, ghost: int | None = None
 ) -> float:
@@ -93,6 +98,7 @@ def hypergeometric(
     return outward(max(1, pool - 1 - k) / g)
 
 
+@plain_numbers
 def examples_for(
     bound: Callable[[int, int, float, Growth], float],
     epsilon: float,
@@ -115,6 +121,7 @@ def examples_for(
     )
 
 
+@plain_numbers
 def examples_for_realizable(epsilon: float, delta: float, log_growth: Growth) -> int:
     """Count the examples after which every consistent hypothesis has risk at most epsilon.
 
@@ -127,21 +134,25 @@ def examples_for_realizable(epsilon: float, delta: float, log_growth: Growth) ->
     )
 
 
+@plain_numbers
 def dimension_of_intervals(count: int = 1) -> int:
     """Give the VC dimension of unions of at most ``count`` intervals on the line."""
     return 2 * positive_whole("count", count)
 
 
+@plain_numbers
 def dimension_of_boxes(features: int) -> int:
     """Give the VC dimension of boxes with sides along the axes."""
     return 2 * positive_whole("features", features)
 
 
+@plain_numbers
 def dimension_of_halfspaces(features: int, through_origin: bool = False) -> int:
     """Give the VC dimension of halfspaces."""
     return positive_whole("features", features) + (not through_origin)
 
 
+@plain_numbers
 def dimension_of_stumps(features: int) -> int:
     """Give the VC dimension of stumps of both signs: the largest d with C(d, ⌊d/2⌋) ≤ 2p.
 
@@ -151,6 +162,7 @@ def dimension_of_stumps(features: int) -> int:
     return vc_of_stumps(features)
 
 
+@plain_numbers
 def growth_of_dimension(dimension: int) -> Growth:
     """Count labelings from the VC dimension: ln Σ_{i ≤ d} C(m, i) (Sauer 1972).
 
@@ -161,12 +173,14 @@ def growth_of_dimension(dimension: int) -> Growth:
     return lambda m: log_sauer(dimension, m)
 
 
+@plain_numbers
 def growth_of_stumps(features: int) -> Growth:
     """Count the labelings of stumps on real features: ln(2 + Σ_{k=1}^{m-1} min(2p, C(m, k)))."""
     positive_whole("features", features)
     return lambda m: log_stump_growth(m, features)
 
 
+@plain_numbers
 def growth_of_stump_votes(features: int, distinct: int) -> Growth:
     """Count the labelings of votes over stumps on real features, p(m - 1) + 1 unsigned rules.
 
@@ -177,6 +191,7 @@ def growth_of_stump_votes(features: int, distinct: int) -> Growth:
     return lambda m: growth_of_vote(features * (m - 1) + 1, distinct)(m)
 
 
+@plain_numbers
 def growth_of_vote(rules: int, distinct: int) -> Growth:
     """Count the labelings of votes over ``distinct`` of ``rules`` unsigned rules.
 
@@ -196,6 +211,7 @@ def growth_of_vote(rules: int, distinct: int) -> Growth:
     return lambda m: log_binomial(rules, used) + log_cover(m, used) + price
 
 
+@plain_numbers
 def certificate(
     k: int, n: int, delta: float, log_growth: Growth | float, ghost: int | None = None
 ) -> Certificate:

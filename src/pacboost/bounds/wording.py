@@ -49,8 +49,10 @@ _SUBJECTS = {
     "vc": "the hypothesis",
 }
 _BY_BOUND = {
+    "dependent.group_bets": NEW_GROUPS,
     "dependent.groups_bound": NEW_GROUPS,
     "dependent.ordered_bound": PERIOD,
+    "dependent.ordered_mixture": PERIOD,
     "filtering.error_by_weight": THIS_SOURCE,
     "selective.answered_error": ANSWERED,
     "training.product_bound": TRAINING_ROWS,

@@ -19,7 +19,7 @@ EXAMPLES = {
     "filtering": "--epsilon 0.1 --delta 0.05 --edge 0.2 --threshold 0.75",
     "confidence": "--failure 0.9 --delta 0.05 --epsilon 0.1 --gap 0.1",
     "resample": "--edge 0.2 --delta 0.05 --rounds 100 --log-size 8",
-    "holdout": "--epsilon 0.1 --delta 0.05 --error 0.05",
+    "holdout": "--epsilon 0.1 --delta 0.05 --error 0.05 --power 0.9",
     "no_free_lunch": "--domain 1024",
     "strong": "--epsilon 0.1 --delta 0.05 --edge 0.4 --dimension 3",
 }

@@ -7,6 +7,7 @@ large ones as a largest term and what the others add to it.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -22,6 +23,9 @@ EXACT = 200
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 _BLOCK = 4096
+
+MOST_TERMS = 10_000_000
+"""A sum that would need more terms than this is bounded from above instead."""
 
 
 def log_binomial(n: int, k: int) -> float:
@@ -135,12 +139,19 @@ def _log_head(d: int, m: int) -> float:
         return math.log(total)
     if 2 * d > m:  # all but the other end, which is at most half of all
         everything = m * math.log(2)
+        if _terms_needed(m - d - 1, m) > MOST_TERMS:
+            return everything
         return everything + math.log1p(-math.exp(_log_head(m - d - 1, m) - everything))
     return log_choose(m, d) + math.log(_sum_of_ratios(d, m))
 
 
 def _sum_of_ratios(d: int, m: int) -> float:
-    """Σ_{i≤d} C(m, i)/C(m, d) for d ≤ m/2: falling terms, added until they no longer count."""
+    """Σ_{i≤d} C(m, i)/C(m, d) for d ≤ m/2: falling terms, added until they no longer count.
+
+    Where too many would count it is at most 1/(1 - d/(m-d+1)), a geometric series, and d + 1.
+    """
+    if _terms_needed(d, m) > MOST_TERMS:
+        return min(float(d + 1), float(Fraction(m - d + 1, max(m - 2 * d + 1, 1))))
     total, last, top = 1.0, 1.0, d
     while top > 0 and last > 1e-18 * total:
         i = np.arange(top, max(top - _BLOCK, 0), -1, dtype=np.float64)
@@ -148,6 +159,11 @@ def _sum_of_ratios(d: int, m: int) -> float:
         total, last, top = total + float(terms.sum()), float(terms[-1]), top - _BLOCK
     # What was left out falls faster than a geometric series of this ratio; rounding up covers it.
     return total
+
+
+def _terms_needed(d: int, m: int) -> float:
+    """About how many of the terms below C(m, d), d ≤ m/2, count: 41 ratios or 9 deviations."""
+    return min(d, 41 * (m - d + 1) / (m - 2 * d + 1), 4.5 * math.sqrt(m))
 
 
 def _whole(name: str, value: int) -> None:

@@ -7,15 +7,20 @@ probability that falls as K grows. The K at which it passes delta inverts the ta
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, positive_whole
 from pacboost.numerics.growth import log_choose
+from pacboost.numerics.kl import one_sided_kl
 
 SLACK = 1e-14
 """Rounding error of a log probability, relative to the logarithms it is made of."""
+
+MOST_TERMS = 1_000_000
+"""With more terms than this, Chernoff's bound takes the place of the sum."""
 
 
 def hypergeometric_inverse(k: int, m: int, log_inverse_delta: float, M: int) -> int:
@@ -28,12 +33,12 @@ def hypergeometric_inverse(k: int, m: int, log_inverse_delta: float, M: int) -> 
     >>> hypergeometric_inverse(0, 10, math.log(20), 100)
     25
     """
-    counts(k, m)
+    k, m = counts(k, m)
     if positive_whole("M", M) < m:
         raise ParameterError(f"M is {M!r}; the pool holds the {m} rows drawn, so it has as many")
     if not log_inverse_delta > 0:
         raise ParameterError(f"ln(1/delta) is {log_inverse_delta!r}; it must be above 0")
-    k, m, M = int(k), int(m), int(M)
+    M = int(M)
     slack = SLACK * (1 + log_choose(M, m))
     low, high = k, k + M - m + 1  # probability 1 at the one, 0 at the other
     while high - low > 1:
@@ -48,6 +53,9 @@ def hypergeometric_inverse(k: int, m: int, log_inverse_delta: float, M: int) -> 
 def log_hypergeometric_tail(k: int, m: int, K: int, M: int) -> float:
     """The logarithm of P[Hypergeom(M, K, m) ≤ k]: m of M rows are drawn, K of them mistakes.
 
+    With more than ``MOST_TERMS`` terms it is -m·kl(k/m‖K/M), which is never less: Chernoff's bound
+    holds for draws without replacement too (Hoeffding 1963, section 6).
+
     >>> round(math.exp(log_hypergeometric_tail(1, 10, 20, 100)), 6)
     0.363049
     """
@@ -56,9 +64,20 @@ def log_hypergeometric_tail(k: int, m: int, K: int, M: int) -> float:
         return 0.0
     if k < least:
         return -math.inf
+    if k - least > MOST_TERMS:
+        return _log_chernoff(k, m, K, M)
     top = log_choose(K, k) + log_choose(M - K, m - k) - log_choose(M, m)
     j = np.arange(k, least, -1, dtype=np.float64)
     steps = np.log(j * (M - K - m + j) / ((K - j + 1) * (m - j + 1)))
     below = np.concatenate(([0.0], np.cumsum(steps)))  # each term relative to the one at k
     largest = float(below.max())
     return min(top + largest + math.log(float(np.exp(below - largest).sum())), 0.0)
+
+
+def _log_chernoff(k: int, m: int, K: int, M: int) -> float:
+    """-m·kl(k/m‖K/M), rounded up; 0 where k/m is not below K/M."""
+    step = float(Fraction(K, M) - Fraction(k, m))
+    if step <= 0:
+        return 0.0
+    distance = one_sided_kl(step, k / m, (m - k) / m, (M - K) / M)
+    return min(0.0, -m * distance * (1 - 1e-9 - 1e-15 / step))

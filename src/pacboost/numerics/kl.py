@@ -64,7 +64,7 @@ def upper_root(q: float, c: float) -> float:
         return -math.expm1(-c)
     if q == 1 or c == math.inf:
         return 1.0
-    return _bisect(lambda p: one_sided_kl(p - q, q, 1 - q, 1 - p) > c, q, 1.0)
+    return turning_point(lambda p: one_sided_kl(p - q, q, 1 - q, 1 - p) > c, q, 1.0)
 
 
 def lower_root(q: float, c: float) -> float:
@@ -83,7 +83,7 @@ def lower_root(q: float, c: float) -> float:
     least = q * math.exp(-(c - (1 - q) * math.log1p(-q)) / q) / 2
     if least == 0:
         return 0.0
-    return _bisect(lambda p: one_sided_kl(q - p, 1 - q, q, p) <= c, least, q)
+    return turning_point(lambda p: one_sided_kl(q - p, 1 - q, q, p) <= c, least, q)
 
 
 def one_sided_kl(step: float, near: float, rest: float, end: float) -> float:
@@ -101,8 +101,12 @@ def one_sided_kl(step: float, near: float, rest: float, end: float) -> float:
     return max(rest * math.log1p(step / end) - first, 0.0)
 
 
-def _bisect(beyond: Callable[[float], bool], low: float, high: float) -> float:
-    """Where ``beyond`` turns true, to the last bit; ``low`` and ``high`` hold it between them."""
+def turning_point(beyond: Callable[[float], bool], low: float, high: float) -> float:
+    """Where ``beyond`` turns true, to the last bit; ``low`` and ``high`` hold it between them.
+
+    >>> turning_point(lambda p: p * p > 2, 1.0, 2.0) == math.sqrt(2)
+    True
+    """
     while True:
         # Geometric steps first: an end may lie many powers of two away.
         middle = math.sqrt(low) * math.sqrt(high) if high > 2 * low else low + (high - low) / 2

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass(frozen=True)
 class Plan:
-    """An answer: what suffices, what no method can do without, what a simulation needed."""
+    """An answer: what suffices, what is needed in the worst case, what a simulation needed."""
 
     question: str
     theorem: str
@@ -18,7 +18,8 @@ class Plan:
     draws: int | None = None
     runs: int | None = None
     lower: int | None = None
-    """Below this many no method can succeed; None where no such bound applies."""
+    """So many are needed in the worst case, by those ``lower_for`` names; None if not known."""
+    lower_for: str = ""
     simulated: int | None = None
     """What one plain world needed, in the unit of the answer; None where there is none."""
     details: Mapping[str, float | int | str] = field(default_factory=dict)
@@ -29,20 +30,28 @@ class Plan:
         return "\n".join(lines)
 
     def facts(self) -> list[tuple[str, str]]:
-        """Everything there is, as pairs of words."""
+        """Everything there is, as pairs of words.
+
+        A simulation that needed less than the worst case does is left out: it speaks of an easier
+        distribution, and the two numbers side by side would seem to contradict each other.
+        """
         numbers = {
             "examples": self.examples,
             "rounds": self.rounds,
             "draws": self.draws,
             "runs": self.runs,
-            "no method with fewer": self.lower,
-            "a simulation needed": self.simulated,
         }
         facts = [(name, f"{number:,}") for name, number in numbers.items() if number is not None]
+        if self.lower is not None:
+            facts.append(("needed in worst case", f"{self.lower:,}, by {self.lower_for}"))
+        shown = self.simulated is not None and self.simulated >= (self.lower or 0)
+        if shown:
+            facts.append(("a simulation needed", f"{self.simulated:,}"))
         facts += [("theorem", self.theorem)]
         facts += [
             (name, f"{value:.6g}" if isinstance(value, float) else str(value))
             for name, value in self.details.items()
+            if shown or name != "world"
         ]
         return facts
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.lower import no_free_lunch_risk
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
@@ -32,6 +31,8 @@ RUNS = 4000
 MOST_FEATURES = 50
 MOST_ROUNDS = 20_000
 MOST_MAJORITY = 11
+MOST_DRAWN = 10**7
+MOST_CELLS = 10**8
 
 
 _skipping: ContextVar[bool] = ContextVar("pacboost_skipping", default=False)
@@ -112,7 +113,7 @@ def adversarial_rounds(edge: float, rows: int, error: float) -> int | None:
         return None
     signs = np.where(np.arange(rows) % 2 == 0, np.int8(1), np.int8(-1))
     sample = Sample(ArrayTable(np.zeros((rows, 1))), signs[:, None])
-    for done in Run(sample, Adversary(edge), AdaBoost(), seed=0):
+    for done in islice(Run(sample, Adversary(edge), AdaBoost(), seed=0), MOST_ROUNDS):
         if done.entry.training_error <= error:
             return done.entry.number
     return None
@@ -128,6 +129,7 @@ def noisy_stumps(epsilon: float, delta: float, features: int, most: int) -> int 
         return None
     generator = np.random.default_rng(0)
     runs = 400
+    most = min(most, MOST_CELLS // runs)
 
     def enough(m: int) -> bool:
         labels = np.where(generator.random((runs, m)) < 0.5, 1, -1)
@@ -136,17 +138,6 @@ def noisy_stumps(epsilon: float, delta: float, features: int, most: int) -> int 
             below = np.cumsum(generator.permuted(labels, axis=1), axis=1)
             best = np.maximum(best, np.abs(below[:, -1:] - 2 * below).max(axis=1))
         return bool(np.mean(best / (2 * m) > epsilon) <= delta)
-
-    return smallest(enough, most)
-
-
-def certified_half_the_time(epsilon: float, delta: float, error: float, most: int) -> int | None:
-    """Held-out rows until half of all draws certify epsilon, for a classifier of this error."""
-    generator = np.random.default_rng(0)
-
-    def enough(n: int) -> bool:
-        mistakes = np.median(generator.binomial(n, error, size=RUNS))
-        return clopper_pearson(int(mistakes), n, delta) <= epsilon
 
     return smallest(enough, most)
 
@@ -161,18 +152,19 @@ def good_rule_found(
 ) -> int | None:
     """Rows to draw until the one rule with this edge wins on the draw, in all rounds.
 
-    All other rules, exp(log_size) - 1 of them, guess: the best of their scores on n rows is a
-    maximum of binomials, which is computed, not drawn.
+    All other rules, exp(log_size) - 1 of them, have just less than half the edge, so each that wins
+    breaks the promise. The best of their scores on n rows is a maximum of independent binomials,
+    which is computed, not drawn. None where it would take more than ``MOST_DRAWN`` rows.
     """
     others = math.expm1(min(log_size, 700.0))
 
     def enough(n: int) -> bool:
         score = np.arange(n + 1)
-        below = np.exp(others * binom.logcdf(score - 1, n, 0.5))
+        below = np.exp(others * binom.logcdf(score - 1, n, (1 + edge / 2) / 2))
         fails = float(binom.pmf(score, n, (1 + edge) / 2) @ (1 - below))
         return rounds * fails <= delta
 
-    return smallest(enough, most)
+    return smallest(enough, min(most, MOST_DRAWN))
 
 
 def measure_rounds(epsilon: float, edge: float, threshold: float, most: int) -> int | None:

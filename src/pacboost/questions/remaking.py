@@ -102,7 +102,9 @@ OF_VOTES: dict[str, Maker] = {
     "occam.occam_bound": lambda given, _: occam.certificate(**_inputs(given)),
     "compression.vote_bound": lambda given, _: compression.vote_certificate(**_inputs(given)),
     "dependent.groups_bound": lambda given, _: dependent.certificate_of_groups(**_inputs(given)),
-    "dependent.ordered_bound": lambda given, _: dependent.ordered_certificate(**_inputs(given)),
+    "dependent.group_bets": lambda given, _: dependent.certificate_of_shares(**_inputs(given)),
+    "dependent.ordered_bound": lambda given, _: dependent.azuma_certificate(**_inputs(given)),
+    "dependent.ordered_mixture": lambda given, _: dependent.ordered_certificate(**_inputs(given)),
 }
 """By the bound of a certificate, what makes it again for a vote."""
 

@@ -31,7 +31,9 @@ def certify_answers(
         Its confidence is the probability it gives to the class it predicts.
     X, y : rows and labels that had no part in fitting or choosing the model
     target_error : float, default=None
-        Choose the smallest threshold whose certified error is at most this.
+        Choose the smallest threshold whose certified error is at most this. It has to be fixed
+        before the rows are looked at: it is then tested threshold by threshold, at three quarters
+        of delta, and bounds for all thresholds share the rest.
     abstain_below : float, default=None
         A threshold fixed beforehand: the only one, so its bound is the best there is for it.
         Without it there are 20, at which a twentieth, two twentieths, … of the rows are answered.
@@ -70,7 +72,7 @@ def answering(
     """Bound the error among the answered, by confidences and mistakes on held-out rows."""
     if abstain_below is not None:
         return at_thresholds(sure, wrong, delta, [abstain_below]).at(0)
-    found = by_ranks(sure, wrong, delta)
+    found = by_ranks(sure, wrong, delta, target=target_error)
     return found if target_error is None else found.within(target_error)
 
 

@@ -146,6 +146,8 @@ def _rate(certificate: Certificate) -> float:
     inputs = certificate.inputs
     if "mean" in inputs:
         return float(inputs["mean"])
+    if "shares" in inputs:
+        return dependent.mean_share(str(inputs["shares"]))
     return float(inputs["k"]) / float(inputs["n"]) if "k" in inputs else certificate.value
 
 
@@ -160,7 +162,7 @@ def _more(certificate: Certificate, delta: float, epsilon: float, rate: float) -
             return dependent.groups_bound(rate, n, delta)
         mistakes = expected_mistakes(rate, n)
         if certificate.of_what == wording.PERIOD:
-            return dependent.ordered_bound(mistakes, n, delta)
+            return dependent.ordered_mixture(mistakes, n, delta)
         return holdout.clopper_pearson(mistakes, n, delta, models)
 
     try:

@@ -49,7 +49,7 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
             if number is not None:
                 curves.setdefault(count, []).append((float(value), number))
     for count, points in curves.items():
-        label = "no method with fewer" if count == "lower" else f"{count} that suffice"
+        label = "needed in the worst case" if count == "lower" else f"{count} that suffice"
         axes.loglog(*zip(*points, strict=True), label=label, ls="--" if count == "lower" else "-")
     axes.axvline(asked, color="grey", lw=0.8)
     axes.set(xlabel=name, ylabel="number needed")

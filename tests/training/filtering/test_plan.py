@@ -42,7 +42,7 @@ def test_samples_grow_by_half_up_to_the_most() -> None:
 
 def test_rows_for_an_edge() -> None:
     plan = Plan(rounds=1, rows=10**6, first_rows=1, edge=0.2)
-    need = 2 * math.log(2 * 50 / 0.01) / 0.1**2
+    need = 8 * math.log(2 * 50 / 0.01) / 0.1**2
     assert plan.rows_for_edge(math.log(50), 0.01) == math.ceil(need)
     assert plan.rows_for_edge(None, 0.01) == 10**6
     assert Plan(rounds=1, rows=70, first_rows=1, edge=0.2).rows_for_edge(9.0, 0.01) == 70

@@ -54,12 +54,13 @@ class Plan:
     def rows_for_edge(self, log_size: float | None, delta: float) -> int:
         """How many examples a learner needs so that half of the promised edge survives.
 
-        2 ln(2G/delta)/gamma² for the best of G rules, gamma = edge/2; as many as there may be
-        where G is not known.
+        8 ln(2G/delta)/gamma² for the best of G rules, gamma = edge/2: the rule that looks best and
+        the one that is best may each be off by gamma/4. As many as there may be where G is not
+        known.
         """
         if log_size is None or self.edge is None:
             return self.rows
-        need = 2 * (math.log(2 / delta) + log_size) / (self.edge / 2) ** 2
+        need = 8 * (math.log(2 / delta) + log_size) / (self.edge / 2) ** 2
         return min(self.rows, math.ceil(need))
 
 

@@ -1,0 +1,70 @@
+"""The mean risk over a period, by a mixture of conditional moment bounds.
+
+Row t is a mistake, X_t = 1, with a chance r_t that may depend on all rows before. For every λ > 0,
+with c = 1 - e^(-λ),
+
+    M(λ) = ∏ e^(-λ X_t)/(1 - r_t c)
+
+has mean 1, and by the inequality of arithmetic and geometric means it is at least
+(1 - c)^k/(1 - r̄ c)^n, k the number of mistakes and r̄ the mean of the r_t. So for weights w_j fixed
+beforehand Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n is below 1/delta except with probability delta (Markov).
+It grows with r̄; the r̄ at which it reaches 1/delta is the bound. docs/proofs/dependent.md.
+
+λ = ∞ suits periods without a mistake, λ = √(8 ln(1/delta)/n) many mistakes (it is that of Azuma's
+bound), and what lies between suits few. The weights depend on n and delta alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.numerics.checks import counts, probability
+from pacboost.numerics.kl import OUTWARD, turning_point
+
+STEPS = 16
+LARGEST = 2.0
+"""The largest finite λ; from there on λ = ∞ is as good."""
+ENDS, BETWEEN = 0.25, 0.5
+"""The weight of λ = ∞ and of the smallest λ, each, and of all steps together."""
+
+
+def mean_risk_upper(k: int, n: int, delta: float) -> float:
+    """Bound the mean risk of n rows, k of them mistakes, rounded up.
+
+    >>> round(mean_risk_upper(0, 200, 0.05), 4), round(mean_risk_upper(5, 1000, 0.05), 4)
+    (0.0196, 0.015)
+    """
+    k, n = counts(k, n)
+    log_inverse = -math.log(probability("delta", delta))
+    if k == n:
+        return 1.0
+    weights, shares, logs = _mixture(n, log_inverse)
+    # k·ln(1 - c); a finite k times -∞ is -∞, but 0 times it is 0.
+    mistakes = k * logs if k else np.zeros_like(logs)
+
+    def beyond(risk: float) -> bool:
+        right = n * np.log1p(-risk * shares)
+        # What rounding may have added to a term is taken off again.
+        terms = weights + mistakes - right - 1e-14 * (np.abs(right) + k * np.abs(logs[1]) + 1)
+        return bool(np.logaddexp.reduce(terms) >= log_inverse)
+
+    least = k / n if k else -math.expm1(-log_inverse / n) / 2
+    most = 1 - 2.0**-53
+    if not beyond(most):
+        return 1.0
+    value = turning_point(beyond, least, most)
+    return min(math.nextafter(value * (1 + OUTWARD), math.inf), 1.0)
+
+
+def _mixture(
+    n: int, log_inverse: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The logarithms of the weights, the c, and the logarithms of 1 - c, which are -λ."""
+    smallest = min(math.sqrt(8 * log_inverse / n), LARGEST)
+    steps = smallest * (LARGEST / smallest) ** (np.arange(STEPS) / (STEPS - 1))
+    rates = np.concatenate(([math.inf, smallest], steps))
+    weights = np.concatenate(([ENDS, ENDS], np.full(STEPS, BETWEEN / STEPS)))
+    return np.log(weights), -np.expm1(-rates), -rates

@@ -1,0 +1,136 @@
+"""How many rounds, draws or runs does boosting need?"""
+
+from __future__ import annotations
+
+import math
+
+from pacboost.bounds import confidence as confidence_bound
+from pacboost.bounds.rounding import confidence_number
+from pacboost.bounds.search import smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.kl import kl
+from pacboost.numerics.plain import plain_numbers
+from pacboost.questions import needs
+from pacboost.questions.answer import Plan
+
+
+@plain_numbers
+def rounds(*, edge: float, error: float | None = None, rows: int | None = None) -> Plan:
+    """Rounds of AdaBoost until the training error is at most ``error``, or 0 on ``rows`` rows.
+
+    >>> rounds(edge=0.2, rows=1000).rounds
+    339
+    """
+    probability("edge", edge)
+    if (error is None) == (rows is None):
+        raise ParameterError("give error to reach, or rows to get all right, and not both")
+    target = probability("error", error) if error is not None else 1 / positive_whole("rows", rows)
+    per_round = -0.5 * math.log1p(-(edge**2))
+    number = math.ceil(math.log(1 / target) / per_round)
+    if rows is not None and number * per_round <= math.log(rows):  # strictly below 1/rows
+        number += 1
+    sample = rows or 1000
+    known = needs.adversarial_rounds(edge, sample, error or 0.0) if sample <= 5000 else None
+    return Plan(
+        question=f"Rounds until AdaBoost's training error is {f'≤ {target:g}' if error else 0}, "
+        f"when every rule has edge {edge:g} (error {(1 - edge) / 2:g})",
+        theorem="training error ≤ (1 - edge²)^(T/2)",
+        rounds=number,
+        simulated=known,
+        details={"world": f"an adversary with this edge on {sample:,} rows"},
+    )
+
+
+@plain_numbers
+def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0.75) -> Plan:
+    """Rounds and draws of boosting by filtering with the clipped linear measure.
+
+    >>> filtering(epsilon=0.1, delta=0.05, edge=0.2, threshold=0.75).rounds
+    4445
+    """
+    probability("epsilon", epsilon)
+    probability("delta", delta)
+    probability("edge", edge)
+    probability("threshold", threshold)
+    number = math.ceil(1 / (threshold * epsilon * edge) ** 2 * (1 - 1e-12))
+    spent = delta / 2 / (number * (number + 1))
+    test = _test_length(epsilon, threshold, spent)
+    return Plan(
+        question=f"Rounds and test draws until boosting by filtering is certified at {epsilon:g} "
+        f"with confidence {confidence_number(delta)}, edge {edge:g}",
+        theorem="rounds ≤ 1/(c·ε·edge)²; tests by the kl confidence sequence",
+        rounds=number,
+        draws=number * test,
+        simulated=needs.measure_rounds(epsilon, edge, threshold, number),
+        details={
+            "world": "rounds against an adversary with this edge",
+            "draws a test": test,
+            "lecture's rounds": math.ceil(2 / (epsilon * edge) ** 2),
+            "note": "add the draws of the weak learner: its sample divided by c·ε, every round",
+        },
+    )
+
+
+@plain_numbers
+def confidence(
+    *, failure: float, delta: float, epsilon: float | None = None, gap: float | None = None
+) -> Plan:
+    """Runs of a learner that fails with probability ``failure``, and rows to choose among them.
+
+    >>> confidence(failure=0.9, delta=0.05).runs
+    36
+    """
+    runs = confidence_bound.runs_needed(failure, delta)
+    examples = None
+    if epsilon is not None and gap is not None:
+        examples = confidence_bound.selection_size(epsilon, gap, runs, delta)
+    elif epsilon is not None or gap is not None:
+        raise ParameterError("give epsilon and gap together, or neither")
+    simulated = max(1, math.ceil(math.log(delta) / math.log(failure)))
+    return Plan(
+        question=f"Runs so that one succeeds, and a fresh sample to find it, with confidence "
+        f"{confidence_number(delta)}, when a run fails with probability {failure:g}",
+        theorem="failure^k ≤ δ/2; |S| ≥ ln(2k/δ)/kl(t‖ε)",
+        runs=runs,
+        examples=examples,
+        simulated=simulated,
+        details={"world": "independent runs, and an oracle that knows the best"},
+    )
+
+
+@plain_numbers
+def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan:
+    """Rows to draw from D_t so that the best rule on the draw keeps half the edge, every round.
+
+    On the draw the error of every rule is off by at most γ/4, γ = edge/2, in all rounds. The rule
+    that looks best may be off by that much in its favour, and the best rule by as much to its
+    disadvantage, so the one that is taken has lost at most γ/2.
+
+    >>> resample(edge=0.2, delta=0.05, rounds=100, log_size=8.0).examples
+    13036
+    """
+    gamma = probability("edge", edge) / 2
+    number = positive_whole("rounds", rounds)
+    if not 0 <= log_size < math.inf:
+        raise ParameterError(f"log_size is {log_size}; it must be finite, and 0 or more")
+    nats = math.log(2 * number / probability("delta", delta)) + log_size
+    rows = math.ceil(8 * nats / gamma**2)
+    return Plan(
+        question=f"Rows to draw each round so that the best of exp({log_size:g}) rules keeps half "
+        f"of edge {edge:g} in all {rounds} rounds, with confidence {confidence_number(delta)}",
+        theorem="n' ≥ 8 ln(2|H|T/δ)/γ², γ = edge/2",
+        examples=rows,
+        draws=number * rows,
+        simulated=needs.good_rule_found(edge, delta, number, log_size, rows),
+        details={"world": "one rule with this edge among rules just below half of it"},
+    )
+
+
+def _test_length(epsilon: float, threshold: float, delta: float) -> int:
+    """Draws after which the two-threshold test has decided, whatever μ is (theory of filtering)."""
+    point = confidence_bound.selection_threshold(threshold * epsilon, (1 - threshold) * epsilon)
+    distance = kl(point, epsilon)
+    return smallest(
+        lambda n: math.log(2 * math.sqrt(n) / delta) / n <= distance, 1, "the test of μ"
+    )
