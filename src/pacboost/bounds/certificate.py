@@ -49,6 +49,20 @@ class Certificate:
         if not all(isinstance(value, int | float) for value in self.details.values()):
             raise ParameterError(f"details are {dict(self.details)!r}; they have to be numbers")
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Read a pickle; those of earlier versions hold a claim in the place of what it speaks of.
+
+        >>> import pickle
+        >>> from pacboost.bounds import dependent
+        >>> made = dependent.ordered_certificate(1, 20, 0.05)
+        >>> pickle.loads(pickle.dumps(made)) == made
+        True
+        """
+        known = {name: value for name, value in state.items() if name != "claim"}
+        known.setdefault("of_what", wording.of_what_by(known.get("bound", "")))
+        known.setdefault("details", {})
+        self.__dict__.update(known)
+
     def of(self, ledger_digest: str) -> Certificate:
         """Give the same certificate, tied to a ledger."""
         return replace(self, ledger_digest=ledger_digest)

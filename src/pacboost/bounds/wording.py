@@ -8,10 +8,9 @@ within them all follow from that, so no other code has to read English.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from pacboost.bounds.rounding import percent
+from pacboost.bounds.rounding import confidence, percent
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
@@ -93,8 +92,7 @@ def claim(certificate: Certificate) -> Words:
     """State what a certificate claims, without its confidence."""
     known = math.isfinite(certificate.value)
     said = _claim(certificate, percent(certificate.value) if known else "an unknown share")
-    said = said._replace(before=said.before[:1].upper() + said.before[1:])
-    return said if certificate.rows_checked else said.within(IF_NEW)
+    return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
 
 
 def sentence(certificate: Certificate, delta: float | None = None) -> Words:
@@ -103,26 +101,9 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Words:
     ``delta`` takes the place of the certificate's own where several claims share it.
     """
     chance = certificate.delta if delta is None else delta
-    most = percent_above(certificate.value)
-    opening = IF_NEW if not certificate.rows_checked else ""
-    if chance == 0:
-        return _claim(certificate, most).within(opening)._replace(number=most)
-    said = _plain(certificate, most)
-    sure = f"With {confidence(chance)} confidence "
-    return said.within(sure).within(opening)
-
-
-def confidence(delta: float) -> str:
-    """Print 1 - delta in per cent, rounded down, so that it never reads 100 %.
-
-    >>> confidence(0.05), confidence(0.001), confidence(1e-7), confidence(0.05 / 3)
-    ('95 %', '99.9 %', '99.99999 %', '98.3333 %')
-    """
-    share = 100 * (1 - Decimal(repr(float(delta))))
-    places = 4 if delta <= 0 else max(4, 2 - math.floor(math.log10(100 * delta)))
-    shown = share.quantize(Decimal(1).scaleb(-min(places, 12)), rounding=ROUND_DOWN)
-    text = f"{shown:f}"
-    return f"{text.rstrip('0').rstrip('.')} %" if "." in text else f"{text} %"
+    said = _plain(certificate, percent_above(certificate.value))
+    said = said.within(f"With {confidence(chance)} confidence ") if chance else _capital(said)
+    return said if certificate.rows_checked else said.within(IF_NEW)
 
 
 def percent_above(value: float) -> str:
@@ -176,7 +157,16 @@ def _plain(certificate: Certificate, number: str) -> Words:
         return Words("its mean chance of an error was at most ", number, after)
     if of_what == ANSWERED:
         return Words("it errs on at most ", number, f" {_answered(certificate)}.")
+    if of_what in (TRAINING_ROWS, TRAINING_LABELS):
+        labels = " of the labels" if of_what == TRAINING_LABELS else ""
+        weights = ", counted by their weights" if certificate.details.get("weighted") else ""
+        after = f"{labels} of the rows it learned from{weights}."
+        return Words("it errs on at most ", number, after)
     return _claim(certificate, number)
+
+
+def _capital(said: Words) -> Words:
+    return said._replace(before=said.before[:1].upper() + said.before[1:])
 
 
 def _answered(certificate: Certificate) -> str:

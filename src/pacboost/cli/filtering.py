@@ -134,5 +134,4 @@ def show(model: FilterBoostClassifier, title: str, console: Console | None = Non
     ledger = model.ledger_
     console.print(refills_table(ledger, title))
     held, stop = model.model_.certificate, model.stop_certificate_
-    same = held is not None and stop is not None and held.claim == stop.claim
-    console.print(summary(ledger, held, None if same else stop))
+    console.print(summary(ledger, held, None if held == stop else stop))

@@ -138,7 +138,7 @@ def _certificate(whole: Fields, document: Mapping[str, Any]) -> Certificate | No
     if whole.peek("certificate") is None:
         return None
     found = Certificate.from_dict(records.checked(whole.part("certificate"), Certificate))
-    return earlier.typed(found, document)
+    return earlier.read(found, document)
 
 
 def _some(names: tuple[Any, ...]) -> str:

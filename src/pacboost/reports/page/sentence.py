@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import TRAINING_LABELS, confidence, percent_above
+from pacboost.bounds.rounding import confidence
+from pacboost.bounds.wording import percent_above
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Evidence, Numbers
 from pacboost.reports.page.markup import Markup, percent, tag, together
@@ -40,10 +41,8 @@ def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Senten
     if best is None:
         trained = next(iter(subject.certificates), None)
         if trained is not None and not trained.vacuous:
-            pairs = " of the labels" if trained.of_what == TRAINING_LABELS else ""
-            said = f"{pairs} of the rows it learned from."
             note = f"Nothing is proved about new examples yet. {UNSEEN}"
-            return Sentence("It errs on at most ", percent_above(trained.value), said, note)
+            return Sentence(*wording.sentence(trained), note)
         return Sentence("Nothing is certified about this model yet.", "", "", UNSEEN)
     if best.vacuous:
         return Sentence(

@@ -1,0 +1,131 @@
+"""The words of certificates: made from numbers, complete, and never saying more than is proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pacboost
+from pacboost.bounds import (
+    compression,
+    dependent,
+    finite,
+    holdout,
+    occam,
+    pac_bayes,
+    rectangle,
+    selective,
+    sequence,
+    three_way,
+    wording,
+)
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import confidence
+from pacboost.errors import ParameterError
+
+ONE = holdout.certificate(3, 100, 0.05)
+CLAIMS = {
+    "The classifier errs on at most 7.58 % of new examples.": ONE,
+    "The classifier errs on at most 93.45 % of the examples of a new group, on average over "
+    "groups, large or small.": dependent.groups_certificate([0.0, 0.5], 0.05),
+    "Of the new examples it answers (confidence 0.9 or more) the classifier errs on at most "
+    "1.97 %.": selective.certificate(3, 600, 0.05, 20, 0.9),
+    "The compressed vote errs on at most 10.14 % of new examples.": compression.vote_certificate(
+        0, 990, 1000, 4, 10, 3, 0.05
+    ),
+    "The quantised vote errs on at most 15.98 % of new examples.": occam.certificate(
+        1000, 10_000, 1260, 20, 3, 0.05
+    ),
+    "The tightest box errs on at most 0.78 % of new examples.": rectangle.certificate(
+        1000, 0.05, 2
+    ),
+    "The majority errs on at most 28.45 % of new examples.": three_way.certificate(
+        0.4, 2, 0.05, 10_000, "draws are independent"
+    ),
+    "The weighted vote errs on at most 36.06 % of new examples.": pac_bayes.certificate(
+        "tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05
+    ),
+    "The classifier errs on at most 0.70 % of new examples, whenever watching stopped.": (
+        sequence.certificate(total=0, t=1000, delta=0.05)
+    ),
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_claims_follow_from_the_numbers(claim: str) -> None:
+    assert CLAIMS[claim].claim == claim
+
+
+@pytest.mark.parametrize("of_what", wording.OF_WHAT)
+@pytest.mark.parametrize("checked", [True, False])
+def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) -> None:
+    made = replace(ONE, of_what=of_what, rows_checked=checked)
+    for said in (wording.claim(made), wording.sentence(made), wording.sentence(made, 0.01)):
+        text = str(said)
+        assert text[0].isupper()
+        assert text.endswith(".")
+        assert said.number.endswith(" %")
+        assert said.number in text
+        assert text.startswith(wording.IF_NEW) is not checked
+    assert "With 99 %" in str(wording.sentence(made, 0.01)).replace("with", "With")
+
+
+def test_groups_are_averaged_in_every_sentence() -> None:
+    made = dependent.groups_certificate([0.0, 0.5], 0.05)
+    for text in (made.claim, str(wording.sentence(made)), str(made)):
+        assert "on average over groups" in text
+
+
+def test_what_a_claim_speaks_of_is_one_of_a_few() -> None:
+    with pytest.raises(ParameterError, match="it may be 'new examples'"):
+        replace(ONE, of_what="everything")
+    with pytest.raises(ParameterError, match="numbers"):
+        replace(ONE, details={"rounds": "ten"})  # type: ignore[dict-item]
+
+
+def test_a_stored_claim_is_not_read() -> None:
+    content = {**ONE.to_dict(), "claim": "It never errs."}
+    assert Certificate.from_dict(content) == ONE
+    del content["of_what"]
+    content["bound"] = "dependent.ordered_bound"
+    assert Certificate.from_dict(content).of_what == wording.PERIOD
+
+
+def test_a_pickle_of_an_earlier_version_says_what_it_speaks_of() -> None:
+    made = dependent.ordered_certificate(1, 20, 0.05)
+    state = {**made.__dict__, "claim": "It never errs."}
+    for name in ("of_what", "details", "rows_checked", "model_digest"):
+        del state[name]
+    again = Certificate.__new__(Certificate)
+    again.__setstate__(state)
+    assert again == made
+    assert again.claim == made.claim
+
+
+@given(st.floats(1e-300, 1.0, exclude_max=True))
+def test_a_confidence_is_never_rounded_up(delta: float) -> None:
+    said = Decimal(confidence(delta).removesuffix(" %"))
+    assert said <= 100 * (1 - Decimal(repr(delta)))
+    assert said < 100
+
+
+def test_one_file_writes_claims() -> None:
+    """No other file of the package puts together the sentence of a claim."""
+    source = Path(pacboost.__file__).parent
+    writes = [
+        path.name
+        for path in source.rglob("*.py")
+        if 'f"it errs on at most' in (text := path.read_text(encoding="utf-8"))
+        or " errs on at most {percent" in text
+        or 'errs on at most "' in text
+    ]
+    assert writes == ["wording.py"]
+
+
+def test_finite_classes_speak_of_a_hypothesis() -> None:
+    assert finite.certificate(0, 100, 0.05, 3.0).claim.startswith("The hypothesis errs")
