@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import confidence, percent_above
+from pacboost.bounds.rounding import confidence
+from pacboost.bounds.wording import percent_above
 from pacboost.reports.page import calibration, confusion, margins, rounds
 from pacboost.reports.page.document import page
 from pacboost.reports.page.evidence import Evidence, Numbers, Shown

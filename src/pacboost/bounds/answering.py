@@ -60,6 +60,8 @@ class Answering:
     """The error that was asked for."""
     model_digest: str = field(default="", compare=False)
     """A digest of the model and of this table, set when both are written to a file."""
+    rows_checked: bool = True
+    """False where the rows could not be compared with those of the fit."""
 
     def within(self, target_error: float) -> Answering:
         """Choose the smallest threshold whose certified error is at most ``target_error``."""
@@ -101,13 +103,14 @@ class Answering:
     @property
     def certificate(self) -> Certificate:
         """The bound for the threshold that was chosen, with its grounds."""
-        return certificate(
+        found = certificate(
             self.point.mistakes,
             self.point.answered,
             self.delta,
             self.thresholds,
             self.point.threshold,
         )
+        return found if self.rows_checked else found.unchecked()
 
     @property
     def _chosen(self) -> int:
@@ -155,6 +158,8 @@ class Answering:
         content = {**asdict(self), "points": [list(asdict(p).values()) for p in self.points]}
         if not self.model_digest:  # as before it is in a file, and in files of earlier versions
             del content["model_digest"]
+        if self.rows_checked:  # as earlier versions wrote it
+            del content["rows_checked"]
         return content
 
     @classmethod

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_FLOOR, Decimal, localcontext
 
 SLACK = 1e-12
 """How far, relatively, a computed number is moved: far more than its rounding error."""
+MOST_DECIMALS = 12
 
 
 def outward(value: float) -> float:
@@ -33,3 +35,35 @@ def percent(value: float) -> str:
     '11.70 %'
     """
     return f"{math.ceil(10_000 * value) / 100:.2f} %"
+
+
+def confidence(delta: float) -> str:
+    """Print the confidence 1 - delta of a claim that may fail with probability delta.
+
+    It is rounded down, to four decimals or as many as show that it is less than 100 %.
+
+    >>> confidence(0.05), confidence(1e-7), confidence(0.05 / 3), confidence(1e-30)
+    ('95 %', '99.99999 %', '98.3333 %', '99.999999999999 %')
+    """
+    return f"{_rounded_down(100, delta, 4)} %"
+
+
+def confidence_number(delta: float) -> str:
+    """Print the confidence as a number below 1, rounded down as ``confidence`` is.
+
+    >>> confidence_number(0.05), confidence_number(1e-7)
+    ('0.95', '0.9999999')
+    """
+    return _rounded_down(1, delta, 6)
+
+
+def _rounded_down(scale: int, delta: float, decimals: int) -> str:
+    """Print scale·(1 - delta) in decimal digits that never say more than is true."""
+    chance = Decimal(repr(float(delta)))
+    with localcontext() as context:
+        context.prec = 400
+        sure = scale * (1 - chance)
+        digits = max(decimals, -(scale * chance).adjusted()) if chance else 0
+        step = Decimal(1).scaleb(-min(digits, MOST_DECIMALS))
+        text = f"{sure.quantize(step, rounding=ROUND_FLOOR):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -8,10 +8,9 @@ within them all follow from that, so no other code has to read English.
 from __future__ import annotations
 
 import math
-from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from pacboost.bounds.rounding import percent
+from pacboost.bounds.rounding import confidence, percent
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
@@ -108,19 +107,6 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Words:
     said = _plain(certificate, most)
     sure = f"With {confidence(chance)} confidence "
     return said.within(sure).within(opening)
-
-
-def confidence(delta: float) -> str:
-    """Print 1 - delta in per cent, rounded down, so that it never reads 100 %.
-
-    >>> confidence(0.05), confidence(0.001), confidence(1e-7), confidence(0.05 / 3)
-    ('95 %', '99.9 %', '99.99999 %', '98.3333 %')
-    """
-    share = 100 * (1 - Decimal(repr(float(delta))))
-    places = 4 if delta <= 0 else max(4, 2 - math.floor(math.log10(100 * delta)))
-    shown = share.quantize(Decimal(1).scaleb(-min(places, 12)), rounding=ROUND_DOWN)
-    text = f"{shown:f}"
-    return f"{text.rstrip('0').rstrip('.')} %" if "." in text else f"{text} %"
 
 
 def percent_above(value: float) -> str:

@@ -14,6 +14,7 @@ from pacboost.bounds import holdout as holdout_bound
 from pacboost.bounds import lower as lower_bound
 from pacboost.bounds import rectangle as rectangle_bound
 from pacboost.bounds import vc as vc_bound
+from pacboost.bounds.rounding import confidence_number as sure
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, probability
@@ -36,7 +37,7 @@ def finite(
     nats = math.log(positive_whole("size", size)) if size is not None else float(log_size or 0.0)
     examples = finite_bound.examples_for_consistent(epsilon, delta, nats)
     return Plan(
-        question=f"Examples for error ≤ {epsilon:g} with confidence {1 - delta:g}, consistent "
+        question=f"Examples for error ≤ {epsilon:g} with confidence {sure(delta)}, consistent "
         f"learner, ln(hypotheses) = {nats:.4g}",
         theorem="R ≤ 1 - (δ/|H|)^(1/m)",
         examples=examples,
@@ -62,7 +63,7 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
         ),
     )
     return Plan(
-        question=f"Examples for error ≤ {epsilon:g} with confidence {1 - delta:g}, consistent "
+        question=f"Examples for error ≤ {epsilon:g} with confidence {sure(delta)}, consistent "
         f"learner of VC dimension {dimension}",
         theorem="R ≤ (2/m)(log₂ Π(2m) + log₂(2/δ)), or Blumer et al.'s closed form if smaller",
         examples=examples,
@@ -82,7 +83,7 @@ def rectangle(*, epsilon: float, delta: float, dimensions: int) -> Plan:
     positive_whole("dimensions", dimensions)
     examples = rectangle_bound.examples_for_sharp(epsilon, delta, dimensions)
     return Plan(
-        question=f"Examples for error ≤ {epsilon:g} with confidence {1 - delta:g}, tightest box in "
+        question=f"Examples for error ≤ {epsilon:g} with confidence {sure(delta)}, tightest box in "
         f"{dimensions} dimensions",
         theorem="R ≤ BinInv(2d - 1, m, δ)",
         examples=examples,
@@ -110,7 +111,7 @@ def stumps(*, epsilon: float, delta: float, features: int) -> Plan:
     )
     return Plan(
         question=f"Examples until every stump on {features} features errs at most {epsilon:g} more "
-        f"than on its sample, with confidence {1 - delta:g}",
+        f"than on its sample, with confidence {sure(delta)}",
         theorem="R ≤ R̂ + 1/m + √((ln Π(2m) + ln(4/δ))/m)",
         examples=examples,
         simulated=needs.noisy_stumps(epsilon, delta, p, examples),
@@ -159,7 +160,7 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
     test = _test_length(epsilon, threshold, spent)
     return Plan(
         question=f"Rounds and test draws until boosting by filtering is certified at {epsilon:g} "
-        f"with confidence {1 - delta:g}, edge {edge:g}",
+        f"with confidence {sure(delta)}, edge {edge:g}",
         theorem="rounds ≤ 1/(c·ε·edge)²; tests by the kl confidence sequence",
         rounds=number,
         draws=number * test,
@@ -190,7 +191,7 @@ def confidence(
     simulated = max(1, math.ceil(math.log(delta) / math.log(failure)))
     return Plan(
         question=f"Runs so that one succeeds, and a fresh sample to find it, with confidence "
-        f"{1 - delta:g}, when a run fails with probability {failure:g}",
+        f"{sure(delta)}, when a run fails with probability {failure:g}",
         theorem="failure^k ≤ δ/2; |S| ≥ ln(2k/δ)/kl(t‖ε)",
         runs=runs,
         examples=examples,
@@ -212,7 +213,7 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
     nats = math.log(2 * number / probability("delta", delta)) + log_size
     return Plan(
         question=f"Rows to draw each round so that the best of exp({log_size:g}) rules keeps half "
-        f"of edge {edge:g} in all {rounds} rounds, with confidence {1 - delta:g}",
+        f"of edge {edge:g} in all {rounds} rounds, with confidence {sure(delta)}",
         theorem="n' ≥ 2 ln(2|H|T/δ)/γ², γ = edge/2",
         examples=math.ceil(2 * nats / gamma**2),
         draws=number * math.ceil(2 * nats / gamma**2),
@@ -230,7 +231,7 @@ def holdout(*, epsilon: float, delta: float, error: float = 0.0) -> Plan:
     299
     """
     return Plan(
-        question=f"Held-out rows to certify error ≤ {epsilon:g} with confidence {1 - delta:g}, if "
+        question=f"Held-out rows to certify error ≤ {epsilon:g} with confidence {sure(delta)}, if "
         f"the classifier errs on {error:g} of them",
         theorem="R ≤ BinInv(k, n, δ)",
         examples=holdout_bound.examples_for_clopper_pearson(epsilon, delta, error),
@@ -290,7 +291,7 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
     examples = smallest(enough, max(2, d), "the vote's VC bound")
     number = needed_rounds(examples)
     return Plan(
-        question=f"Examples and rounds for error ≤ {epsilon:g} with confidence {1 - delta:g} from "
+        question=f"Examples and rounds for error ≤ {epsilon:g} with confidence {sure(delta)} from "
         f"a weak learner of edge {edge:g} and VC dimension {dimension}",
         theorem="training error 0 by (1 - edge²)^(T/2) < 1/m, then the VC bound for votes of T",
         examples=examples,

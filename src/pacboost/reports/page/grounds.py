@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import percent
+from pacboost.bounds.rounding import confidence, percent
 from pacboost.bounds.training import margin_distribution
-from pacboost.bounds.wording import NEW_GROUPS, confidence, percent_above
+from pacboost.bounds.wording import NEW_GROUPS, percent_above
 from pacboost.errors import NotCertified
 from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs

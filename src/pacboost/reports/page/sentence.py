@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import TRAINING_LABELS, confidence, percent_above
+from pacboost.bounds.rounding import confidence
+from pacboost.bounds.wording import TRAINING_LABELS, percent_above
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Evidence, Numbers
 from pacboost.reports.page.markup import Markup, percent, tag, together
