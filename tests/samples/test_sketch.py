@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacboost.samples.shared_rows import Chances
 from pacboost.samples.sketch import MOST_KEPT, Overlap, Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
@@ -137,8 +138,8 @@ def test_repeated_rows_in_training_do_not_hide_the_training_rows() -> None:
 def test_small_for_many_rows(columns: int) -> None:
     X = np.random.default_rng(1).normal(size=(100_000, columns))
     sketch = Sketch.of(table(X))
-    assert sketch.kept.size <= 1.2 * MOST_KEPT
-    assert sketch.kept.nbytes < 50_000
+    assert sketch.exact.hashes.size <= 1.2 * MOST_KEPT
+    assert sketch.exact.hashes.nbytes < 50_000
     assert sketch.overlap(table(X)).suspicious
     assert not sketch.overlap(table(gaussian(50_000, columns, 2))).suspicious
 
@@ -162,13 +163,13 @@ def test_works_with_one_hot_columns() -> None:
 
 def test_stays_small_with_one_hot_columns() -> None:
     X = one_hot(20_000, 1)
-    assert max(Sketch.of(table(X)).kept.size for _ in range(40)) <= 2 * MOST_KEPT
+    assert max(Sketch.of(table(X)).exact.hashes.size for _ in range(40)) <= 2 * MOST_KEPT
 
 
 def test_stays_small_where_most_rows_are_equal() -> None:
     X = np.zeros((20_000, 3))
     X[:2000] = gaussian(2000, 3, 1)
-    assert max(Sketch.of(table(X)).kept.size for _ in range(40)) <= 2 * MOST_KEPT
+    assert max(Sketch.of(table(X)).exact.hashes.size for _ in range(40)) <= 2 * MOST_KEPT
 
 
 def test_a_constant_table_suspects_nobody() -> None:
@@ -176,17 +177,26 @@ def test_a_constant_table_suspects_nobody() -> None:
     assert not overlap(X, X).suspicious
 
 
-def test_each_sketch_has_its_own_salt() -> None:
-    X = table(gaussian(200, 2, 1))
-    first, second = Sketch.of(X), Sketch.of(X)
+def test_equal_tables_have_equal_sketches() -> None:
+    """So that equal fits write equal files."""
+    first, second = (Sketch.of(table(gaussian(200, 2, 1))) for _ in range(2))
+    assert first.salt == second.salt
+    np.testing.assert_array_equal(first.near.hashes, second.near.hashes)
+
+
+def test_each_table_has_its_own_salt() -> None:
+    X = gaussian(200, 2, 1)
+    first, second = Sketch.of(table(X)), Sketch.of(table(X[:199]))
     assert first.salt != second.salt
-    assert not np.isin(first.kept, second.kept).any()
+    assert not np.isin(first.exact.hashes, second.exact.hashes).any()
 
 
 def test_nothing_compared_is_not_suspicious() -> None:
-    assert not Overlap(0, 0, 0.5).suspicious
-    assert not Overlap(10, 10, 1.0).suspicious
-    assert Overlap(1000, 1000, 0.01).suspicious
+    assert not overlap(gaussian(100, 2, 1), gaussian(100, 2, 1)[:0]).suspicious
+    assert not Overlap(0, 0).suspicious
+    assert not Overlap(10, 10, Chances(-0.3, -0.3, 0.0, 9.5)).suspicious
+    assert not Overlap(99, 99, Chances(-50.0, -0.3, 0.0, 9.5)).suspicious  # different distributions
+    assert Overlap(1000, 1000, Chances(-690.0, -690.0, 0.0, 500.0)).suspicious
 
 
 @pytest.mark.parametrize("rows", [300, 3 * MOST_KEPT])
@@ -199,3 +209,38 @@ def test_sparse_rows_are_the_same_rows(rows: int) -> None:
     for one, other in ((table(X), listed), (listed, table(X)), (listed, listed)):
         seen = Sketch.of(one).overlap(other)
         assert seen.shared == seen.compared > 0
+
+
+def test_training_rows_of_a_discrete_table_are_recognised() -> None:
+    """Every row comes many times in both; that each comes as often as before is no chance."""
+    for values in (40, 240):
+        X = np.random.default_rng(1).integers(values, size=(2000, 1)).astype(np.float64)
+        assert overlap(X, X).suspicious
+        assert overlap(X, np.concatenate([X, X])).suspicious
+        assert overlap(np.concatenate([X, X]), X).suspicious
+
+
+@pytest.mark.parametrize("rows", [200, 364])
+def test_halves_of_a_table_that_lists_everything_share_no_row(rows: int) -> None:
+    """As many data sets do; with one row in ten taken from the other half, it shows."""
+    every = np.stack(np.unravel_index(np.arange(3**6), (3,) * 6), axis=1).astype(np.float64)
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(3**6)
+        train, test = every[order[:rows]], every[order[rows : 2 * rows]]
+        assert not overlap(train, test).suspicious
+        test[: rows // 5] = train[: rows // 5]
+        assert overlap(train, test).suspicious
+
+
+@pytest.mark.parametrize("values", [60, 600])
+def test_other_distributions_are_not_called_training_rows(values: int) -> None:
+    """A class that was drawn more often in training has rows that come in both samples often."""
+    alarms = 0
+    for seed in range(100):
+        generator = np.random.default_rng(seed)
+        rare = generator.integers(values, size=500), generator.integers(values, size=500)
+        other = np.arange(values, values + 9500)
+        train = np.concatenate([rare[0], generator.choice(other, 500)])[:, None].astype(float)
+        test = np.concatenate([rare[1], generator.choice(other, 9500)])[:, None].astype(float)
+        alarms += overlap(train, test).suspicious
+    assert alarms <= 6  # at most about one in a hundred is allowed

@@ -68,6 +68,8 @@ class Answering:
     """A target error that was fixed before the rows were looked at: bounds/target.py."""
     model_digest: str = field(default="", compare=False)
     """A digest of the model and of this table, set when both are written to a file."""
+    rows_checked: bool = True
+    """False where the rows could not be compared with those of the fit."""
 
     def within(self, target_error: float) -> Answering:
         """Choose the smallest threshold whose certified error is at most ``target_error``."""
@@ -128,7 +130,7 @@ class Answering:
         """The bound for the threshold that was chosen, with its grounds."""
         point, error = self.point, self.error
         if self.tested is not None and error == self.tested:
-            return passed_certificate(
+            found = passed_certificate(
                 point.mistakes,
                 point.answered,
                 TESTS * self.delta,
@@ -136,10 +138,12 @@ class Answering:
                 point.threshold,
                 of=self.delta,
             )
-        found = certificate(
-            point.mistakes, point.answered, self._delta, self.thresholds, point.threshold
-        )
-        return replace(found, delta=self.delta)
+        else:
+            found = certificate(
+                point.mistakes, point.answered, self._delta, self.thresholds, point.threshold
+            )
+            found = replace(found, delta=self.delta)
+        return found if self.rows_checked else found.unchecked()
 
     @property
     def _chosen(self) -> int:
@@ -189,6 +193,8 @@ class Answering:
             del content["tested"]
         if not self.model_digest:  # as before it is in a file, and in files of earlier versions
             del content["model_digest"]
+        if self.rows_checked:  # as earlier versions wrote it
+            del content["rows_checked"]
         return content
 
     @classmethod

@@ -57,7 +57,7 @@ def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, An
         model.fit(examples.table, examples.labels)
     finally:
         if hasattr(model, "model_"):
-            ending.save(model, output)
+            ending.save(model, output, forget_rows=given["forget_rows"])
             if not given["as_json"]:
                 show(model, said)
                 _show_hardest(model, given["hardest"])

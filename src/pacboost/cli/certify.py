@@ -33,6 +33,14 @@ from pacboost.cli import options
     metavar="COLUMN",
     help="Rows with the same value here depend on each other (a patient, a customer).",
 )
+@click.option(
+    "--copies",
+    type=click.Choice(["auto", "independent", "once"]),
+    default="auto",
+    show_default=True,
+    help="How equal rows with equal labels are counted: as separate draws, or once. auto: as "
+    "separate draws if the training rows show that rows repeat, else in the worse of both ways.",
+)
 @click.option("--ordered", is_flag=True, help="Rows come in the order of time.")
 @options.abstain_below
 @click.option(

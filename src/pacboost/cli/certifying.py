@@ -56,7 +56,7 @@ Said = tuple[Certificate, dict[str, Any], list[Any]]
 
 
 def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Said:
-    options = {name: given[name] for name in ("delta", "models", "ordered")}
+    options = {name: given[name] for name in ("delta", "models", "ordered", "copies")}
     found = certify(model, X, y, groups=groups, **options)
     said = telling.sentence(found)
     parts = [telling.strong(said), "", telling.grid(telling.grounds(found))]
@@ -64,7 +64,7 @@ def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str,
 
 
 def _of_confident_answers(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> Said:
-    options = {name: given[name] for name in ("delta", "target_error", "abstain_below")}
+    options = {name: given[name] for name in ("delta", "target_error", "abstain_below", "copies")}
     answering = certify_answers(model, X, y, **options)
     found = answering.certificate
     return found, {"sentence": found.claim, "answering": answering.to_dict()}, [str(answering)]

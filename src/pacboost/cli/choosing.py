@@ -39,7 +39,7 @@ def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str,
     )
     groups, time = given["groups"], given["time_column"]
     model.fit(examples.table, examples.labels, groups=groups, time=time)
-    ending.save(model, output)
+    ending.save(model, output, forget_rows=given["forget_rows"])
     features = text_features(model)
     texts = features.text if isinstance(features, MixedFeatures) else ()
     said = about(data, examples.table, texts, (groups, time))

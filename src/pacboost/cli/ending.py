@@ -13,8 +13,10 @@ from pacboost.cli import telling
 from pacboost.errors import NotCertified
 
 
-def save(model: Any, output: Path | None) -> None:
+def save(model: Any, output: Path | None, *, forget_rows: bool = False) -> None:
     """Write the model if asked to, before anything is said: whoever listens may have gone."""
+    if forget_rows:
+        model.forget_rows()
     if output is not None:
         model.save(output)
 

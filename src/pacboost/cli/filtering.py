@@ -71,6 +71,7 @@ def run_filtering(
     drop: Sequence[str] = (),
     classes: str | None = None,
     as_json: bool = False,
+    forget_rows: bool = False,
 ) -> None:
     """Draw, boost, show, and save if asked to; after Ctrl-C too."""
     check_output(output, *data)
@@ -87,11 +88,11 @@ def run_filtering(
         model.fit_source(source, target, labels, **options)
     except KeyboardInterrupt:
         if hasattr(model, "model_") and len(model.ledger_):
-            _keep(model, data, output, as_json=as_json)
+            _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
         else:
             click.echo("Interrupted before there was anything to keep.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
-    _keep(model, data, output, as_json=as_json)
+    _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
 
 
 def _check(files: Sequence[Path], target: str | None, options: Mapping[str, Any]) -> None:
@@ -114,11 +115,16 @@ def _check(files: Sequence[Path], target: str | None, options: Mapping[str, Any]
 
 
 def _keep(
-    model: FilterBoostClassifier, data: Sequence[Path], output: Path | None, *, as_json: bool
+    model: FilterBoostClassifier,
+    data: Sequence[Path],
+    output: Path | None,
+    *,
+    as_json: bool,
+    forget_rows: bool,
 ) -> None:
     """Show what was learned, and write it."""
     files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
-    ending.save(model, output)
+    ending.save(model, output, forget_rows=forget_rows)
     if not as_json:
         show(model, files)
     ending.tell(model, files, output, as_json=as_json)

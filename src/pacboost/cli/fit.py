@@ -101,6 +101,12 @@ class BoosterName(click.Choice[str]):
     default=0,
     help="Also show so many rows that the vote finds hardest: look at their labels.",
 )
+@click.option(
+    "--forget-rows",
+    is_flag=True,
+    help="Leave the sketch of the training rows out of the model file: `pacboost certify` can then "
+    "not refuse rows that the model was trained on.",
+)
 @filter_options
 @options.seed
 @options.jobs
@@ -138,9 +144,8 @@ def command(
     if by_filtering(data, given):
         refuse(IN_MEMORY_ALONE, "does not go with boosting by filtering")
         parameters = filtering_parameters(given)
-        run_filtering(
-            data, target, output, parameters, **source_options(given), as_json=given["as_json"]
-        )
+        more = {name: given[name] for name in ("as_json", "forget_rows")}
+        run_filtering(data, target, output, parameters, **source_options(given), **more)
         return
     if target is None:
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")

@@ -57,14 +57,16 @@ class AbstainingMixin:
         target_error: float | None = None,
         abstain_below: float | None = None,
         delta: float = 0.05,
+        copies: str = "auto",
     ) -> Answering:
         """Certify the answers by fresh rows, and keep what was found for ``answer``.
 
         The parameters are those of ``pacboost.certify_answers``.
         """
         found = selective.certify_answers(
-            self, X, y, target_error=target_error, abstain_below=abstain_below, delta=delta
-        )
+            self, X, y, target_error=target_error, abstain_below=abstain_below,
+            delta=delta, copies=copies,
+        )  # fmt: skip
         self.model_ = replace(self.model_, answering=found)
         return found
 

@@ -26,6 +26,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
+from pacboost.samples.copies import Repeats, refuse_copied
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 
@@ -54,10 +55,12 @@ class CompressingMixin:
         The copy has the thresholds moved to values of rows, ``kept_rows_`` names these rows, and
         ``certificate_`` says how often it errs on new examples at most. Its votes are whole
         numbers: of all roundings that were tried, the one with the smallest bound. Give all rows
-        that the fit and every choice before it have looked at.
+        that the fit and every choice before it have looked at. Copies of rows are refused.
         """
         check_is_fitted(self)
-        kept = compressed(self.model_, self._labelled(X, y), probability("delta", delta))
+        sample = self._labelled(X, y)
+        refuse_copied(Repeats.of(sample.table, sample.signs), "a bound by sample compression")
+        kept = compressed(self.model_, sample, probability("delta", delta))
         small = copy.copy(self)
         ledger = replace(self.model_.ledger, vote_digest=vote_digest(kept.vote))
         small.model_ = replace(

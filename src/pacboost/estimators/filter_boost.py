@@ -251,6 +251,8 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         digest = ledger.digest()
         self.stop_certificate_ = None if stop is None else stop.of(digest)
         certificate = held or stop
+        learned = run.candidates.learned.sketch()
+        self._sketches = () if learned is None else (learned,)
         self.model_ = Model(
             self.classes_,
             run.candidates.oracle.n_columns,

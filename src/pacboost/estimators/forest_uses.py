@@ -77,10 +77,14 @@ class ForestUses(ReportMixin, SketchMixin):
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         """Give rows with what is known of them, and the measure by which answers are judged."""
 
-    def save(self, path: str | Path) -> None:
-        """Write the forest to a file that ``pacboost.load`` reads; no code is stored in it."""
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write the forest to a file that ``pacboost.load`` reads; no code is stored in it.
+
+        The file also keeps a sketch of the training rows, salted hashes of some of them, by which
+        ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
+        """
         check_is_fitted(self)
-        forest_format.save(self.model_, path)
+        forest_format.save(self.model_, path, self._sketches if remember_rows else ())
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

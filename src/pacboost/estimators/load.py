@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
         return _forest(forest_format.load(path, memory))
     model = model_file.load(path, memory)
     estimator = _estimator(model)
-    estimator.model_ = model
+    estimator.model_, estimator._sketches = replace(model, seen=()), model.seen
     estimator.n_features_in_ = model.n_features
     estimator.levels_ = model.levels
     if model.names is not None:
@@ -69,7 +70,8 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
 
 def _forest(model: ForestModel) -> Any:
     estimator = FORESTS[model.kind, model.classes.size > 0](len(model.forest))
-    estimator.model_, estimator.n_features_in_ = model, model.n_features
+    estimator.model_, estimator._sketches = replace(model, seen=()), model.seen
+    estimator.n_features_in_ = model.n_features
     estimator.levels_ = model.levels
     if model.names is not None:
         estimator.feature_names_in_ = np.array(model.names, dtype=object)

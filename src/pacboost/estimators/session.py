@@ -89,6 +89,7 @@ class Session:
         run.plan = replace(run.plan, rows=saved.rows[0], first_rows=saved.rows[1])
         run.candidates.seek(saved.position)
         self._restore_rows(saved)
+        run.candidates.learned.complete = False  # a checkpoint does not hold the sketch
         self._snapshot = saved
 
     def _restore_rows(self, saved: Checkpoint) -> None:

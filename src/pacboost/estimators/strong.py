@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,9 +136,12 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
         found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
         return found
 
-    def save(self, path: str | Path) -> None:
-        """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back."""
-        self._ready().save(path)
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
+
+        ``remember_rows=False`` leaves the sketch of the training rows out.
+        """
+        self._ready().save(path, remember_rows=remember_rows)
 
     def report(
         self, path: str | Path, X: Any = None, y: Any = None, *, title: str | None = None
@@ -151,9 +154,18 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
         written: Path = model.report(path, rows, y, title=title, sentence=said)
         return written
 
+    remembers_rows: ClassVar[bool] = True
+
+    def forget_rows(self) -> None:
+        """Drop the sketch of the rows that the fit has looked at."""
+        self._ready().forget_rows()
+
     @property
     def _sketches(self) -> Any:
-        return getattr(self.estimator_, "_sketches", ())
+        return self.estimator_._sketches
+
+    def _rows_to_compare(self, X: Any) -> Any:
+        return self._ready()._rows_to_compare(self._open(X))
 
     def _ready(self) -> Any:
         check_is_fitted(self)

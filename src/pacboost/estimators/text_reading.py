@@ -19,7 +19,7 @@ from pacboost.estimators.boosting import COUNTED, Boosting
 from pacboost.estimators.division import Division
 from pacboost.estimators.running import Work
 from pacboost.models.model import Model
-from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
@@ -47,12 +47,9 @@ class TextReading(Boosting):
         assert text is not None  # every fit leaves it
         return text
 
-    def overlap(self, X: Any) -> Overlap | None:
-        """Compare texts with those the fit has looked at; None if the memory of them is gone."""
-        check_is_fitted(self)
-        prints = fingerprints(self.features_.lines(self.features_.read(X)))
-        found = [sketch.overlap(prints) for sketch in getattr(self, "_sketches", ())]
-        return max(found, key=lambda overlap: overlap.suspicious, default=None)
+    def _rows_to_compare(self, X: Any) -> ArrayTable:
+        """Give fingerprints of the texts, as they came."""
+        return fingerprints(self.features_.lines(self.features_.read(X)))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Work:
         options = self._options()
@@ -117,10 +114,8 @@ class TextReading(Boosting):
 
 
 def fingerprints(texts: list[str]) -> ArrayTable:
-    """Give three numbers of 24 bits for every text, the same for the same text."""
-    digests = b"".join(
-        hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=12).digest()
-        for text in texts
-    )
+    """Give three numbers of 24 bits for every text; case and white space make no difference."""
+    plain = (" ".join(text.lower().split()).encode(errors="surrogatepass") for text in texts)
+    digests = b"".join(hashlib.blake2b(text, digest_size=12).digest() for text in plain)
     words = np.frombuffer(digests, dtype="<u4").reshape(-1, 3)
     return ArrayTable((words >> 8).astype(np.float64))

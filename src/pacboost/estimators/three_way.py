@@ -134,6 +134,7 @@ class ThreeWayBoost(MembersClassifier):
         seed = self._seed()
 
         def opened() -> Opened:
+            self.forget_rows()  # those of an earlier fit
             oracle = as_oracle(source, target, seed, **options)
             self.n_features_in_ = oracle.n_columns
             self.__dict__.pop("feature_names_in_", None)

@@ -45,10 +45,14 @@ class VoteMixin(ReportMixin, SketchMixin):
         check_is_fitted(self)
         return self.model_.words()
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a file that ``pacboost.load`` reads; no code is stored in it."""
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write the model to a file that ``pacboost.load`` reads; no code is stored in it.
+
+        The file also keeps a sketch of the training rows, salted hashes of some of them, by which
+        ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
+        """
         check_is_fitted(self)
-        model_file.save(self.model_, path)
+        model_file.save(self.model_, path, self._sketches if remember_rows else ())
 
     @property
     def ledger_(self) -> Ledger:

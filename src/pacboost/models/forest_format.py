@@ -6,7 +6,8 @@ column names and the certificate lie in parts of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from pacboost.kernels.forest_grow import LEAF
 from pacboost.models import container, earlier, parts
 from pacboost.models.fields import LARGEST, Fields
 from pacboost.models.seal import sealed
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels
 
 KIND = "forest"
@@ -39,6 +41,8 @@ class ForestModel:
     names: tuple[str, ...] | None = None
     levels: Levels = NO_LEVELS
     certificate: Certificate | None = None
+    seen: tuple[Sketch, ...] = ()
+    """Sketches of the training rows, on the way from a file to an estimator."""
 
     @property
     def n_features(self) -> int:
@@ -56,8 +60,8 @@ def model_bytes(model: ForestModel) -> bytes:
     return b"".join(container.packed({"model": _core(model)}))
 
 
-def save(model: ForestModel, path: str | Path) -> None:
-    """Write the file whole or not at all."""
+def save(model: ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
+    """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
     path = Path(path)
     content = {
         "model": _core(model),
@@ -66,6 +70,7 @@ def save(model: ForestModel, path: str | Path) -> None:
             "versions": parts.versions(),
         },
         "certificate": None if model.certificate is None else model.certificate.stored(),
+        **parts.sketches_written(seen),
     }
     try:
         container.write(path, KIND, sealed(content))
@@ -83,9 +88,10 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
     try:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
-        certificate = parts.certificate_read(whole)
+        certificate, seen = parts.certificate_read(whole), parts.sketches_read(whole)
         whole.end()
-        return _model(core, about, earlier.read(certificate, content.document))
+        model = _model(core, about, earlier.read(certificate, content.document))
+        return replace(model, seen=seen)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 

@@ -6,7 +6,7 @@ ledger. Clock times, column names and versions lie outside it, under ``about``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from pacboost.models.fields import Fields
 from pacboost.models.model import Model
 from pacboost.models.rules import from_plain, to_plain
 from pacboost.models.seal import sealed
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.mixed import read_features
 
 KIND = "model"
@@ -46,14 +47,15 @@ def model_bytes(model: Model) -> bytes:
     return b"".join(container.packed({"model": _core(model)}))
 
 
-def save(model: Model, path: str | Path) -> None:
-    """Write the file whole or not at all."""
+def save(model: Model, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
+    """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
     path = Path(path)
     content = {
         "model": _core(model),
         "about": _about(model),
         "certificate": None if model.certificate is None else model.certificate.stored(),
         **_optional(model, BESIDE),
+        **parts.sketches_written(seen),
     }
     try:
         container.write(path, KIND, sealed(content))
@@ -71,8 +73,11 @@ def opened(content: container.Content, path: str | Path) -> Model:
     try:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
-        beside = {name: whole.made(name, read) for name, read in BESIDE.items() if name in whole}
+        beside: dict[str, Any] = {
+            name: whole.made(name, read) for name, read in BESIDE.items() if name in whole
+        }
         certificate = parts.certificate_read(whole)
+        beside["seen"] = parts.sketches_read(whole)
         whole.end()
         model = _model(core, about, certificate=certificate, **beside)
         return earlier.completed(model, content.document)

@@ -16,6 +16,7 @@ from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.calibration import Calibration
 from pacboost.samples.bins import Bins
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
@@ -41,6 +42,8 @@ class Model:
     """How wrong confident answers may be, where held-out rows have told."""
     fingerprint: str = ""
     """The SHA-256 of the rows it learned from (samples/fingerprint.py), where they were at hand."""
+    seen: tuple[Sketch, ...] = ()
+    """Sketches of the training rows, on the way from a file to an estimator."""
 
     @property
     def column_names(self) -> tuple[str, ...]:

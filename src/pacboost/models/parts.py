@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
@@ -13,6 +14,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.models import records
 from pacboost.models.fields import Fields
 from pacboost.samples.bins import MOST_BINS, Bins
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import Levels
 
 LARGEST_FLOAT = float(np.finfo(np.float32).max)
@@ -96,6 +98,20 @@ def certificate_read(part: Fields) -> Certificate | None:
     found = records.checked(own, Certificate)
     own.end()
     return Certificate.from_dict(found)
+
+
+def sketches_written(seen: Sequence[Sketch]) -> dict[str, Any]:
+    """Give the part that holds sketches of the training rows; nothing if there are none."""
+    return {"rows_seen": [sketch.to_dict() for sketch in seen]} if seen else {}
+
+
+def sketches_read(part: Fields) -> tuple[Sketch, ...]:
+    """Read the sketches of the training rows; earlier files have none."""
+    if "rows_seen" not in part:
+        return ()
+    found = part.entries("rows_seen")
+    own = Fields({str(k): sketch for k, sketch in enumerate(found)}, "rows_seen", part.room)
+    return tuple(own.made(str(k), Sketch.from_dict) for k in range(len(found)))
 
 
 def versions() -> dict[str, str]:

@@ -12,11 +12,12 @@ from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.questions.new_rows import Counted, counted, refuse_training_rows
 from pacboost.samples.groups import numbered
 
 UNCHECKED = (
-    "the model has not seen these rows: it came from a file or a pickle, which do not remember "
-    "them, so this could not be checked"
+    "the model has not seen these rows, which could not be checked: it does not remember the rows "
+    "that it was trained on"
 )
 
 
@@ -29,14 +30,16 @@ def certify(
     models: int = 1,
     groups: Any = None,
     ordered: bool = False,
+    copies: str = "auto",
 ) -> Certificate:
     """Bound the error on new examples by the mistakes on rows not used in fitting.
 
     Parameters
     ----------
     model : any fitted classifier with ``predict``
-        A pacboost model remembers a sketch of its training rows and refuses those. A file or a
-        pickle does not remember them: the certificate then says that nothing was checked.
+        A pacboost model remembers a sketch of its training rows and refuses those, also within
+        pipelines, searches and other wrappers, and after it was saved or pickled. Where nothing
+        is remembered the claim begins with "If these rows are new".
     X, y : rows and labels that had no part in fitting or choosing the model
     delta : float, default=0.05
         The probability with which the claim may fail.
@@ -48,6 +51,11 @@ def certify(
     ordered : bool, default=False
         Set it when the rows come in the order of time and may depend on the past: the claim is then
         about the period watched.
+    copies : "auto", "independent" or "once", default="auto"
+        How equal rows with equal labels are counted. "independent": each is a draw of its own.
+        "once": all but one are copies that somebody made. "auto": as separate draws if they also
+        come among the training rows, which shows that the domain is discrete; else in the worse
+        of both ways, which is valid in either case.
 
     Examples
     --------
@@ -61,29 +69,38 @@ def certify(
     """
     share = probability("delta", delta) / positive_whole("models", models)
     wrong = mistakes(model, X, y)
-    refuse_training_rows(model, X)
-    found = _certificate(wrong, delta, share, models, groups, ordered=ordered)
-    if hasattr(model, "ledger_") and not getattr(model, "_sketches", ()):
-        found = replace(found, assumptions=(*found.assumptions, UNCHECKED))
-    return found
-
-
-def _certificate(
-    wrong: NDArray[np.bool_],
-    delta: float,
-    share: float,
-    models: int,
-    groups: Any,
-    *,
-    ordered: bool,
-) -> Certificate:
+    checked = refuse_training_rows(model, X)
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
     if groups is not None:
-        return dependent.groups_certificate(_shares(wrong, groups), share)
-    if ordered:
-        return dependent.ordered_certificate(int(wrong.sum()), wrong.size, share)
-    return holdout.certificate(int(wrong.sum()), wrong.size, delta, models)
+        found = dependent.groups_certificate(_shares(wrong, groups), share)
+    elif ordered:
+        found = dependent.ordered_certificate(int(wrong.sum()), wrong.size, share)
+    else:
+        found = holdout_certificate(wrong, counted(model, X, np.asarray(y), copies), delta, models)
+    if checked:
+        return found
+    return replace(found.unchecked(), assumptions=(*found.assumptions, UNCHECKED))
+
+
+def holdout_certificate(
+    wrong: NDArray[np.bool_], counting: Counted, delta: float, models: int = 1
+) -> Certificate:
+    """Certify by mistakes on held-out rows, with equal rows counted as it was decided.
+
+    >>> from pacboost.samples.copies import Repeats
+    >>> repeats = Repeats(np.repeat(np.arange(50), 20), 50)
+    >>> wrong = np.repeat(np.arange(50) < 5, 20)
+    >>> holdout_certificate(wrong, Counted(repeats, "worse"), 0.05).inputs["n"]
+    50
+    """
+    every = int(wrong.sum()), wrong.size
+    once = counting.repeats.counted_once(wrong)
+    ways = {"all": [every], "once": [once], "worse": [every, once]}[counting.rule]
+    sample = "held-out rows, ties counted as errors"
+    sample += f"; {counting.words}" if counting.words else ""
+    made = [holdout.certificate(k, n, delta, models, sample) for k, n in ways]
+    return max(made, key=lambda certificate: certificate.value)
 
 
 def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
@@ -103,17 +120,6 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     if answers.shape != labels.shape:
         raise DataError(f"predict gave shape {answers.shape} for {labels.size} labels")
     return np.asarray(answers != labels)
-
-
-def refuse_training_rows(model: Any, X: Any) -> None:
-    """Raise if more of the rows are training rows than repeated rows explain."""
-    seen = model.overlap(X) if hasattr(model, "_sketches") else None
-    if seen is not None and seen.suspicious:
-        raise NotCertified(
-            f"{seen.shared} of {seen.compared} rows compared are rows the model was trained on, "
-            f"more than the {seen.expected:.2%} that repeated rows explain. A certificate needs "
-            "rows that had no part in fitting: hold some back before you fit."
-        )
 
 
 def _shares(wrong: NDArray[np.bool_], groups: Any) -> list[float]:

@@ -20,11 +20,13 @@ from rich.console import Console, RenderableType
 from scipy.special import bdtr
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.numerics.markup import as_printed
 from pacboost.numerics.soft_margin import soft_margin
-from pacboost.questions.certify import mistakes, refuse_training_rows
+from pacboost.questions.certify import mistakes
+from pacboost.questions.new_rows import refuse_training_rows
 from pacboost.reports import comparison
 
 Wrong = NDArray[np.bool_]
@@ -140,8 +142,8 @@ class Comparison:
         if not self.test_rows:
             return ""
         return (
-            f"All intervals hold together with probability {1 - self.delta:.4g}; so do all stars. "
-            "*: not surely worse than the best (sign test)."
+            f"All intervals hold together with probability {confidence_number(self.delta)}; so do "
+            "all stars. *: not surely worse than the best (sign test)."
         )
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.thresholds import at_thresholds, by_ranks
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import confidence
-from pacboost.questions.certify import mistakes, refuse_training_rows
+from pacboost.questions.certify import mistakes
+from pacboost.questions.new_rows import Counted, counted, refuse_training_rows
 
 
 def certify_answers(
@@ -22,6 +24,7 @@ def certify_answers(
     target_error: float | None = None,
     abstain_below: float | None = None,
     delta: float = 0.05,
+    copies: str = "auto",
 ) -> Answering:
     """Bound the error among the rows that are answered, for every threshold of the confidence.
 
@@ -39,6 +42,9 @@ def certify_answers(
         Without it there are 20, at which a twentieth, two twentieths, … of the rows are answered.
     delta : float, default=0.05
         The probability with which the errors may fail, all of them together; so may the shares.
+    copies : "auto", "independent" or "once", default="auto"
+        How equal rows with equal labels are counted: as separate draws, or once. "auto": as
+        separate draws if they also come among the training rows; else the call is refused.
 
     Examples
     --------
@@ -56,10 +62,26 @@ def certify_answers(
             f"{type(model).__name__} has no predict_proba, so nothing says how confident it is"
         )
     wrong = mistakes(model, X, y)
-    refuse_training_rows(model, X)
+    checked = refuse_training_rows(model, X)
     decided, chances = np.asarray(model.predict(X)), np.asarray(model.predict_proba(X))
     sure = confidence(decided, chances, np.asarray(model.classes_))
-    return answering(sure, wrong, delta, target_error, abstain_below)
+    kept = _kept(counted(model, X, np.asarray(y), copies))
+    found = answering(np.asarray(sure)[kept], wrong[kept], delta, target_error, abstain_below)
+    return found if checked else replace(found, rows_checked=False)
+
+
+def _kept(counting: Counted) -> NDArray[np.intp]:
+    """Give the rows that count; refuse if it is not known whether equal rows are copies."""
+    repeats = counting.repeats
+    if counting.rule == "worse":
+        raise NotCertified(
+            f"of {repeats.rows:,} rows only {repeats.distinct:,} are distinct, and the training "
+            "rows do not show that rows repeat by chance. Drop the copies or set copies='once'; or "
+            "set copies='independent' if equal rows are separate draws from a discrete domain"
+        )
+    if counting.rule == "all":
+        return np.arange(repeats.rows)
+    return np.sort(np.unique(repeats.place, return_index=True)[1])
 
 
 def answering(

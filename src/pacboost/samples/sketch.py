@@ -1,31 +1,38 @@
 """A small salted sketch of the rows a model was trained on, to notice when they come back.
 
-A certificate on rows that the model has seen is void. The sketch keeps hashes of some thousand
-rows, chosen by their content, so that the same rows are chosen whenever they come; the salt is
-drawn anew for each sketch and nothing is ever written to a file.
+A certificate on rows that the model has seen is void. The sketch keeps hashes of about four
+thousand rows, chosen by content, so that the same rows are chosen whenever they come. The hashes
+tell nothing readable; whoever holds the sketch and a row can test whether the row was learned from.
 
-Fresh draws may repeat training rows honestly, when the domain is discrete. How often, the training
-rows tell themselves (Good and Turing): the chance that a new row has been seen equals, up to
-sampling error, the share of training rows that have a twin among the others.
+New rows may repeat training rows honestly, when the domain is discrete. How often chance explains
+that is computed exactly (samples/shared_rows.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
-from pacboost.numerics.binomial import binomial_upper
-from pacboost.sources.entries import Entries
-from pacboost.sources.table import Table, Values
+from pacboost.samples.copies import copied_times
+from pacboost.samples.row_hashes import Hashes, RowHasher, Rows
+from pacboost.samples.shared_rows import Chances, chances
+from pacboost.sources.table import Table
 
 MOST_KEPT = 4096
 COLUMNS_TO_CHOOSE_BY = 8
-LOG_FALSE_ALARM = 13.8  # ln of a million: an honest hold-out is refused once in some 500,000 times
+LOG_FALSE_ALARM = 14.5
+"""Each test of each comparison is suspicious by chance once in two million times at most."""
+LOG_SHIFTED = 4.6
+"""The same where new rows and training rows have different distributions: about once in 100 times;
+if rows were kept by their weights, so that the distributions surely differ, it is the former."""
+WHOLE = 2.0**64 - 2.0**12
 
-Hashes = NDArray[np.uint64]
+Short = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,108 +42,176 @@ class Overlap:
     compared: int
     shared: int
     """How many of the compared rows are training rows."""
-    expected: float
-    """The largest share that twins within the training rows explain."""
+    chances: Chances = field(default_factory=Chances)
+    weighted: bool = False
+    """Whether training rows were kept by their weights."""
+
+    def suspicious_among(self, models: int) -> bool:
+        """Tell whether more rows are shared than chance explains, if so many are compared."""
+        more = math.log(models)
+        if self.chances.even < -LOG_FALSE_ALARM - more:
+            return True
+        if self.chances.any >= -(LOG_FALSE_ALARM if self.weighted else LOG_SHIFTED) - more:
+            return False
+        return self.chances.one < -LOG_FALSE_ALARM - more
 
     @property
     def suspicious(self) -> bool:
         """Whether more rows are shared than chance explains."""
-        if self.compared == 0 or self.expected >= 1:
-            return False
-        return self.shared > int(binom.isf(np.exp(-LOG_FALSE_ALARM), self.compared, self.expected))
+        return self.suspicious_among(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The distinct hashes of some rows, and how many rows have each."""
+
+    hashes: Short
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, hashes: Hashes) -> Kept:
+        """Count hashes, of which 32 bits are kept."""
+        found, counts = np.unique((hashes >> np.uint64(32)).astype(np.uint32), return_counts=True)
+        return cls(found, counts.astype(np.int64))
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.counts.sum())
+
+    def overlap(self, others: Kept) -> Overlap:
+        """Compare with other rows."""
+        if not self.rows or not others.rows:
+            return Overlap(others.rows, 0)
+        every = np.union1d(self.hashes, others.hashes)
+        own, theirs = self._counts(every), others._counts(every)
+        own = -(-own // max(1, copied_times(self.counts)))  # a table that was copied as a whole
+        found = chances(own, theirs, (int(own.sum()), others.rows))
+        return Overlap(others.rows, int(theirs[own > 0].sum()), found)
+
+    def _counts(self, every: Short) -> NDArray[np.int64]:
+        counts = np.zeros(every.size, dtype=np.int64)
+        counts[np.searchsorted(every, self.hashes)] = self.counts
+        return counts
 
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
     """Hashes of the training rows that the salt selects."""
 
-    salt: int
+    hasher: RowHasher
     share: float
     """The share of hashes that is kept."""
-    columns: NDArray[np.intp]
-    """The columns by which rows are selected before the whole row is hashed."""
-    kept: Hashes
-    """The hashes selected, each once."""
-    copies: NDArray[np.int64]
-    """How many training rows have each."""
+    columns: NDArray[np.int64]
+    """The columns by which rows are selected before whole rows are hashed; none: all are kept."""
+    exact: Kept
+    near: Kept
+    complete: bool = True
+    """Whether all rows that were learned from had the chance to be kept."""
+    weighted: bool = False
+    """Whether rows were learned from by their weights, as boosting by filtering does."""
 
     @classmethod
     def of(cls, table: Table) -> Sketch:
         """Make a sketch of a table."""
-        salt = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-        share = min(1.0, MOST_KEPT / table.n_rows)
-        some = np.linspace(0, table.n_columns - 1, COLUMNS_TO_CHOOSE_BY).astype(np.intp)
-        columns = np.arange(0) if share == 1 else np.unique(some)
-        hashes = _selected(table, salt, share, columns)
-        if not MOST_KEPT // 16 <= hashes.size <= 2 * MOST_KEPT and share < 1:
-            columns = np.arange(table.n_columns)  # the few columns hardly told rows apart
-            hashes = _selected(table, salt, share, columns)
-        kept, copies = np.unique(hashes, return_counts=True)
-        return cls(salt, share, columns, kept, copies)
+        hasher = RowHasher.of(table)
+        share = min(1.0, MOST_KEPT / max(1, table.n_rows))
+        every = np.arange(table.n_columns)
+        some = np.linspace(0, table.n_columns - 1, COLUMNS_TO_CHOOSE_BY).astype(np.int64)
+        columns = every[:0] if share == 1 else np.unique(some)
+        chosen = selected(hasher, table, share, columns)
+        if not MOST_KEPT // 16 <= chosen.size <= 2 * MOST_KEPT and share < 1:
+            columns = every  # the few columns hardly distinguish rows
+            chosen = selected(hasher, table, share, columns)
+        exact, near = hasher.exact(table, chosen), hasher.near(table, chosen)
+        return cls(hasher, share, columns, Kept.of(exact), Kept.of(near))
+
+    @property
+    def salt(self) -> int:
+        """The salt of all hashes."""
+        return self.hasher.salt
 
     def overlap(self, table: Table) -> Overlap:
-        """Compare other rows with the training rows."""
-        hashes = _selected(table, self.salt, self.share, self.columns)
-        shared = int(np.isin(hashes, self.kept).sum())
-        # Twins come in pairs at least, so pairs are what is counted, among half as many places.
-        pairs = -(-int(self.copies[self.copies > 1].sum()) // 2)
-        places = int(self.copies.sum()) // 2
-        expected = 1.0
-        if pairs < places:
-            expected = binomial_upper(pairs, places, 2 * LOG_FALSE_ALARM)
-        return Overlap(hashes.size, shared, expected)
+        """Compare other rows with the training rows, exactly and nearly; give what is worse."""
+        chosen = selected(self.hasher, table, self.share, self.columns)
+        exact = self.exact.overlap(Kept.of(self.hasher.exact(table, chosen)))
+        near = self.near.overlap(Kept.of(self.hasher.near(table, chosen)))
+        exact, near = (replace(own, weighted=self.weighted) for own in (exact, near))
+        return near if near.suspicious and not exact.suspicious else exact
+
+    def known(self, table: Table) -> tuple[Rows, NDArray[np.bool_]]:
+        """Give the rows of a table that are selected, and which of them equal training rows."""
+        chosen = selected(self.hasher, table, self.share, self.columns)
+        hashes = (self.hasher.exact(table, chosen) >> np.uint64(32)).astype(np.uint32)
+        return chosen, np.isin(hashes, self.exact.hashes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain values and arrays, as files hold them."""
+        return {
+            "salt": f"{self.salt:016x}",
+            "share": self.share,
+            "complete": self.complete,
+            "weighted": self.weighted,
+            "columns": self.columns.astype(np.int64),
+            "steps": np.log2(self.hasher.steps).astype(np.int16),
+            "exact": self.exact.hashes,
+            "exact_counts": _counts_written(self.exact),
+            "near": self.near.hashes,
+            "near_counts": _counts_written(self.near),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Sketch:
+        """Read what ``to_dict`` gave, and refuse what no fit could have written."""
+        steps, columns = _array(content, "steps", np.int16), _array(content, "columns", np.int64)
+        share, flags = content["share"], (content["complete"], content["weighted"])
+        if not isinstance(share, float) or not 0 < share <= 1:
+            raise ValueError(f"share is {share!r:.40}; it must lie in (0, 1]")
+        if not all(isinstance(flag, bool) for flag in flags):
+            raise ValueError("complete and weighted have to be true or false")
+        if columns.size and not 0 <= columns.min() <= columns.max() < steps.size:
+            raise ValueError("columns lie beyond the columns there are")
+        if steps.size and not -1000 <= steps.min() <= steps.max() <= 1000:
+            raise ValueError("steps are out of range")
+        hasher = RowHasher(int(content["salt"], 16) & (2**64 - 1), 2.0 ** steps.astype(np.float64))
+        exact, near = (_kept(content, name) for name in ("exact", "near"))
+        return cls(hasher, share, columns, exact, near, *flags)
 
 
 def row_hashes(table: Table) -> Hashes:
-    """Hash every row; equal rows have equal hashes in any table with the same levels."""
-    return _hash(table, range(table.n_columns), 0, None)
+    """Hash every row; equal rows have equal hashes in any table."""
+    return RowHasher(0, np.ones(table.n_columns)).exact(table)
 
 
-def _selected(table: Table, salt: int, share: float, columns: NDArray[np.intp]) -> Hashes:
-    """Hash the rows that the salt selects."""
+def selected(
+    hasher: RowHasher, table: Table, share: float, columns: NDArray[np.int64]
+) -> NDArray[np.intp]:
+    """Select a share of the rows by their content; without columns, all of them."""
     if columns.size == 0:
-        return _hash(table, range(table.n_columns), salt, None)
-    first = _hash(table, columns.tolist(), salt, None)
-    chosen = np.flatnonzero(first < np.uint64(share * float(2**64 - 2**12)))
-    return _hash(table, range(table.n_columns), salt, chosen)
+        return np.arange(table.n_rows)
+    every = columns.size == table.n_columns
+    hashes = hasher.near(table, None, None if every else columns.tolist())
+    return np.flatnonzero(hashes < np.uint64(share * WHOLE))
 
 
-def _hash(
-    table: Table, columns: list[int] | range, salt: int, rows: NDArray[np.intp] | None
-) -> Hashes:
-    """Hash rows by their values rounded to 32 bits; equal rows have equal hashes."""
-    total = np.full(table.n_rows if rows is None else rows.size, salt, dtype=np.uint64)
-    factors = np.random.default_rng(salt).integers(
-        2**63, size=table.n_columns, dtype=np.uint64, endpoint=True
-    )
-    if table.entries is not None and len(columns) == table.n_columns:
-        total += _mix(factors).sum() + _stored(table.entries, factors, rows)
-        return _mix(total)
-    for j in columns:
-        values = table.block(j, j + 1)[:, 0]
-        total += _mix(_bits(values if rows is None else values[rows]) + factors[j])
-    return _mix(total)
+def _kept(content: Mapping[str, Any], name: str) -> Kept:
+    hashes = _array(content, name, np.uint32)
+    counts = _array(content, f"{name}_counts", np.uint32).astype(np.int64)
+    counts = counts if counts.size else np.ones(hashes.size, dtype=np.int64)
+    ascending = bool((hashes[1:] > hashes[:-1]).all())
+    if hashes.size != counts.size or not ascending or (counts < 1).any():
+        raise ValueError(f"{name} does not hold distinct hashes with their counts")
+    return Kept(hashes, counts)
 
 
-def _stored(entries: Entries, factors: Hashes, rows: NDArray[np.intp] | None) -> Hashes:
-    """Sum, for each row, what its stored values add beyond what zeros would (whose bits are 0)."""
-    own = factors[entries.columns]
-    more = _mix(_bits(entries.values) + own) - _mix(own)
-    sums = np.zeros(entries.n_rows, dtype=np.uint64)
-    np.add.at(sums, entries.rows, more)
-    return sums if rows is None else sums[rows]
+def _counts_written(kept: Kept) -> NDArray[np.uint32]:
+    """Give how many rows have each hash; nothing where all have one."""
+    counts = np.minimum(kept.counts, 2**32 - 1).astype(np.uint32)
+    return counts if (counts > 1).any() else counts[:0]
 
 
-def _bits(values: Values) -> Hashes:
-    """Give the bits of values rounded to 32 bits; zeros are all alike, and so are missing ones."""
-    with np.errstate(over="ignore"):
-        rounded = values.astype(np.float32) + np.float32(0)  # -0 becomes 0
-    bits = np.where(np.isnan(rounded), np.uint32(0x7FC00000), rounded.view(np.uint32))
-    return bits.astype(np.uint64)
-
-
-def _mix(x: Hashes) -> Hashes:
-    """Spread bits over the whole word (the finaliser of splitmix64)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+def _array(content: Mapping[str, Any], name: str, kind: type[np.integer]) -> NDArray[Any]:
+    found = content[name]
+    if not isinstance(found, np.ndarray) or found.dtype != kind or found.ndim != 1:
+        raise ValueError(f"{name} is not a list of {kind.__name__}")
+    return found

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.gathering import Gathering
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle, Batch
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.filtering.intake import Examples, Intake
@@ -61,6 +62,8 @@ class Candidates(ABC):
         room = CELLS_AT_ONCE // max(1, oracle.n_columns)
         self.at_once = min(MOST_AT_ONCE, max(LEAST_AT_ONCE, room))
         self.ended = False
+        self.learned = Gathering()
+        """A sketch of the rows that were kept to learn from."""
 
     def position(self) -> dict[str, Any]:
         """Say where a run has come to, in values that JSON can hold."""

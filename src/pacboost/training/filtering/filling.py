@@ -140,6 +140,8 @@ class Filling:
             odds = np.minimum(odds, bounds)
         odds = np.minimum(1.0, odds / self._scale)
         kept = np.flatnonzero(numbers(tickets, self._key) < odds)
+        places = kept if left is None else np.flatnonzero(left)[kept]
+        self._candidates.learned.add(offer.batch.table.take(places), examples.rows[kept])
         self.draws += examples.n_rows
         self.accepted += kept.size
         path = None if standing.path is None else standing.path[kept]

@@ -1,0 +1,74 @@
+"""A sketch of rows that come in batches, as boosting by filtering learns from them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.samples.row_hashes import Hashes, RowHasher
+from pacboost.samples.sketch import MOST_KEPT, WHOLE, Kept, Sketch
+from pacboost.sources.table import Table
+
+MOST_COLUMNS = 64
+"""Rows of wider tables are selected by so many of their columns."""
+
+
+class Gathering:
+    """Hashes of rows that were learned from; the share that is kept is halved as they get many."""
+
+    def __init__(self) -> None:
+        self._hasher: RowHasher | None = None
+        self._columns: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._share = 1.0
+        self._parts: list[NDArray[np.uint64]] = []
+        self._size = 0
+        self.complete = True
+        """Whether all rows that were learned from have been added."""
+
+    def add(self, table: Table, rows: NDArray[np.uint64]) -> None:
+        """Take note of rows; ``rows`` identifies each, so that none is counted twice."""
+        if table.n_rows == 0:
+            return
+        if self._hasher is None:
+            self._hasher = RowHasher.of(table)
+            count = min(table.n_columns, MOST_COLUMNS)
+            self._columns = np.unique(np.linspace(0, table.n_columns - 1, count).astype(np.int64))
+        hasher = self._hasher
+        every = self._columns.size == table.n_columns
+        first = hasher.near(table, None, None if every else self._columns.tolist())
+        chosen = np.flatnonzero(first < self._limit)
+        exact, near = hasher.exact(table, chosen), hasher.near(table, chosen)
+        self._parts.append(np.stack([first[chosen], exact, near, rows[chosen]]))
+        self._size += chosen.size
+        while self._size > 2 * MOST_KEPT and self._distinct() > MOST_KEPT:
+            self._halve()
+
+    def sketch(self) -> Sketch | None:
+        """Give the sketch of all rows so far; None if there were none."""
+        if self._hasher is None:
+            return None
+        self._distinct()
+        exact, near = (Kept.of(hashes) for hashes in self._joined()[1:3])
+        return Sketch(
+            self._hasher, self._share, self._columns, exact, near, self.complete, weighted=True
+        )
+
+    @property
+    def _limit(self) -> np.uint64:
+        return np.uint64(self._share * WHOLE)
+
+    def _joined(self) -> Hashes:
+        return np.concatenate(self._parts, axis=1)
+
+    def _distinct(self) -> int:
+        """Drop rows that were learned from before, and count what is left."""
+        joined = self._joined()
+        _, first = np.unique(joined[3], return_index=True)
+        self._parts, self._size = [joined[:, first]], int(first.size)
+        return self._size
+
+    def _halve(self) -> None:
+        self._share /= 2
+        joined = self._joined()
+        self._parts = [joined[:, joined[0] < self._limit]]
+        self._size = int(self._parts[0].shape[1])

@@ -1,0 +1,166 @@
+"""Salted hashes of rows: equal rows have equal hashes, and so have rows that are nearly equal.
+
+A row is hashed twice. The *exact* hash takes every value rounded to 32 bits, as thresholds do. The
+*near* hash takes every value rounded to a multiple of its column's step, about a thousandth of what
+values of the column typically are: a copy that was multiplied by 1 + 1e-6 or written with seven
+digits mostly has the same near hash. Categories are hashed by the text of their level, so that the
+numbers of levels do not matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.sources.entries import Entries
+from pacboost.sources.levels import Levels
+from pacboost.sources.table import Table, Values
+
+ROWS_LOOKED_AT = 1024
+STEPS_PER_VALUE = 10
+"""A step is 2**-10 of the geometric mean of a column's absolute values."""
+ROWS_AT_ONCE = 2**15
+MISSING = np.uint64(0x9E3779B97F4A7C15)
+LARGEST_CELL = 2.0**62
+
+Hashes = NDArray[np.uint64]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class RowHasher:
+    """Hashes rows with a salt; ``steps`` says how values of each column are rounded."""
+
+    salt: int
+    steps: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, table: Table) -> RowHasher:
+        """Take salt and steps from some rows of a table: the same table gives the same hashes."""
+        steps, some = steps_of(table), _some_rows(table)
+        first = cls(table.n_rows, steps).exact(table, some)
+        return cls(int(_mix(first.sum(keepdims=True))[0]), steps)
+
+    def exact(
+        self, table: Table, rows: Rows | None = None, columns: Iterable[int] | None = None
+    ) -> Hashes:
+        """Hash rows by their values rounded to 32 bits."""
+        return self._hashes(table, rows, columns, near=False)
+
+    def near(
+        self, table: Table, rows: Rows | None = None, columns: Iterable[int] | None = None
+    ) -> Hashes:
+        """Hash rows by their values rounded to steps."""
+        return self._hashes(table, rows, columns, near=True)
+
+    def _hashes(
+        self, table: Table, rows: Rows | None, columns: Iterable[int] | None, *, near: bool
+    ) -> Hashes:
+        total = np.full(table.n_rows if rows is None else rows.size, self.salt, dtype=np.uint64)
+        if columns is None and table.entries is not None and not table.levels:
+            total += _mix(self._factors).sum() + self._stored(table.entries, rows, near=near)
+            return _mix(total)
+        for j in range(table.n_columns) if columns is None else columns:
+            values = table.block(j, j + 1)[:, 0]
+            values = values if rows is None else values[rows]
+            known = _level_hashes(table.levels, j) if j in table.levels else None
+            for start in range(0, values.size, ROWS_AT_ONCE):
+                part = values[start : start + ROWS_AT_ONCE]
+                step = self.steps[j] if near else None
+                cells = _cells(part, step) if known is None else _level_cells(part, known)
+                total[start : start + ROWS_AT_ONCE] += _mix(cells + self._factors[j])
+        return _mix(total)
+
+    @cached_property
+    def _factors(self) -> Hashes:
+        generator = np.random.default_rng(self.salt)
+        return generator.integers(2**63, size=self.steps.size, dtype=np.uint64, endpoint=True)
+
+    def _stored(self, entries: Entries, rows: Rows | None, *, near: bool) -> Hashes:
+        """Sum for each row what its stored values add to the hash of a row of zeros."""
+        columns = entries.columns
+        factors = self._factors[columns]
+        cells = _cells(entries.values, self.steps[columns] if near else None)
+        more = _mix(cells + factors) - _mix(factors)
+        sums = np.zeros(entries.n_rows, dtype=np.uint64)
+        np.add.at(sums, entries.rows, more)
+        return sums if rows is None else sums[rows]
+
+
+def steps_of(table: Table) -> NDArray[np.float64]:
+    """Give the step of every column: a power of two, a thousandth of what its values typically are.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> steps_of(ArrayTable(np.array([[1000.0, 0.0], [1000.0, 1.0]]))).tolist()
+    [1.0, 0.0009765625]
+    """
+    if table.entries is not None:
+        columns = table.entries.columns
+        sums, counts = _magnitudes(table.entries.values, columns, table.n_columns)
+    else:
+        sums, counts = np.zeros(table.n_columns), np.zeros(table.n_columns)
+        for first, block in table.take(_some_rows(table)).blocks():
+            width = block.shape[1]
+            columns = np.tile(np.arange(width), len(block))
+            own = _magnitudes(block.reshape(-1), columns, width)
+            sums[first : first + width], counts[first : first + width] = own
+    typical = np.rint(sums / np.maximum(counts, 1))
+    return np.asarray(2.0 ** (np.clip(typical, -900, 900) - STEPS_PER_VALUE))
+
+
+def _some_rows(table: Table) -> Rows:
+    count = min(ROWS_LOOKED_AT, table.n_rows)
+    return np.linspace(0, table.n_rows - 1, count).astype(np.intp)
+
+
+def _magnitudes(
+    values: Values, columns: NDArray[np.integer], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Add up, for each column, the binary logarithms of its absolute values, and count them."""
+    known = np.isfinite(values) & (values != 0)
+    logs = np.log2(np.abs(values[known], dtype=np.float64))
+    places = columns[known]
+    return np.bincount(places, logs, count), np.bincount(places, minlength=count).astype(float)
+
+
+def _cells(values: Values, step: NDArray[np.float64] | float | None) -> Hashes:
+    """Give a whole number for each value; zeros have 0, and missing values are all alike."""
+    missing = np.isnan(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if step is None:
+            rounded = values.astype(np.float32) + np.float32(0)  # -0 becomes 0
+            cells = rounded.view(np.uint32).astype(np.uint64)
+        else:
+            whole = np.rint(values.astype(np.float64) / step)
+            whole = np.clip(whole, -LARGEST_CELL, LARGEST_CELL)
+            cells = np.where(missing, 0.0, whole).astype(np.int64).view(np.uint64)
+    if missing.any():
+        cells[missing] = MISSING
+    return cells
+
+
+def _level_hashes(levels: Levels, column: int) -> Hashes:
+    """Hash the text of every level of a column; the last entry stands for missing values."""
+    digests = b"".join(
+        hashlib.blake2b(str(level).encode(errors="surrogatepass"), digest_size=8).digest()
+        for level in levels.columns[column]
+    )
+    return np.concatenate([np.frombuffer(digests, dtype="<u8"), [MISSING]]).astype(np.uint64)
+
+
+def _level_cells(numbers: Values, known: Hashes) -> Hashes:
+    outside = np.isnan(numbers) | (numbers < 0) | (numbers >= known.size - 1)
+    places = np.where(outside, known.size - 1, numbers).astype(np.intp)
+    return known[places]
+
+
+def _mix(x: Hashes) -> Hashes:
+    """Spread bits over the whole word (the finaliser of splitmix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,97 @@
+"""Do two samples share more rows than chance explains? An exact test for any distribution.
+
+Two samples of independent rows from one distribution are exchangeable: given all rows together, who
+belongs to which sample is pure chance. Of m equal rows, both samples hold some with probability
+1 - p^m - q^m, where p and q are the shares of the samples. If the samples come from different
+distributions, p and q differ from row to row, and the probability is at most 1 - 2^(1-m). Rows that
+were learned from and come back are in both samples nearly always. Their number is compared with
+both probabilities by Chernoff's inequality. Where a small domain has every row in both samples, a
+sample that comes back as a whole is recognised because it has every row as often as before: equal
+rows are divided more evenly than chance does. docs/proofs/training_rows.md has the proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.stats import binom
+
+Counts = NDArray[np.int64]
+LARGEST_SLOPE = 200.0
+
+
+@dataclass(frozen=True)
+class Chances:
+    """How likely it is that so many distinct rows lie in both samples, as logarithms of bounds."""
+
+    one: float = 0.0
+    """If both samples come from one distribution."""
+    any: float = 0.0
+    """If each row comes equally often in both on average, the worst of all pairs of distributions;
+    the numbers of rows are then taken as Poisson."""
+    even: float = 0.0
+    """The same for how many distinct rows are divided in proportion to the sizes of the samples."""
+    expected: float = 0.0
+    """How many distinct rows lie in both on average, if both come from one distribution."""
+
+
+def chances(first: Counts, second: Counts, sizes: tuple[int, int]) -> Chances:
+    """Bound the chance that so many distinct rows lie in both samples.
+
+    ``first`` and ``second`` say how often each distinct row comes in either sample; rows that come
+    once altogether may be left out. ``sizes`` are the sizes of the samples.
+
+    >>> twice = np.ones(30, dtype=np.int64)
+    >>> found = chances(twice, twice, (300, 300))
+    >>> round(found.one, 2), round(found.any, 2), round(found.even, 2), found.expected
+    (-17.25, -20.79, -17.25, 15.0)
+    """
+    total = first + second
+    shared = int(np.count_nonzero((first > 0) & (second > 0)))
+    if shared == 0:
+        return Chances()
+    multiples, counts = np.unique(total[total > 1], return_counts=True)
+    rows = sum(sizes)
+    p = sizes[0] / rows
+    one = 1 - p**multiples - (1 - p) ** multiples
+    worst = 1 - 2.0 ** (1 - multiples)
+    fixed_sizes = 0.5 * math.log(max(1.0, 8 * rows * p * (1 - p)))
+    return Chances(
+        min(0.0, _log_tail(one, counts, shared) + fixed_sizes),
+        _log_tail(worst, counts, shared),
+        min(0.0, _log_even(total, second, 1 - p) + fixed_sizes),
+        float(counts @ one),
+    )
+
+
+def _log_even(total: Counts, second: Counts, share: float) -> float:
+    """Count the rows of which the second sample has its share, up to less than one."""
+    several = total > 1
+    total, second = total[several], second[several]
+    even = int(np.count_nonzero(np.abs(second - total * share) < 1))
+    multiples, counts = np.unique(total, return_counts=True)
+    most = binom.cdf(np.ceil(multiples * share + 1) - 1, multiples, share)
+    fewer = binom.cdf(np.floor(multiples * share - 1), multiples, share)
+    return _log_tail(most - fewer, counts, even)
+
+
+def _log_tail(chances: NDArray[np.float64], counts: Counts, shared: int) -> float:
+    """Apply Chernoff's inequality to a sum of independent indicators."""
+    total = int(counts.sum())
+    if shared <= counts @ chances:
+        return 0.0
+    with np.errstate(divide="ignore"):
+        logs = np.log(chances)
+    if shared == total:
+        return float(counts @ logs)
+
+    def excess(slope: float) -> float:
+        return float(counts @ (1 / (1 + (1 - chances) / chances * math.exp(-slope)))) - shared
+
+    slope = brentq(excess, 0.0, LARGEST_SLOPE) if excess(LARGEST_SLOPE) > 0 else LARGEST_SLOPE
+    moments = np.log1p(chances * math.expm1(slope))
+    return float(counts @ moments) - slope * shared

@@ -1,0 +1,297 @@
+"""Certificates on rows that a model was trained on: every classifier refuses, in every disguise.
+
+A new public classifier is attacked by default: classifiers are found by introspection.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier, VotingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import pacboost
+from pacboost import AdaBoostClassifier, certify
+from pacboost.errors import NotCertified
+from pacboost.sources.worlds import Boxes
+from tests.bounds.coverage import check_coverage
+
+WORLD = Boxes((0.2, 0.3), (0.7, 0.9))
+ROWS = 600
+QUICK: dict[str, dict[str, Any]] = {
+    "AdaBoostClassifier": {"n_estimators": 5},
+    "BaggedBoost": {"n_bags": 3, "n_rounds": 5},
+    "BaggingClassifier": {"n_estimators": 3},
+    "BoostByMajority": {"n_rounds": 5},
+    "BoostClassifier": {"n_rounds": 5},
+    "ConfidenceBoost": {"gap": 0.4},
+    "ExtraTreesClassifier": {"n_estimators": 5},
+    "FilterBoostClassifier": {"n_rounds": 5},
+    "MajorityOfBoosters": {"n_rounds": 5},
+    "RandomForestClassifier": {"n_estimators": 5},
+    "StrongClassifier": {"n_rounds": 20},
+    "SubsampledBoost": {"max_members": 3, "n_rounds": 5},
+    "TextBoostClassifier": {"n_rounds": 5},
+}
+"""Parameters that keep fits short; a classifier that is not named has its defaults."""
+
+
+def classifiers() -> dict[str, type]:
+    """All public classifiers."""
+    known = {name: getattr(pacboost, name) for name in pacboost.__all__}
+    return {
+        name: kind
+        for name, kind in known.items()
+        if inspect.isclass(kind) and hasattr(kind, "predict") and is_classifier(kind())
+    }
+
+
+def make(name: str) -> Any:
+    parameters = dict(QUICK.get(name, {}))
+    if "random_state" in inspect.signature(classifiers()[name]).parameters:
+        parameters["random_state"] = 0
+    return classifiers()[name](**parameters)
+
+
+class Data:
+    """Rows as a classifier takes them: numbers, or texts made of them."""
+
+    def __init__(self, name: str) -> None:
+        self.texts = name == "TextBoostClassifier"
+
+    def draw(self, rows: int, seed: int) -> tuple[Any, NDArray[Any]]:
+        X, y = WORLD.draw(rows, seed)
+        return (self.written(X) if self.texts else X), (y > 0).astype(np.int64)
+
+    @staticmethod
+    def written(X: NDArray[np.float64]) -> list[str]:
+        return [f"a{int(10 * a)} b{int(10 * b)} {a:.9f} and {b:.9f}" for a, b in X]
+
+    def take(self, X: Any, chosen: NDArray[np.intp]) -> Any:
+        return [X[i] for i in chosen] if self.texts else X[chosen]
+
+    def nearly(self, X: Any) -> Any:
+        return [f" {text.upper()}" for text in X] if self.texts else X * (1 + 1e-6)
+
+    def join(self, one: Any, other: Any) -> Any:
+        return [*one, *other] if self.texts else np.concatenate([one, other])
+
+
+Attack = Callable[[Data, Any, NDArray[Any]], tuple[Any, NDArray[Any]]]
+
+
+def _as_it_is(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    return X, y
+
+
+def _some(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    chosen = np.random.default_rng(1).permutation(ROWS)[:200]
+    return data.take(X, chosen), y[chosen]
+
+
+def _doubled(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    return data.join(X, X), np.concatenate([y, y])
+
+
+def _nearly(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    return data.nearly(X), y
+
+
+def _bootstrapped(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    chosen = np.random.default_rng(2).integers(ROWS, size=ROWS)
+    return data.take(X, chosen), y[chosen]
+
+
+def _contaminated(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    new, labels = data.draw(540, 77)
+    chosen = np.random.default_rng(3).permutation(ROWS)[:60]
+    return data.join(new, data.take(X, chosen)), np.concatenate([labels, y[chosen]])
+
+
+ATTACKS: dict[str, Attack] = {
+    "as it is": _as_it_is,
+    "some rows": _some,
+    "doubled": _doubled,
+    "times 1 + 1e-6": _nearly,
+    "bootstrapped": _bootstrapped,
+    "10 % contaminated": _contaminated,
+}
+
+
+@pytest.fixture(scope="module", params=sorted(classifiers()))
+def fitted(request: pytest.FixtureRequest) -> tuple[Any, Data, Any, NDArray[Any]]:
+    name = request.param
+    data = Data(name)
+    X, y = data.draw(ROWS, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of too few rows, of no edge
+        return make(name).fit(X, y), data, X, y
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_training_rows_are_refused(fitted: Any, attack: str) -> None:
+    model, data, X, y = fitted
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(model, *ATTACKS[attack](data, X, y))
+
+
+def test_new_rows_are_certified(fitted: Any) -> None:
+    model, data, _, _ = fitted
+    for seed in range(100, 105):
+        assert certify(model, *data.draw(300, seed)).rows_checked
+
+
+def test_pickles_remember(fitted: Any) -> None:
+    model, data, X, y = fitted
+    again = pickle.loads(pickle.dumps(model))
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(again, X, y)
+    assert certify(again, *data.draw(300, 100)).rows_checked
+
+
+def test_files_remember(fitted: Any, tmp_path: Path) -> None:
+    model, data, X, y = fitted
+    if not hasattr(model, "save"):
+        pytest.skip("it has no model file")
+    model.save(path := tmp_path / "m.pacb")
+    again = pacboost.load(path)
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(again, X, y)
+    assert certify(again, *data.draw(300, 100)).rows_checked
+    model.save(path, remember_rows=False)
+    found = certify(pacboost.load(path), X, y)
+    assert found.claim.startswith("If these rows are new: ")
+
+
+@pytest.mark.parametrize("wrap", ["pipeline", "frozen", "search", "calibrated", "voting"])
+def test_wrappers_are_looked_through(fitted: Any, wrap: str) -> None:
+    model, data, X, y = fitted
+    if wrap == "pipeline":
+        wrapped: Any = make_pipeline(FunctionTransformer(), model)
+    elif wrap == "frozen":
+        wrapped = FrozenEstimator(model)
+    elif wrap == "search":
+        wrapped = GridSearchCV(clone(model), {})
+        wrapped.best_estimator_, wrapped.refit = model, True
+    elif wrap == "calibrated":
+        if data.texts or not hasattr(model, "predict_proba"):
+            pytest.skip("scikit-learn does not calibrate it")
+        other = data.draw(200, 5)
+        wrapped = CalibratedClassifierCV(FrozenEstimator(model), cv=2).fit(*other)
+    else:
+        if data.texts:
+            pytest.skip("scikit-learn votes on numbers")
+        members = [("frozen", FrozenEstimator(model)), ("tree", DecisionTreeClassifier())]
+        wrapped = VotingClassifier(members).fit(*data.draw(200, 5))
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(wrapped, X, y)
+    found = certify(wrapped, *data.draw(300, 100))
+    # Calibration and voting learn from rows of their own, which nobody remembers.
+    assert found.rows_checked == (wrap in ("pipeline", "frozen", "search"))
+
+
+def coins(rows: int, seed: int, columns: int = 4) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    generator = np.random.default_rng(seed)
+    return generator.normal(size=(rows, columns)), generator.integers(2, size=rows)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=5)),
+        GridSearchCV(AdaBoostClassifier(n_estimators=5), {"learning_rate": [0.5, 1.0]}, cv=2),
+        GridSearchCV(
+            make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=5)),
+            {"adaboostclassifier__learning_rate": [0.5, 1.0]},
+            cv=2,
+        ),
+        CalibratedClassifierCV(AdaBoostClassifier(n_estimators=5), cv=3),
+        VotingClassifier([("a", AdaBoostClassifier(n_estimators=5)), ("b", LogisticRegression())]),
+        BaggingClassifier(AdaBoostClassifier(n_estimators=3), 4, max_features=0.5, random_state=0),
+        make_pipeline(StandardScaler(), BaggingClassifier(AdaBoostClassifier(n_estimators=3), 4)),
+    ],
+    ids=["pipeline", "search", "both", "calibrated", "voting", "bagging", "deep"],
+)
+def test_wrappers_that_scikit_learn_fits(wrapped: Any) -> None:
+    X, y = coins(400, 1)
+    wrapped = clone(wrapped).fit(X, y)
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(wrapped, X, y)
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(wrapped, X * (1 + 1e-6), y)
+    certify(wrapped, *coins(400, 2))
+
+
+@pytest.mark.parametrize("times", [2, 3, 20])
+def test_a_fit_on_copies_does_not_hide_the_training_rows(times: int) -> None:
+    X, y = coins(200, 1)
+    model = AdaBoostClassifier(n_estimators=5).fit(np.repeat(X, times, 0), np.repeat(y, times))
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(model, X, y)
+    certify(model, *coins(200, 2))
+
+
+def test_a_fit_on_a_bootstrap_does_not_hide_the_training_rows() -> None:
+    X, y = coins(300, 1)
+    chosen = np.random.default_rng(0).integers(300, size=300)
+    model = AdaBoostClassifier(n_estimators=5).fit(X[chosen], y[chosen])
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(model, X, y)
+
+
+def test_frames_with_texts_and_other_names() -> None:
+    """Columns that are called otherwise are refused, or are compared by what they hold."""
+    X, y = coins(300, 1)
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"])
+    frame["kind"] = [f"k{int(10 * value)}" for value in X[:, 2]]
+    model = AdaBoostClassifier(n_estimators=5).fit(frame, y)
+    with pytest.raises(NotCertified, match="trained on"):
+        certify(model, frame, y)
+    renamed = frame.rename(columns={"a": "b", "b": "a"})
+    with pytest.raises((NotCertified, ValueError)):
+        certify(model, renamed, y)
+
+
+@pytest.mark.parametrize("foreign", [LogisticRegression(), DecisionTreeClassifier(max_depth=3)])
+def test_nobody_knows_what_other_models_have_seen(foreign: Any) -> None:
+    X, y = coins(200, 1)
+    found = certify(foreign.fit(X, y), *coins(200, 2))
+    assert found.claim.startswith("If these rows are new: ")
+    answered = pacboost.certify_answers(foreign, *coins(200, 2), abstain_below=0.5)
+    assert answered.certificate.claim.startswith("If these rows are new: ")
+    assert str(answered).startswith("If these rows are new: ")
+
+
+def test_answers_are_not_certified_on_training_rows() -> None:
+    X, y = coins(300, 1)
+    model = GridSearchCV(AdaBoostClassifier(n_estimators=5), {}, cv=2).fit(X, y)
+    with pytest.raises(NotCertified, match="trained on"):
+        pacboost.certify_answers(model, X, y, abstain_below=0.5)
+
+
+def test_coverage_where_rows_repeat_by_chance() -> None:
+    """Honest draws from a discrete domain are neither refused nor certified falsely."""
+    runs, delta, failed = 100, 0.1, 0
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        X = generator.integers(3, size=(500, 4)).astype(np.float64)
+        y = generator.integers(2, size=500)
+        model = AdaBoostClassifier(n_estimators=3).fit(X[:300], y[:300])
+        failed += certify(model, X[300:], y[300:], delta=delta).value < 0.5
+    check_coverage("certify, coins on 81 different rows", failed, runs, delta)
