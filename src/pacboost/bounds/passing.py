@@ -95,7 +95,7 @@ def chance_to_pass(n: int, epsilon: float, delta: float, error: float = 0.0) -> 
     """Give the probability that a classifier of this error is certified at epsilon by n rows.
 
     >>> round(chance_to_pass(129, 0.1, 0.05, error=0.05), 3)
-    0.688
+    0.682
     """
     allowed = allowed_mistakes(n, epsilon, delta)
     return 0.0 if allowed < 0 else float(betainc(n - allowed, allowed + 1, 1 - error))
