@@ -355,7 +355,7 @@ def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"loss": "huber"}, "loss is 'huber'; it may be 'square', 'absolute'"),
+        ({"loss": "huber"}, "loss is 'huber'; it may be 'absolute', 'square'"),
         ({"loss": None}, "loss is None"),
         ({"loss": "absolute", "l2": 1.0}, "Absolute has no parameter 'l2'"),
         ({"shrinkage": 2.0}, "learning_rate is 2.0"),

@@ -86,6 +86,10 @@ class Forest:
     def __len__(self) -> int:
         return sum(len(block) for block in self.blocks)
 
+    def features(self) -> set[int] | None:
+        """Name no columns: a forest may look at any of them."""
+        return None
+
     @property
     def many(self) -> bool:
         """Whether leaves hold distributions over more than two classes."""
