@@ -52,6 +52,7 @@ _BY_BOUND = {
     "dependent.groups_bound": NEW_GROUPS,
     "dependent.ordered_bound": PERIOD,
     "filtering.error_by_weight": THIS_SOURCE,
+    "filtering.error_by_draws": THIS_SOURCE,
     "selective.answered_error": ANSWERED,
     "training.product_bound": TRAINING_ROWS,
 }
