@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds.filtering import certificate, error_by_weight
-from pacboost.errors import NotCertified
+from pacboost.bounds.filtering import certificate, error_by_draws, error_by_weight
+from pacboost.bounds.holdout import clopper_pearson
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.refill import Refill
 from pacboost.numerics.sequences import kt_upper
 from pacboost.questions.verify import recompute
@@ -113,3 +114,70 @@ def test_tests_that_share_delta_hold_together() -> None:
 def test_a_delta_for_each_test_is_caught() -> None:
     wrong = stops(0.3, shared=False, runs=300)
     check_rejected("first of many tests, each with all of delta", wrong, 300, 0.3)
+
+
+# -- mistakes besides the mean weight
+
+COUNTED = replace(REFILL, mistakes=40)
+
+
+def test_mistakes_count_besides_the_mean_weight() -> None:
+    told = certificate(COUNTED, 0.025, 2.0, ASSUMES)
+    assert told.bound == "filtering.error_by_draws"
+    assert told.value == error_by_draws(0.05, 40, 1000, 0.002, 2.0)
+    assert told.value == pytest.approx(kt_upper(40.0, 1000, 0.001), rel=1e-9)
+    assert told.value < certificate(REFILL, 0.025, 2.0, ASSUMES).value
+    assert recompute(told, None) == told.value  # type: ignore[arg-type]
+    light = certificate(replace(COUNTED, mistakes=300), 0.025, 2.0, ASSUMES)
+    assert light.value == error_by_weight(0.05, 1000, 0.001, 2.0)
+    assert "mean weight" in told.theorem
+
+
+def test_mistakes_count_alone_where_weights_say_nothing_of_them() -> None:
+    told = certificate(COUNTED, 0.025, 0.0, ASSUMES)
+    assert told.value == error_by_draws(0.0, 40, 1000, 0.002, 0.0)
+    assert "mean weight" not in told.theorem
+
+
+def smaller_bound_fails(delta: float, *, split: bool, runs: int) -> int:
+    """Weights and mistakes that are independent of each other; each mean is 0.3."""
+    generator, draws, wrong = np.random.default_rng(1), 60, 0
+    for _ in range(runs):
+        weights, mistakes = generator.binomial(draws, 0.3, size=2)
+        own = delta / 2 if split else delta
+        bounds = [clopper_pearson(int(k), draws, own) for k in (weights, mistakes)]
+        wrong += min(bounds) < 0.3
+    return wrong
+
+
+def test_half_of_delta_for_each_holds() -> None:
+    wrong = smaller_bound_fails(0.3, split=True, runs=400)
+    check_coverage("the smaller of two bounds, delta split", wrong, 400, 0.3)
+
+
+def test_all_of_delta_for_each_is_caught() -> None:
+    wrong = smaller_bound_fails(0.3, split=False, runs=400)
+    check_rejected("the smaller of two bounds, delta not split", wrong, 400, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ({"factor": -3.0}, "factor is -3.0"),
+        ({"factor": 0.5}, "factor is 0.5"),
+        ({"factor": math.nan}, "factor is nan"),
+        ({"mean": -0.1}, "mean is -0.1"),
+        ({"mean": math.nan}, "mean is nan"),
+        ({"draws": 0}, "draws is 0"),
+        ({"delta": 0.0}, "delta"),
+    ],
+)
+def test_what_the_bound_refuses(wrong: dict[str, float], complaint: str) -> None:
+    good = {"mean": 0.1, "draws": 100, "delta": 0.05, "factor": 1.0}
+    with pytest.raises(ParameterError, match=complaint):
+        error_by_weight(**{**good, **wrong})  # type: ignore[arg-type]
+
+
+def test_more_mistakes_than_draws_are_refused() -> None:
+    with pytest.raises(ParameterError, match="mistakes is 11"):
+        error_by_draws(0.1, 11, 10, 0.05, 1.0)

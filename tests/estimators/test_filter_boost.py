@@ -231,7 +231,7 @@ def test_draws_with_replacement_speak_of_the_array_alone() -> None:
     assert (model.predict(X) != y).mean() <= told.value
 
 
-def test_a_second_pass_speaks_of_the_file_alone(
+def test_on_a_second_pass_rows_that_were_never_learned_from_test_the_vote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
@@ -239,15 +239,17 @@ def test_a_second_pass_speaks_of_the_file_alone(
     folder = write_parquet(tmp_path / "data", X, y)
 
     def second_pass(event: Any) -> bool:
-        return isinstance(event, Refill) and event.fresh == 0 and event.rounds > 2
+        return isinstance(event, Refill) and event.again == event.draws and event.rounds > 2
 
     model = small("mada", callbacks=[second_pass], n_rounds=500)
     model.fit_source(folder, "y")
     stop = model.stop_certificate_
     assert stop is not None
-    assert "the error on this file" in stop.claim
-    assert "later pass" in stop.assumptions[0]
+    assert "of new examples" in stop.claim
+    assert 200 < stop.size < 400
+    assert "in whatever order" in stop.assumptions[0]
     assert "of new examples" in model.certificate_.claim  # rows apart were never learned from
+    assert "drawn from the whole source" in model.certificate_.sample
 
 
 def test_a_second_pass_over_a_stream_speaks_of_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:

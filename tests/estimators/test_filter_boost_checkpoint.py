@@ -63,7 +63,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "trees": {"n_rounds": 14, "sample_rows": 700},
     "stumps": {"booster": "mada", "learner": "stump", "n_rounds": 14, "sample_rows": 500},
     "path": {"booster": "projection", "n_rounds": 8, "sample_rows": 500},
-    "tested": {"booster": "mada", "learner": "stump", "edge": 0.3, "n_rounds": 4},
+    "tested": {"booster": "mada", "learner": "stump", "edge": 0.2, "n_rounds": 4},
 }
 
 

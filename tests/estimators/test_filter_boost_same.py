@@ -115,7 +115,7 @@ def test_kinds_of_arrays_change_nothing() -> None:
 def test_an_iterator_is_a_list_that_ends() -> None:
     X, y = noisy(9000)
     batches = [(X[k : k + 700], y[k : k + 700]) for k in range(0, 9000, 700)]
-    told: dict[str, Any] = {"n_rounds": 4}
+    told: dict[str, Any] = {"n_rounds": 3}  # which the first pass has rows enough for
     assert bytes_of(iter(batches), **told) == bytes_of(StreamOracle(batches), **told)
 
 

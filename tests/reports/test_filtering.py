@@ -183,7 +183,8 @@ def test_the_summary_says_what_happened_and_what_holds() -> None:
     text = words(summary(a_ledger([a_refill(0), a_refill(1)]), certificate, None))
     for part in (
         "12 (booster logit, learner tree)",
-        "2,000 examples, 2,000 of which were never looked at before",
+        "2,000 examples",
+        "1,000 examples never looked at before, in the last test",
         "500 of them (25.0 %), in 2 samples",
         "stopped all 12 rounds are done",
         "12.50 % of the examples drawn after 10 rounds",

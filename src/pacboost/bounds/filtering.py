@@ -1,11 +1,13 @@
-"""The certified stop of boosting by filtering: the error is at most a multiple of the mean weight.
+"""The certified stop of boosting by filtering: mean weight and mistakes of fresh draws.
 
 Rows that come to a vote which is fixed are fresh draws to it. Their weights lie in [0, 1] with mean
 μ, and rows it errs or ties on weigh at least 1/factor; so error ≤ factor·μ, whatever the learner
-did. A confidence sequence bounds μ for as many draws as one cares to make, and the tests of a run
-share delta/2: test k = 0, 1, … has delta/2/((k+1)(k+2)). Which of them is the last depends on what
-they found, so the bound that a run ends with may fail if any of them does: its failure probability
-is what all of them share. See docs/proofs/filtering.md.
+did. The mistakes on the same rows bound the error directly. Each of the two gets half of the test's
+delta, and the smaller bound counts. A confidence sequence bounds either mean for as many draws as
+one cares to make, and the tests of a run share delta/2: test k = 0, 1, … has
+delta/2/((k+1)(k+2)). Which of them is the last depends on what they found, so the bound that a run
+ends with may fail if any of them does: its failure probability is what all of them share. See
+docs/proofs/filtering.md.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.refill import Refill
+from pacboost.numerics.checks import probability
 from pacboost.numerics.plain import plain_numbers
 from pacboost.numerics.sequences import kt_upper
 
@@ -27,13 +30,45 @@ ROUNDING = 1 + 1e-12
 def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> float:
     """Bound the error by the mean weight of so many fresh draws.
 
+    ``factor`` is that of the booster: rows on which its vote errs weigh at least 1/factor, and no
+    row weighs more than 1, so it is 1 or more.
+
     >>> round(error_by_weight(0.01, 10_000, delta=0.01, factor=1.0), 5)
     0.01496
     """
-    if not 0 < factor < math.inf:
-        raise ParameterError(f"factor is {factor!r}; it must be above 0, and finite")
+    if not (math.isfinite(factor) and factor >= 1):
+        raise ParameterError(
+            f"factor is {factor}; it must be a number of at least 1, since weights are at most 1"
+        )
+    _check(mean, draws, delta)
     total = min(float(draws), mean * draws * ROUNDING)
     return min(1.0, factor * kt_upper(total, draws, delta) * ROUNDING)
+
+
+@plain_numbers
+def error_by_draws(mean: float, mistakes: int, draws: int, delta: float, factor: float) -> float:
+    """Bound the error by mean weight and mistakes of so many fresh draws, half of delta for each.
+
+    ``factor`` 0 says that the weights tell nothing of the error; mistakes count alone then.
+
+    >>> round(error_by_draws(0.12, 550, 10_000, delta=0.01, factor=2.0), 4)
+    0.0662
+    """
+    if not 0 <= mistakes <= draws:
+        raise ParameterError(f"mistakes is {mistakes}; it must lie between 0 and draws ({draws})")
+    _check(mean, draws, delta)
+    by_mistakes = min(1.0, kt_upper(float(mistakes), draws, delta / 2) * ROUNDING)
+    return (
+        min(by_mistakes, error_by_weight(mean, draws, delta / 2, factor)) if factor else by_mistakes
+    )
+
+
+def _check(mean: float, draws: int, delta: float) -> None:
+    probability("delta", delta)
+    if draws < 1:
+        raise ParameterError(f"draws is {draws}; at least one draw is needed")
+    if not 0 <= mean <= 1:
+        raise ParameterError(f"mean is {mean}; weights and their mean lie between 0 and 1")
 
 
 @plain_numbers
@@ -43,31 +78,52 @@ def certificate(
     """Certify the vote that filtered a refill.
 
     ``delta`` is what all tests of the run share. ``factor`` is that of the booster; 0 where weights
-    say nothing of the error, and the draws' own mistakes are counted instead. ``of`` names the
-    source that draws which came before speak of; without it the draws have to be fresh.
+    say nothing of the error, and the draws' own mistakes are counted alone. ``of`` names the source
+    that draws which came before speak of; without it the draws have to be fresh.
     """
     draws = refill.draws if of else refill.fresh
     if draws == 0:
         raise NotCertified("no example was drawn after the last round, so nothing was tested")
     if of and refill.again < refill.draws:
         raise NotCertified("some of the examples were new: only all of one kind can be tested")
-    mean = refill.mean if factor else refill.error
-    value = error_by_weight(mean, draws, refill.delta, factor or 1.0)
-    told = f"factor {factor:g} times their mean weight" if factor else "their mistakes"
+    value, theorem, inputs, bound = _bounded(refill, draws, factor)
     return Certificate(
         value=value,
         delta=delta,
-        theorem=f"error ≤ upper end of a confidence sequence for {told}",
+        theorem=theorem,
         reference="Bradley and Schapire 2007; Krichevsky and Trofimov 1981; Ville 1939",
-        sample=f"rows of {of} drawn after the last of these rounds, which had come before"
-        if of
-        else "examples drawn after the last of these rounds, and never looked at before",
+        sample=_sample(refill, of),
         size=draws,
         independent_of="all rounds before, whatever the weak learner did in them",
         assumptions=(assumes,),
         valid_after_looking=True,
-        inputs={"mean": mean, "draws": draws, "delta": refill.delta, "factor": factor or 1.0},
-        bound="filtering.error_by_weight",
+        inputs=inputs,
+        bound=bound,
         of_what=of or NEW_EXAMPLES,
         details={"rounds": refill.rounds},
     )
+
+
+def _sample(refill: Refill, of: str) -> str:
+    """Say which examples were scored; the words of older records are kept."""
+    if of:
+        return f"rows of {of} drawn after the last of these rounds, which had come before"
+    if refill.mistakes is None:
+        return "examples drawn after the last of these rounds, and never looked at before"
+    return "examples never looked at before, scored after the last of these rounds"
+
+
+def _bounded(refill: Refill, draws: int, factor: float) -> tuple[float, str, dict[str, float], str]:
+    """Give the bound, its theorem, its inputs and its name; older records counted no mistakes."""
+    inputs: dict[str, float] = {"draws": draws, "delta": refill.delta}
+    sequence = "error ≤ upper end of a confidence sequence for"
+    if refill.mistakes is None:
+        mean = refill.mean if factor else refill.error
+        inputs = {"mean": mean, **inputs, "factor": factor or 1.0}
+        told = f"factor {factor:g} times their mean weight" if factor else "their mistakes"
+        return error_by_weight(**inputs), f"{sequence} {told}", inputs, "filtering.error_by_weight"  # type: ignore[arg-type]
+    inputs = {"mean": refill.mean, "mistakes": refill.mistakes, **inputs, "factor": factor}
+    theorem = f"{sequence} their mistakes, at delta/2"
+    if factor:
+        theorem += f", and ≤ factor {factor:g} times that for their mean weight, at delta/2"
+    return error_by_draws(**inputs), theorem, inputs, "filtering.error_by_draws"  # type: ignore[arg-type]

@@ -53,6 +53,7 @@ _BY_BOUND = {
     "dependent.ordered_bound": PERIOD,
     "dependent.ordered_mixture": PERIOD,
     "filtering.error_by_weight": THIS_SOURCE,
+    "filtering.error_by_draws": THIS_SOURCE,
     "selective.answered_error": ANSWERED,
     "training.product_bound": TRAINING_ROWS,
 }

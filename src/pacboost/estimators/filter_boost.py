@@ -50,7 +50,8 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     edge : float, default=None
         The correlation 1 - 2·error that the learner promises under every weighting. If given, the
         theorems are followed to the letter: every round has a sample of its own, and each rule's
-        edge is tested on examples of its own ("logit" is then FilterBoost). None: samples are
+        edge is tested on examples of its own ("logit" is then FilterBoost); rules that pass have at
+        least 0.4 times the promised edge, which boosters go by. None: samples are
         boosted on as long as they represent the weights, with weights corrected for how they were
         drawn; "measure", "smooth", "projection" and "majority" then assume 0.1.
     epsilon : float, default=None
@@ -69,8 +70,9 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     time_limit : str or float, default=None
         Stop after so long, such as "60s"; what was learned is kept.
     n_certify : int, default=None
-        How many rows are set apart as they come, never learned from, and scored once by the final
-        vote: the certificate is about them. None: a tenth of the rows, at most 20,000.
+        How many rows are set apart, never learned from, and scored once by the final vote: the
+        certificate is about them. Of files and tables they are drawn from all rows, in a pass of
+        their own, and their number is about this. None: a tenth of the rows, at most 20,000.
     max_leaves, max_depth, min_leaf_rows, max_features : default=None
         Set these of the tree.
     max_bins : int, default=255
@@ -85,7 +87,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     ----------
     ledger_ : what was measured; ``ledger_.refills`` tells of the draws, ``ledger_.rounds`` of rules
     certificate_ : by rows set apart, else by the test that stopped the run
-    stop_certificate_ : by the draws after the last round, None if there were none
+    stop_certificate_ : by fresh rows scored after the last round, None if there were none
     classes_, feature_importances_ : as in AdaBoostClassifier
 
     Examples

@@ -28,10 +28,11 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.training.filtering.candidates import LEAST_AT_ONCE, Candidates, Stream
+from pacboost.training.filtering.divided import Divided, rows_for_tests
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.intake import Intake
-from pacboost.training.filtering.plan import Plan
+from pacboost.training.filtering.plan import KEPT, Plan
 from pacboost.training.filtering.pool import Pool
 
 ROWS = 100_000
@@ -43,6 +44,10 @@ LEAST_FOR_BINS = 1_000
 MOST_APART = 20_000
 OUTSIDE = ("checkpoint", "callbacks", "n_jobs", "verbose", "time_limit")
 """Parameters that a run which goes on from a checkpoint may have changed."""
+
+
+DIVISION = 2
+"""The version of how rows are divided; no run goes on from the checkpoint of another version."""
 
 
 class FilterSetup:
@@ -79,6 +84,9 @@ class FilterSetup:
             all_classes = self._classes(oracle, classes, None)
             start = booster.first_chance(_outputs(all_classes))
             candidates = Pool(oracle, seed, apart, all_classes, start)
+        elif oracle.in_blocks:
+            tests = rows_for_tests(oracle.about_rows or 0, self.epsilon)
+            candidates = Divided(oracle, seed, apart, tests)
         else:
             candidates = Stream(oracle, seed, apart)
         bins, seen = self._look(candidates, learner)
@@ -93,11 +101,14 @@ class FilterSetup:
             )
         plan = self._plan(oracle, learner, known, seed, held=held)
         plan = replace(plan, rounds=int(min(plan.rounds, booster.last_round)))
+        intake = Intake(oracle, known, bins)
+        if isinstance(candidates, Divided):
+            candidates.divide(intake)
         helping = LEAST_AT_ONCE if faithful else max(LEAST_AT_ONCE, plan.first_rows)
         candidates.at_once = min(candidates.at_once, helping)
         run = (Faithful if faithful else Filtering)(
             candidates,
-            Intake(oracle, known, bins),
+            intake,
             learner,
             booster,
             plan,
@@ -175,9 +186,9 @@ class FilterSetup:
             if isinstance(booster, Logit):
                 rate = 0.2 if isinstance(learner, Tree) else 1.0
                 changes |= {"prior": True, "l2": 1.0, "learning_rate": rate}
-            for name in ("edge", "epsilon"):
+            for name, part in (("edge", KEPT), ("epsilon", 1.0)):
                 if name in known and getattr(self, name) is not None:
-                    changes[name] = door.number(name, getattr(self, name))
+                    changes[name] = part * door.number(name, getattr(self, name))
         told = self.shrinkage if self.shrinkage is not None else self.learning_rate
         if told is not None:
             changes["learning_rate"] = door.number("shrinkage", told)
@@ -192,7 +203,7 @@ class FilterSetup:
                     f"n_certify is {wanted}; it must be 0 or more, and leave rows to learn from"
                 )
             return wanted
-        return MOST_APART if oracle.n_rows is None else min(MOST_APART, oracle.n_rows // 10)
+        return MOST_APART if oracle.about_rows is None else min(MOST_APART, oracle.about_rows // 10)
 
     def _look(
         self, candidates: Candidates, learner: Learner
@@ -240,6 +251,7 @@ class FilterSetup:
         }
         return {
             **told,
+            "division": DIVISION,
             "seed": seed,
             "source": oracle.fingerprint(),
             "classes": repr(classes.tolist()),

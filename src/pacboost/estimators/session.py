@@ -19,10 +19,10 @@ from pacboost.models import checkpoint
 from pacboost.models.checkpoint import Checkpoint
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
+from pacboost.sources.oracles.pushed import PushedOracle
 from pacboost.training.filtering.candidates import Stream
+from pacboost.training.filtering.divided import Divided
 from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
-from pacboost.training.filtering.intake import Examples
-from pacboost.training.filtering.pool import Pool
 from pacboost.training.filtering.standing import Court
 
 SECONDS_BETWEEN = 30.0
@@ -31,6 +31,11 @@ STOPPED_BY_CALLBACK = "a callback stopped it"
 INTERRUPTED = "interrupted"
 UNFINISHED = (TIME_IS_UP, STOPPED_BY_CALLBACK, INTERRUPTED)
 """Reasons to stop after which a run might still go on: its checkpoint is kept."""
+
+COPIES = (
+    "rows that came again are copies of rows that had come before, not new draws; after the first "
+    "of them no more rows were set apart"
+)
 
 Watcher = Callable[[Event], bool | None]
 
@@ -88,32 +93,20 @@ class Session:
         run.rounds, run.refills, run.mass = saved.rounds, saved.refills, saved.mass
         run.plan = replace(run.plan, rows=saved.rows[0], first_rows=saved.rows[1])
         run.candidates.seek(saved.position)
-        self._restore_rows(saved)
+        run.candidates.restore(saved.arrays, run.intake)
         run.candidates.learned.complete = False  # a checkpoint does not hold the sketch
         self._snapshot = saved
-
-    def _restore_rows(self, saved: Checkpoint) -> None:
-        candidates = self.run.candidates
-        if isinstance(candidates, Pool):
-            candidates.restore(saved.arrays)
-        elif isinstance(candidates, Stream) and "apart_rows" in saved.arrays:
-            candidates.hold(Examples.from_arrays(saved.arrays, self.run.intake.bins))
 
     def _remember(self) -> None:
         """Keep what a checkpoint needs; written now if the last one is old enough."""
         run, candidates = self.run, self.run.candidates
         if self._path is None or run.intake.bins is None:
             return
-        arrays: dict[str, Any] = {}
-        if isinstance(candidates, Pool):
-            arrays = candidates.state()
-        elif isinstance(candidates, Stream) and candidates.held:
-            arrays = Examples.join(candidates.held).to_arrays()
         self._snapshot = Checkpoint(
             self._settings, candidates.position(),
             (run.plan.rows, run.plan.first_rows), run.intake.bins, run.court.outputs,
             list(run.court.rules), list(run.court.votes), list(run.rounds), list(run.refills),
-            run.court.cells, run.mass, arrays,
+            run.court.cells, run.mass, candidates.state(),
         )  # fmt: skip
         if time.monotonic() - self._written >= SECONDS_BETWEEN:
             self.write()
@@ -183,23 +176,32 @@ class Session:
         return held, self._stop()
 
     def _sample(self) -> str:
-        order = run_order(self.run)
+        run = self.run
+        how = "rows set apart as they came"
+        if isinstance(run.candidates, Divided):
+            how = "rows drawn from the whole source, by a keyed coin for each, before anything else"
         return (
-            "rows set apart as they came, never learned from, scored after the last round; ties "
-            f"counted as errors. Order: {order.name}; {order.assumes}"
+            f"{how}, never learned from, scored after the last round; ties counted as errors. "
+            f"Order: {run_order(run).name}; {self._assumes()}"
         )
+
+    def _assumes(self) -> str:
+        """Say what has to be true of the rows."""
+        candidates = self.run.candidates
+        if isinstance(candidates, Stream) and candidates.repeated:
+            return f"{run_order(self.run).assumes}; {COPIES}"
+        return run_order(self.run).assumes
 
     def _stop(self) -> Certificate | None:
         run = self.run
         if not run.refills or run.refills[-1].rounds != len(run.court):
             return None
-        last, order = run.refills[-1], run_order(run)
-        of, assumes = "", order.assumes
+        last, of, assumes = run.refills[-1], "", self._assumes()
         if last.fresh == 0:
-            if run.candidates.whole:  # rows that were easy came less often
+            if not _comes_again(run):
                 return None
             of = _named(run)
-            if order is not REPLACED:
+            if run_order(run) is not REPLACED:
                 assumes = f"the rows that were drawn on a later pass stand for all of {of}"
         factor, delta = run.court.booster.error_factor, run.plan.delta / 2
         try:
@@ -213,8 +215,18 @@ def run_order(run: Filtering) -> Order:
     return run.candidates.oracle.order
 
 
+def _comes_again(run: Filtering) -> bool:
+    """Tell whether rows that were drawn again may stand for their source.
+
+    Rows of an array in memory that are easy come less often, rows of blocks come together, and of
+    rows that were brought batch by batch nobody knows on which pass they are.
+    """
+    oracle = run.candidates.oracle
+    return not (run.candidates.whole or oracle.in_blocks or isinstance(oracle, PushedOracle))
+
+
 def _named(run: Filtering) -> str:
     """Name a source whose rows come again."""
     if isinstance(run.candidates.oracle, ArrayOracle):
         return "this array"
-    return "this stream" if run_order(run) is STREAM else "this file"
+    return "this stream" if run_order(run) is STREAM else "this source"

@@ -90,7 +90,7 @@ class StrongFitting:
         model = FilterBoostClassifier(
             epsilon=self.epsilon,
             delta=self.delta,
-            n_certify=strong_rows.certifying_draws(oracle.n_rows, self.epsilon, self.delta),
+            n_certify=strong_rows.certifying_draws(oracle.about_rows, self.epsilon, self.delta),
             n_rounds=self.n_rounds or ROUNDS_OF_FILTERING,
             random_state=seed,
             n_jobs=self.n_jobs,

@@ -191,6 +191,9 @@ class Ledger:
             for name in ("margin", "gap"):
                 if entry[name] is None:
                     del entry[name]
+        for refill in content["refills"]:
+            if refill["mistakes"] is None:
+                del refill["mistakes"]
         return content
 
     def to_json(self) -> str:

@@ -15,7 +15,8 @@ class Refill:
     draws: int
     """Examples that were looked at and scored."""
     fresh: int
-    """How many of them nothing had looked at before, not even to choose bins."""
+    """How many of them nothing had looked at before, not even to choose bins; of a source in
+    blocks, how many rows drawn over all of it were scored besides, to test the vote."""
     accepted: int
     scale: float
     """An example of weight w was kept with chance w/scale, if that is below 1."""
@@ -29,12 +30,13 @@ class Refill:
     error: float
     """Progressive error: of the same examples, scored before anything was learned from them."""
     error_upper: float
-    """What the error is at most by the interval: the factor of the booster times ``upper``; 1
-    where the examples are no fair draw from anything."""
+    """What the error is at most: the smaller of the factor of the booster times ``upper`` and the
+    upper end of an interval for the mistakes; 1 where the examples are no fair draw."""
     loss: float
     """Progressive log loss of the same examples."""
     delta: float
-    """The failure probability that the interval cost."""
+    """The failure probability of the test: half of it is for μ, half for the mistakes. (All of it
+    is for μ where ``mistakes`` is None.)"""
     smoothness: float
     """No example weighs more than this many times what it does under the distribution: 1/μ, or
     what is known of it where no draw weighed anything."""
@@ -42,6 +44,8 @@ class Refill:
     """How many had been drawn before."""
     tested: int = 0
     """How many more were drawn to test the edge of the rule that was learned, if it was."""
+    mistakes: int | None = None
+    """How many of the same examples the vote erred or tied on; None in older records."""
     seconds: float = 0.0
 
     @property

@@ -67,7 +67,8 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
             "world": "rounds against an adversary with this edge",
             "draws a test": test,
             "lecture's rounds": math.ceil(2 / (epsilon * edge) ** 2),
-            "note": "add the draws of the weak learner: its sample divided by c·ε, every round",
+            "note": "the edge is that of every rule that votes (of FilterBoostClassifier(edge=r): "
+            "0.4 r); add the draws of the weak learner: its sample divided by c·ε, every round",
         },
     )
 

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from importlib import import_module
 from typing import Any
 
+from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds import compression, dependent, filtering, holdout, occam, pac_bayes, three_way
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import product_bound, training_error
@@ -70,10 +71,18 @@ def _filtered(given: Certificate, ledger: Ledger) -> Certificate:
         raise ValueError("rounds came after the draws that were tested")
     if math.fsum(refill.delta for refill in ledger.refills) > given.delta:
         raise ValueError(f"the tests together may fail with more than {given.delta}")
-    factor = 0.0 if ledger.potential == "projected" else _inputs(given)["factor"]
+    factor = _error_factor(given, ledger)
     of = "" if given.of_what == NEW_EXAMPLES else given.of_what
     made = filtering.certificate(last, given.delta, factor, given.assumptions[0], of=of)
     return replace(made, sample=given.sample)
+
+
+def _error_factor(given: Certificate, ledger: Ledger) -> float:
+    """Give the factor of the booster; records without mistakes tell by themselves what was used."""
+    known = BOOSTERS.get(ledger.booster)
+    if ledger.refills[-1].mistakes is None or known is None:
+        return 0.0 if ledger.potential == "projected" else float(given.inputs["factor"])
+    return float(getattr(known(), "error_factor", 0.0))
 
 
 def _recursive(given: Certificate, ledger: Ledger) -> Certificate:
@@ -98,6 +107,7 @@ OF_VOTES: dict[str, Maker] = {
     "training.product_bound": lambda given, ledger: training_error(ledger),
     "holdout.clopper_pearson": _held_out,
     "filtering.error_by_weight": _filtered,
+    "filtering.error_by_draws": _filtered,
     "three_way.recursive_error": _recursive,
     "occam.occam_bound": lambda given, _: occam.certificate(**_inputs(given)),
     "compression.vote_bound": lambda given, _: compression.vote_certificate(**_inputs(given)),

@@ -159,13 +159,15 @@ def _cells(refill: Refill) -> list[str]:
 def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
     """Say in words what a run did, why it ended, and what may be relied on."""
     draws = sum(refill.draws for refill in ledger.refills)
-    new = sum(refill.fresh for refill in ledger.refills)
+    tested = ledger.refills[-1].fresh if ledger.refills else 0
     kept = sum(refill.accepted for refill in ledger.refills)
     grid = _grid()
     grid.add_row(
         "rounds", f"{len(ledger):,} (booster {ledger.booster}, learner {ledger.learner.lower()})"
     )
-    grid.add_row("draws", f"{draws:,} examples, {new:,} of which were never looked at before")
+    grid.add_row("draws", f"{draws:,} examples")
+    if tested:
+        grid.add_row("tested on", f"{tested:,} examples never looked at before, in the last test")
     samples = _count(len(ledger.refills), "sample")
     grid.add_row("kept", f"{kept:,} of them ({_share(kept / max(1, draws), 1)}), in {samples}")
     grid.add_row("stopped", ledger.stopped)
@@ -191,7 +193,7 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
 
 def _came_before(refill: Refill) -> bool:
     """Whether all rows of a refill were drawn before, so that it tells of their source alone."""
-    return refill.again >= refill.draws
+    return refill.again >= refill.draws and refill.fresh == 0
 
 
 def _grid() -> Table:

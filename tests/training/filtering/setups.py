@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from pacboost.numerics.exact import round_vote
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.coded import CodedTable
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.oracle import AbstractOracle, Batch
+from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Chooser
 from pacboost.sources.worlds import BooleanConcept
 from pacboost.training.filtering.intake import Intake
 from pacboost.training.filtering.standing import Court
@@ -96,6 +96,7 @@ class Choppy(AbstractOracle):
         self.inner, self._sizes, self._calls = inner, sizes, 0
         self.names, self.n_columns, self.n_rows = inner.names, inner.n_columns, inner.n_rows
         self.order, self.levels, self.endless = inner.order, inner.levels, inner.endless
+        self.in_blocks, self.estimated_rows = inner.in_blocks, inner.estimated_rows
 
     def draw(self, n: int) -> Batch:
         """Give less."""
@@ -105,6 +106,10 @@ class Choppy(AbstractOracle):
     def classes(self) -> Any:
         """Those of the other."""
         return self.inner.classes()
+
+    def select(self, choose: Chooser) -> Iterator[Batch]:
+        """Those of the other."""
+        return self.inner.select(choose)
 
     def position(self) -> dict[str, Any]:
         """That of the other."""

@@ -169,7 +169,8 @@ def test_more_are_drawn_in_the_end_if_they_are_too_few() -> None:
 
 
 def test_a_source_that_ends_gives_what_it_has() -> None:
-    X, y = cube().draw(400, 0)
+    generator = np.random.default_rng(0)
+    X, y = generator.random((400, 4)), generator.choice([-1, 1], size=400)
     oracle = StreamOracle(iter([(X, y)]))
     stream = Stream(oracle, 0, 1000)
     _, apart = drawn(stream, intake(oracle), 9)

@@ -14,6 +14,7 @@ from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.boosters.filter_boost import FilterBoost
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.mada import Mada
+from pacboost.numerics.sequences import kt_upper
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.worlds import WorldOracle
@@ -143,7 +144,10 @@ def test_the_record_counts_what_was_drawn() -> None:
     assert record.error == pytest.approx(error, abs=0.01)
     assert record.loss == pytest.approx(-np.log(1 - weights_of(made)).mean(), abs=0.02)
     assert record.smoothness == pytest.approx(1 / record.mean)
-    assert record.error_upper == pytest.approx(2 * record.upper)
+    assert record.mistakes == round(record.error * record.fresh)
+    assert record.upper == kt_upper(record.mean * record.fresh, record.fresh, DELTA / 2)
+    counted = kt_upper(float(record.mistakes), record.fresh, DELTA / 2)
+    assert record.error_upper == pytest.approx(min(2 * record.upper, counted))
     assert record.delta == DELTA
     assert kept.mass / filling.draws == pytest.approx(record.mean, abs=0.01)
 
@@ -182,12 +186,12 @@ def mass_of_points(importance: bool, seed: int = 0, keys: int = 250) -> tuple[Fl
     sums = np.zeros((keys, 2**BITS))
     scale = 0.9
     for key in range(keys):
-        pool.restore(state)
+        pool.restore(state, intake(oracle))
         kept = fill_pool(pool, oracle, now, 100 + key, scale)
         odds = kept.odds if importance else np.minimum(1.0, kept.chances / scale)
         seen = numbers_of(kept.examples.table)
         sums[key] = np.bincount(seen, kept.chances / odds, minlength=2**BITS)
-    pool.restore(state)
+    pool.restore(state, intake(oracle))
     there = looked_at(pool)
     own = weights[points[there]]
     odds = np.minimum(1.0, np.minimum(own, pool._bounds()[pool.kinds[there]]) / scale)

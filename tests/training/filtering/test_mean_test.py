@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from pacboost.training.filtering.mean_test import EdgeTest, MeanTest, share_of
+from pacboost.training.filtering.mean_test import PART, EdgeTest, MeanTest, share_of
 from tests.bounds.coverage import check_coverage, check_rejected
 
 
@@ -110,3 +110,20 @@ def test_an_untouched_edge_test_says_nothing() -> None:
     test = EdgeTest(0.01, 0.02)
     assert test.found is None
     assert not test.hopeless
+
+
+@pytest.mark.parametrize("share", [0.6, 0.75, 0.79])
+def test_rules_with_less_than_the_least_part_of_the_floor_do_not_pass(share: float) -> None:
+    delta, wrong, floor = 0.1, 0, 0.05
+    for seed in range(60):
+        wrong += edge_test(share * floor, delta, seed, floor).found is not None
+    check_coverage(f"rules with {share} of the floor that passed", wrong, 60, delta)
+
+
+@pytest.mark.parametrize("share", [1.0, 1.2, 3.0])
+def test_rules_that_have_the_floor_are_not_rejected(share: float) -> None:
+    delta, wrong, floor = 0.1, 0, 0.05
+    for seed in range(60):
+        found = edge_test(share * floor, delta, seed, floor).found
+        wrong += found is None or found < PART * floor
+    check_coverage(f"rules with {share} of the floor that were rejected", wrong, 60, delta)

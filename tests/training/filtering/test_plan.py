@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy.stats import binom, nbinom
 
+from pacboost import FilterBoostClassifier
 from pacboost.errors import ParameterError
-from pacboost.training.filtering.plan import Plan, draws_for
+from pacboost.learners.stump import Stump
+from pacboost.training.filtering.mean_test import PART
+from pacboost.training.filtering.plan import KEPT, Plan, draws_for
+from tests.bounds.coverage import check_coverage, check_rejected
 
 
 @pytest.mark.parametrize("kept", [1, 10, 500, 5000])
@@ -69,3 +74,38 @@ def test_the_floor_is_half_of_the_promised_advantage() -> None:
 def test_what_is_refused(wrong: dict[str, float], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         Plan(rounds=1, rows=1, first_rows=1, **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["measure", "smooth", "projection", "majority"])
+def test_boosters_go_by_the_edge_that_rules_surely_have(name: str) -> None:
+    """A rule may pass with 0.4 of the promised edge; theorems have to bound the rounds of these."""
+    told = FilterBoostClassifier(name, "stump", edge=0.2, epsilon=0.1)
+    booster = told._booster(Stump())
+    assert pytest.approx(2 * PART * Plan(1, 1, 1, edge=0.2).floor) == KEPT * 0.2
+    assert booster.most_rounds(KEPT * 0.2, 0.1) < math.inf
+    if name == "measure":
+        assert booster.most_rounds(KEPT * 0.2, 0.1) == pytest.approx(6.25 / (0.75 * 0.1 * 0.2) ** 2)
+
+
+def seems_best_but_is_not(rows_of: Callable[[float, int, float], float], runs: int) -> int:
+    """Rivals have just less than half of the edge; count the runs in which one seems the best."""
+    edge, rules, delta = 0.4, 50, 0.05
+    rows = math.ceil(rows_of(edge / 2, rules, delta))
+    generator = np.random.default_rng(0)
+    best = generator.binomial(rows, 0.5 + edge / 2, size=runs)
+    rivals = generator.binomial(rows, 0.5 + 0.49 * edge / 2, size=(runs, rules - 1)).max(axis=1)
+    return int(np.count_nonzero(rivals >= best))
+
+
+def planned(gamma: float, rules: int, delta: float) -> float:
+    plan = Plan(rounds=1, rows=10**9, first_rows=1, edge=2 * gamma)
+    return plan.rows_for_edge(math.log(rules), delta)
+
+
+def test_half_of_the_edge_survives() -> None:
+    check_coverage("half of the edge survives", seems_best_but_is_not(planned, 300), 300, 0.05)
+
+
+def test_too_few_rows_are_caught() -> None:
+    wrong = seems_best_but_is_not(lambda *told: planned(*told) / 16, 300)
+    check_rejected("half of the edge survives, too few rows", wrong, 300, 0.05)

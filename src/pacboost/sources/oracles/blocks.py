@@ -3,8 +3,8 @@
 A source that knows its blocks (row groups of a file, ranges of lines) is read in an order keyed by
 the seed and the pass: the blocks in random order, and the rows of each in random order. A source
 that does not know them (a query, a stream) gives them one after the other until it ends. Either way
-rows that lie together come near each other: a source sorted by time or by class should be shuffled
-once when it is written.
+rows that lie together come near each other, so the rows that come first are a cluster sample: what
+tests or certifies a classifier has to be drawn from all blocks (``select``).
 
 A row's identity is the number of its block and its number in there, so it has no part in it how
 many rows are asked for, nor when a block happened to be read.
@@ -13,7 +13,7 @@ many rows are asked for, nor when a block happened to be read.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache
 from threading import Lock
@@ -29,6 +29,7 @@ from pacboost.sources.oracles.oracle import (
     STREAM,
     AbstractOracle,
     Batch,
+    Chooser,
     read_position,
     whole,
 )
@@ -65,6 +66,7 @@ class BlockOracle(AbstractOracle):
 
     def __init__(self, seed: int, n_blocks: int | None) -> None:
         self.order = STREAM if n_blocks is None else SHUFFLED
+        self.in_blocks = n_blocks is not None
         self._seed = whole("seed", seed)
         self._n_blocks = n_blocks
         self._spot, self._row = Spot(0, 0), 0
@@ -98,6 +100,18 @@ class BlockOracle(AbstractOracle):
         if last == held.n_rows:
             self._leave()
         return batch
+
+    def select(self, choose: Chooser) -> Iterator[Batch]:
+        """Read every block once, one at a time, and give the rows that are chosen."""
+        self._forget()
+        for block in range(self._n_blocks or 0):
+            self._held = self._count(block)
+            if self._held is not None:
+                rows = np.arange(self._held.n_rows, dtype=np.uint64) | np.uint64(block << 32)
+                chosen = np.flatnonzero(choose(rows))
+                if chosen.size:
+                    yield self._pick(self._held, chosen, rows[chosen], 0)
+            self._drop()
 
     def position(self) -> dict[str, Any]:
         """Give the pass, the block's turn in it, and how many of its rows have come."""

@@ -26,7 +26,7 @@ from pacboost.sources.oracles.columns import features, refuse_other
 from pacboost.sources.oracles.files import Source, find_files, fingerprint, need
 from pacboost.sources.oracles.held import Held, HeldArray
 from pacboost.sources.oracles.labels import NO_LABEL, kind_of, read_texts
-from pacboost.sources.oracles.lines import BLOCK, Lines, cut, read_lines
+from pacboost.sources.oracles.lines import BLOCK, Lines, cut, read_lines, rows_by_bytes
 from pacboost.sources.table import refuse_text
 
 SUFFIXES = (".csv",)
@@ -68,7 +68,9 @@ class CsvOracle(BlockOracle):
         self.largest_block = GROWTH * (largest.stop - largest.start)
         self.largest_block_place = self._where(largest)
         self._kind: type = str
-        self._kind = kind_of(self.read(0).labels(slice(None)))
+        first = self.read(0)
+        self._kind = kind_of(first.labels(slice(None)))
+        self.estimated_rows = rows_by_bytes(first.n_rows, self._blocks)
 
     def read(self, block: int) -> Held:
         """Parse a block of lines."""

@@ -7,7 +7,7 @@ quote is written twice).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,6 +48,16 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
         )
     if here < stop:
         yield Lines(file, here, stop, line)
+
+
+def rows_by_bytes(rows: int, blocks: Sequence[Lines]) -> int:
+    """Estimate how many rows all blocks hold, from how many the first one does.
+
+    >>> rows_by_bytes(10, [Lines(0, 0, 200, 1), Lines(0, 200, 500, 11)])
+    25
+    """
+    total = sum(block.stop - block.start for block in blocks)
+    return max(1, round(rows * total / (blocks[0].stop - blocks[0].start)))
 
 
 def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:

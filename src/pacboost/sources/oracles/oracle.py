@@ -8,7 +8,7 @@ keyed by it instead of by its arrival.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from types import TracebackType
@@ -46,7 +46,8 @@ REPLACED = Order(
 )
 STREAM = Order(
     "stream",
-    "the rows of the stream are independent draws from one distribution, which does not change",
+    "the rows of the stream are independent draws from one distribution, which does not change (a "
+    "stream that is sorted by anything is not like that)",
 )
 
 
@@ -67,6 +68,10 @@ class Batch:
         return self.rows.size
 
 
+Chooser = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
+"""Tells of some rows, given by their identities, which are chosen."""
+
+
 class AbstractOracle(ABC):
     """A source of examples that can be asked for more, told where to go on, and recognised."""
 
@@ -74,6 +79,10 @@ class AbstractOracle(ABC):
     n_columns: int
     n_rows: int | None = None
     """How many rows a pass has; None where that is not known, or rows never end."""
+    estimated_rows: int | None = None
+    """About how many rows a pass has, where they were not counted."""
+    in_blocks: bool = False
+    """Whether the source is made of blocks that are all known: ``select`` then reads any rows."""
     order: Order
     levels: Levels = NO_LEVELS
     endless: bool = False
@@ -111,6 +120,18 @@ class AbstractOracle(ABC):
     def classes(self) -> NDArray[Any] | None:
         """Give the distinct labels, sorted; None where finding them would cost a pass."""
         return None
+
+    @property
+    def about_rows(self) -> int | None:
+        """How many rows a pass has, counted or estimated; None where nothing is known of it."""
+        return self.estimated_rows if self.n_rows is None else self.n_rows
+
+    def select(self, choose: Chooser) -> Iterator[Batch]:
+        """Read the whole source once, and give the rows that ``choose`` chooses by identity.
+
+        The order of ``draw`` has no part in it, and its position stays what it was.
+        """
+        raise NotImplementedError(f"{type(self).__name__} cannot be asked for chosen rows")
 
     @property
     def bytes_needed(self) -> int:

@@ -15,7 +15,7 @@ from pacboost.errors import DataError, FileError
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.files import Source, find_files, fingerprint
 from pacboost.sources.oracles.held import HeldSparse
-from pacboost.sources.oracles.lines import Lines, cut, read_lines
+from pacboost.sources.oracles.lines import Lines, cut, read_lines, rows_by_bytes
 from pacboost.sources.oracles.oracle import whole
 
 SUFFIXES = (".svm", ".svmlight", ".libsvm")
@@ -53,6 +53,8 @@ class SvmlightOracle(BlockOracle):
         largest = max(self._blocks, key=lambda lines: lines.stop - lines.start)
         self.largest_block = GROWTH * (largest.stop - largest.start)
         self.largest_block_place = f"{self._files[largest.file]}, from line {largest.line} on"
+        first = sum(1 for _ in self._rows(self._blocks[0]))
+        self.estimated_rows = rows_by_bytes(first, self._blocks)
 
     def read(self, block: int) -> HeldSparse:
         """Parse a block of lines."""

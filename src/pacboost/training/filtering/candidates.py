@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.gathering import Gathering
-from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle, Batch
+from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch
 from pacboost.sources.table import SomeRows, Table
+from pacboost.training.filtering.arrivals import Arrivals, hashes_of
 from pacboost.training.filtering.intake import Examples, Intake
 from pacboost.training.filtering.keys import key_of, numbers
 
@@ -38,6 +39,8 @@ class Offer:
     """Rows to be looked at."""
 
     batch: Batch
+    ids: NDArray[np.uint64]
+    """What identifies each row, on every pass: its number or, in a stream, its content."""
     new: NDArray[np.bool_]
     """Which rows were never learned from."""
     fresh: NDArray[np.bool_]
@@ -64,6 +67,8 @@ class Candidates(ABC):
         self.ended = False
         self.learned = Gathering()
         """A sketch of the rows that were kept to learn from."""
+        self.testing: Examples | None = None
+        """Rows that test every vote of the run and are never learned from, where there are some."""
 
     def position(self) -> dict[str, Any]:
         """Say where a run has come to, in values that JSON can hold."""
@@ -84,7 +89,7 @@ class Candidates(ABC):
     def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:  # noqa: B027 - streams forget
         """Take note of what rows weigh."""
 
-    def sift(self, examples: Examples, new: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    def sift(self, examples: Examples, offer: Offer) -> NDArray[np.bool_] | None:
         """Set some rows apart for the certificate; tell which are left, None for all."""
         return None
 
@@ -92,12 +97,22 @@ class Candidates(ABC):
     def apart(self, intake: Intake) -> Examples | None:
         """Give the rows that were set apart, which nothing has looked at."""
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Give what a checkpoint needs besides the position."""
+        return {}
+
+    def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:  # noqa: B027
+        """Go on from what ``state`` gave."""
+
 
 class Stream(Candidates):
-    """The next rows of an oracle, in its own order.
+    """The next rows of an oracle, in the order in which it gives them.
 
-    Of rows that come for the first time a share is set apart, chosen by identity, until there are
-    enough of them; the same rows are left out when they come again.
+    Of rows that come for the first time a share is set apart until there are enough of them; rows
+    set apart are left out whenever they come again. Which rows are chosen follows from what
+    identifies them: their numbers or, where the source is a stream, their content. So a copy of a
+    row that certifies is never learned from, on whatever pass and at whatever place it comes. Once
+    a row of a stream has come again, no more rows are set apart.
     """
 
     whole = False
@@ -105,12 +120,18 @@ class Stream(Candidates):
     def __init__(self, oracle: AbstractOracle, seed: int, apart: int) -> None:
         super().__init__(oracle, seed)
         self._wanted = apart
-        self._share = min(1.0, max(SHARE_APART, apart / (oracle.n_rows or math.inf)))
+        self._share = min(1.0, max(SHARE_APART, apart / (oracle.about_rows or math.inf)))
         self._key = key_of(seed, 1)
         self._waiting: list[Batch] = []
         self._taken = 0
         self.held: list[Examples] = []
-        self._held_rows: set[int] = set()
+        self._held_ids = np.empty(0, dtype=np.uint64)
+        self._arrivals = Arrivals(key_of(seed, 8)) if oracle.order is STREAM else None
+
+    @property
+    def repeated(self) -> bool:
+        """Whether a row of a stream has come again."""
+        return self._arrivals is not None and self._arrivals.repeated
 
     def peek(self, count: int) -> list[Table]:
         """Read ahead, and give rows that will not be set apart; all are offered later.
@@ -126,14 +147,29 @@ class Stream(Candidates):
             self._waiting.append(batch)
             if batch.lap > 0:
                 break
-            tables.append(SomeRows(batch.table, np.flatnonzero(~self._kept_back(batch.rows))))
+            shown = np.flatnonzero(~self._kept_back(self._ids(batch)))
+            tables.append(SomeRows(batch.table, shown))
         return tables
 
-    def _kept_back(self, rows: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def _ids(self, batch: Batch) -> NDArray[np.uint64]:
+        """Give what identifies each row."""
+        if self._arrivals is None:
+            return batch.rows
+        return hashes_of(batch.table, self._arrivals.key)
+
+    def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Tell which rows may be set apart; nothing looks at them before that is decided."""
         if self._wanted == 0:
-            return np.zeros(rows.size, dtype=np.bool_)
-        return np.asarray(numbers(rows, self._key) < self._share)
+            return np.zeros(ids.size, dtype=np.bool_)
+        return np.asarray(numbers(ids, self._key) < self._share)
+
+    def _first_time(self, batch: Batch, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Tell which rows come for the first time."""
+        if batch.lap > 0 or self.oracle.order is REPLACED:
+            return np.zeros(ids.size, dtype=np.bool_)
+        if self._arrivals is None:
+            return np.ones(ids.size, dtype=np.bool_)
+        return self._arrivals.first_time(ids, self._held_ids)
 
     def position(self) -> dict[str, Any]:
         """Say what comes next: rows read ahead, of which so many are gone, or the oracle's own."""
@@ -161,42 +197,60 @@ class Stream(Candidates):
         self._waiting.insert(0, _part(batch, count, batch.n_rows))
         return _part(batch, 0, count)
 
-    def sift(self, examples: Examples, new: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-        """Set rows apart while more are wanted, and leave them out later."""
+    def sift(self, examples: Examples, offer: Offer) -> NDArray[np.bool_] | None:
+        """Set rows apart while more are wanted, and leave them out whenever they come again."""
         if self._wanted == 0:
             return None
-        chosen = np.flatnonzero(self._kept_back(examples.rows))
-        if new.all():
-            chosen = chosen[: self._wanted - len(self._held_rows)]
-            if chosen.size:
-                self.hold(examples.take(chosen))
-        else:
-            known = [row in self._held_rows for row in examples.rows[chosen].tolist()]
-            chosen = chosen[np.array(known, dtype=np.bool_)]
+        back = np.flatnonzero(self._kept_back(offer.ids))
+        chosen = back[offer.new[back]][: self._wanted - self._held_ids.size]
+        if chosen.size:
+            self._hold(examples.take(chosen), offer.ids[chosen])
         left = np.ones(examples.n_rows, dtype=np.bool_)
-        left[chosen] = False
+        left[back[np.isin(offer.ids[back], self._held_ids)]] = False
         return left
 
-    def hold(self, examples: Examples) -> None:
-        """Keep rows apart."""
+    def _hold(self, examples: Examples, ids: NDArray[np.uint64]) -> None:
         self.held.append(examples)
-        self._held_rows.update(examples.rows.tolist())
+        self._held_ids = np.concatenate([self._held_ids, ids])
 
     def apart(self, intake: Intake) -> Examples | None:
         """Give what was set apart, and as many more as are wanted while rows are still new."""
         drawn = 0
-        while len(self._held_rows) < self._wanted and drawn < MORE_DRAWS * self._wanted:
+        while self._held_ids.size < self._wanted and drawn < MORE_DRAWS * self._wanted:
             ahead = bool(self._waiting)
             batch = self._next(self.at_once)
-            if batch.n_rows == 0 or batch.lap > 0 or self.oracle.order is REPLACED:
+            ids = self._ids(batch)
+            first = self._first_time(batch, ids)
+            if not first.any():
                 break
             drawn += batch.n_rows
-            unseen = self._kept_back(batch.rows) | (not ahead)
-            room = self._wanted - len(self._held_rows)
-            self.hold(intake.read(batch).take(np.flatnonzero(unseen)[:room]))
+            if ahead or (self._arrivals is not None and self._arrivals.full):
+                first &= self._kept_back(ids)  # others may have been learned from, or shown to bins
+            chosen = np.flatnonzero(first)[: self._wanted - self._held_ids.size]
+            self._hold(intake.read(batch).take(chosen), ids[chosen])
         if self.held:
             self.held = [Examples.join(self.held)]
-        return self.held[0] if self.held else None
+        return self.held[0] if self._held_ids.size else None
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Give the rows set apart, and what is remembered of a stream."""
+        arrays: dict[str, NDArray[Any]] = {}
+        if self.held:
+            arrays = Examples.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
+        if self._arrivals is not None:
+            arrays |= {
+                "arrivals": self._arrivals.known,
+                "repeated": np.array([self._arrivals.repeated]),
+            }
+        return arrays
+
+    def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:
+        """Go on from what ``state`` gave."""
+        if "apart_rows" in state:
+            self._hold(Examples.from_arrays(state, intake.bins), state["apart_ids"])
+        if self._arrivals is not None:
+            self._arrivals.known = state["arrivals"]
+            self._arrivals.repeated = bool(state["repeated"][0])
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[list[Offer]]:
         """Draw so many rows at a time, whatever the sizes of the oracle's own batches."""
@@ -211,14 +265,17 @@ class Stream(Candidates):
                     self.ended = True
                     break
                 missing -= batch.n_rows
-                first = batch.lap == 0 and self.oracle.order is not REPLACED
-                new = np.full(batch.n_rows, first)
-                fresh = new & self._kept_back(batch.rows) if ahead else new
                 tickets = np.arange(drawn, drawn + batch.n_rows, dtype=np.uint64)
                 drawn += batch.n_rows
-                helping.append(Offer(batch, new, fresh, tickets))
+                helping.append(self._offered(batch, tickets, ahead=ahead))
             if helping:
                 yield helping
+
+    def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
+        ids = self._ids(batch)
+        new = self._first_time(batch, ids)
+        fresh = new & self._kept_back(ids) if ahead else new
+        return Offer(batch, ids, new, fresh, tickets)
 
 
 def _part(batch: Batch, start: int, stop: int) -> Batch:

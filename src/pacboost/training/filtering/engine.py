@@ -1,8 +1,9 @@
 """Boosting by filtering: draw, keep what is hard, boost on it, forget it, and draw again.
 
-Before every refill the vote is fixed, so the rows that come now are fresh draws to it: their mean
-weight μ gives a bound on the error that holds whatever the learner did (error ≤ factor·μ), and the
-run stops once that is below ε. How long it takes depends on the learner; the bound does not.
+Before every refill the vote is fixed, so rows that nothing has looked at are fresh draws to it:
+their mean weight μ and the mistakes among them bound the error, whatever the learner did, and the
+run stops once the smaller bound is below ε. How long it takes depends on the learner; the bounds do
+not.
 """
 
 from __future__ import annotations
@@ -94,8 +95,9 @@ class Filtering:
         most = self._most_draws(wanted)
         key, scale = key_of(self.plan.seed, 2, number), self._scale(wanted)
         filling = Filling(self.candidates, self.intake, self.court, key, scale, delta)
-        tested = 0
-        for _ in filling.helpings():
+        filling.score_testing_rows()
+        tested = filling.test.count
+        for _ in () if self._good_enough(filling) else filling.helpings():
             if self.over():
                 self.stopped = TIME_IS_UP
                 break
@@ -150,10 +152,10 @@ class Filtering:
 
     def _good_enough(self, filling: Filling) -> bool:
         """Whether the error is surely below ε; only draws that are fresh can tell."""
-        epsilon, factor = self.plan.epsilon, self._booster.error_factor
+        epsilon = self.plan.epsilon
         if epsilon is None or filling.test.count == 0 or len(self.court) == 0:
             return False
-        return (factor * filling.test.upper if factor else filling.error_test.upper) <= epsilon
+        return filling.error_upper <= epsilon
 
     def _starve(self, filling: Filling) -> None:
         last = self.refills[-1]

@@ -71,10 +71,13 @@ FRESH, NEW, AGAIN = range(3)
 
 
 class Tally:
-    """What rows of one kind told: their weights, mistakes and log losses, each before learning."""
+    """What rows of one kind told: their weights, mistakes and log losses, each before learning.
+
+    The error is bounded twice, by the mean weight and by the mistakes, each with half of delta.
+    """
 
     def __init__(self, delta: float) -> None:
-        self.weight, self.error = MeanTest(delta), MeanTest(delta)
+        self.weight, self.error = MeanTest(delta / 2), MeanTest(delta / 2)
         self._loss = 0.0
 
     def add(self, chances: Floats, wrong: Floats, losses: Floats) -> None:
@@ -87,6 +90,11 @@ class Tally:
     def count(self) -> int:
         """How many rows there were."""
         return self.weight.count
+
+    def error_upper(self, factor: float) -> float:
+        """Bound the error by the smaller of the two; ``factor`` 0: by the mistakes alone."""
+        by_mistakes = self.error.upper
+        return min(1.0, by_mistakes, factor * self.weight.upper) if factor else by_mistakes
 
     @property
     def loss(self) -> float:
@@ -111,10 +119,24 @@ class Filling:
         self._delta = delta
         self._tallies = [Tally(delta) for _ in (FRESH, NEW, AGAIN)]
         self.test, self.error_test = self._tallies[FRESH].weight, self._tallies[FRESH].error
+        self._factor = court.booster.error_factor
         self.draws = self.accepted = 0
         self._notes: list[tuple[NDArray[np.int8], Floats, Floats, Floats]] = []
         self._parts: list[Kept] = []
         self._started = time.perf_counter()
+
+    @property
+    def error_upper(self) -> float:
+        """What the error is at most, by the rows that nothing looked at before."""
+        return self._tallies[FRESH].error_upper(self._factor)
+
+    def score_testing_rows(self) -> None:
+        """Score the rows that test every vote of the run, where the source has such."""
+        examples = self._candidates.testing
+        if examples is not None:
+            standing = self._court.judge(examples.table, examples.signs)
+            self._note(standing, examples, np.full(examples.n_rows, FRESH, dtype=np.int8))
+            self._sum_up()
 
     def helpings(self) -> Iterator[None]:
         """Look at one helping of candidates after the other."""
@@ -127,7 +149,7 @@ class Filling:
     def _look(self, offer: Offer) -> None:
         examples, tickets, bounds = self._intake.read(offer.batch), offer.tickets, offer.bounds
         kinds = np.where(offer.fresh, FRESH, np.where(offer.new, NEW, AGAIN)).astype(np.int8)
-        left = self._candidates.sift(examples, offer.new)
+        left = self._candidates.sift(examples, offer)
         if left is not None:
             examples, tickets, kinds = examples.take(left), tickets[left], kinds[left]
             bounds = None if bounds is None else bounds[left]
@@ -190,8 +212,7 @@ class Filling:
         mean, wrong, loss = test.mean, error.mean, told.loss
         if not told.count and self.draws:
             mean, wrong, loss = self._guessed()
-        factor = self._court.booster.error_factor
-        bound = factor * test.upper if factor else error.upper
+        bound = told.error_upper(self._factor)
         again = self._tallies[AGAIN].count
         if not self.test.count and (self._candidates.whole or again < self.draws):
             bound = 1.0  # rows that were chosen by what they weighed, or known to the bins
@@ -211,6 +232,7 @@ class Filling:
             delta=self._delta,
             smoothness=1 / (mean or test.upper),
             again=again,
+            mistakes=round(error.total) if told.count else 0,
             seconds=time.perf_counter() - self._started,
         )
 

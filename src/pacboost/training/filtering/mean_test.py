@@ -55,14 +55,19 @@ class MeanTest:
         return kt_upper(self.total, self.count, self.delta) if self.count else 1.0
 
 
+PART = 0.8
+
+
 @dataclass
 class EdgeTest:
     """Estimate an edge from examples the filter kept (``getEdge`` of Bradley and Schapire 2007).
 
     After n examples of which a share of 1/2 + u was answered right, |u - g| ≤ A for all n at once
     with probability 1 - delta, A = √(ln(2n(n+1)/delta)/2n); the factor 2 pays for both sides. Once
-    |u| ≥ A(1 + 1/tau), u/(1 + tau) lies between g/(1 + 2 tau) and g. Where u + A falls below the
-    floor, there is no edge worth the name.
+    |u| ≥ A(1 + 1/tau), u/(1 + tau) lies between g/(1 + 2 tau) and g. A rule is accepted once u - A
+    is at least PART of the floor besides, and rejected once u + A is below the floor. So accepted
+    rules surely have PART of the floor, rules that have the floor are surely not rejected, and one
+    of the two happens as soon as A is below a tenth of the floor.
 
     >>> test = EdgeTest(delta=0.01, floor=0.02)
     >>> test.add(right=7000, count=10_000); round(test.found or 0, 3)
@@ -92,11 +97,14 @@ class EdgeTest:
     @property
     def found(self) -> float | None:
         """The advantage over guessing that is surely there, if it is known."""
-        if self.count and self._advantage >= self._width * (1 + 1 / self.tau):
-            return self._advantage / (1 + self.tau)
-        return None
+        if not self.count or self.hopeless:
+            return None
+        least = max(self._width * (1 + 1 / self.tau), self._width + PART * self.floor)
+        if self._advantage < least:
+            return None
+        return max(self._advantage / (1 + self.tau), PART * self.floor)
 
     @property
     def hopeless(self) -> bool:
-        """Whether the advantage is surely below the floor."""
+        """Whether the advantage is surely below the floor, so that the rule is rejected."""
         return self.count > 0 and self._advantage + self._width < self.floor

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import probability
 
+KEPT = 0.4
+"""Every rule that passes its test surely has this part of the promised edge."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -44,7 +47,7 @@ class Plan:
 
     @property
     def floor(self) -> float:
-        """The advantage 1/2 - error below which a rule counts as no better than guessing."""
+        """The advantage 1/2 - error below which a rule is rejected: half of what is promised."""
         return 0.01 if self.edge is None else self.edge / 4
 
     def rows_of(self, refill: int) -> int:
@@ -54,9 +57,9 @@ class Plan:
     def rows_for_edge(self, log_size: float | None, delta: float) -> int:
         """How many examples a learner needs so that half of the promised edge survives.
 
-        8 ln(2G/delta)/gamma² for the best of G rules, gamma = edge/2: the rule that looks best and
-        the one that is best may each be off by gamma/4. As many as there may be where G is not
-        known.
+        8 ln(2G/delta)/gamma² for the best of G rules, gamma = edge/2: all G errors are then within
+        gamma/4 of the true ones, so the rule that seems best errs at most gamma/2 more often than
+        the one that is. As many as there may be where G is not known.
         """
         if log_size is None or self.edge is None:
             return self.rows

@@ -86,7 +86,7 @@ class Pool(Candidates):
             batch = self._array.take(fresh)
             yes = np.ones(fresh.size, dtype=np.bool_)
             self._numbered = np.searchsorted(self._classes, batch.labels)
-            yield [Offer(batch, yes, yes, batch.rows)]
+            yield [Offer(batch, batch.rows, yes, yes, batch.rows)]
         rows = self._picked(key, scale)
         rows = rows[~np.isin(rows, fresh, assume_unique=True)]
         for first in range(0, rows.size, self.at_once):
@@ -94,7 +94,7 @@ class Pool(Candidates):
             no = np.zeros(own.size, dtype=np.bool_)
             batch = self._array.take(own)
             bounds = self._bounds()[self.kinds[own]]
-            yield [Offer(batch, no, no, batch.rows, bounds, tells=False)]
+            yield [Offer(batch, batch.rows, no, no, batch.rows, bounds, tells=False)]
 
     def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:
         """Note the weights, each rounded up to its kind."""
@@ -119,7 +119,7 @@ class Pool(Candidates):
         """Give what a checkpoint needs."""
         return {"kinds": self.kinds.copy(), "unseen": self._unseen.copy()}
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+    def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:
         """Go on from a checkpoint."""
         self.kinds[:], self._unseen[:] = state["kinds"], state["unseen"]
 

@@ -1,0 +1,83 @@
+"""Files and tables in blocks: which rows certify, which test and which teach is settled first.
+
+Blocks are read in random order, but the rows of one block may have much in common: a file may be
+sorted. Rows that come first are a cluster sample then, and no count of mistakes on them says
+anything about new examples. So a keyed coin is tossed for every row of the source by its number,
+and one pass over all blocks reads the rows that certify and those that test. They are a simple
+random sample of the source, and never learned from.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.sources.oracles.oracle import AbstractOracle, Batch
+from pacboost.training.filtering.candidates import Offer, Stream
+from pacboost.training.filtering.intake import Examples, Intake
+from pacboost.training.filtering.keys import numbers
+
+MOST_TESTING = 10_000
+SHARE_TESTING = 0.1
+TESTS_FOR_ONE_MISTAKE = 40
+"""A test at epsilon gets up to so many rows divided by epsilon."""
+
+
+def rows_for_tests(rows: int, epsilon: float | None) -> int:
+    """How many rows test the votes of a run: more where a small error has to be shown.
+
+    >>> rows_for_tests(1000, None), rows_for_tests(10**7, None), rows_for_tests(10**7, 0.001)
+    (100, 10000, 40000)
+    """
+    most = MOST_TESTING
+    if epsilon is not None:
+        most = max(most, math.ceil(TESTS_FOR_ONE_MISTAKE / epsilon))
+    return min(most, int(SHARE_TESTING * rows))
+
+
+class Divided(Stream):
+    """The rows of a source in blocks, less those that certify and those that test.
+
+    Rows whose coin is below ``_certify`` certify; those whose coin is below ``_share`` test.
+    """
+
+    def __init__(self, oracle: AbstractOracle, seed: int, apart: int, testing: int) -> None:
+        super().__init__(oracle, seed, apart)
+        rows = max(1, oracle.about_rows or 1)
+        most = 1.0 if oracle.n_rows is not None else 0.5  # of rows that were not counted
+        self._certify = min(most, apart / rows)
+        self._share = self._certify + min(testing / rows, (1 - self._certify) / 2)
+        self._certifying: Examples | None = None
+
+    def divide(self, intake: Intake) -> None:
+        """Read the rows that certify and those that test, in one pass over the source."""
+        parts: tuple[list[Examples], list[Examples]] = ([], [])
+        for batch in self.oracle.select(self._kept_back) if self._share else ():
+            examples = intake.read(batch)
+            certify = numbers(batch.rows, self._key) < self._certify
+            for part, own in zip(parts, (certify, ~certify), strict=True):
+                part.append(examples.take(np.flatnonzero(own)))
+        self._certifying, self.testing = (_joined(part) for part in parts)
+
+    def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        return np.asarray(numbers(ids, self._key) < self._share)
+
+    def sift(self, examples: Examples, offer: Offer) -> NDArray[np.bool_] | None:
+        """Leave out what certifies or tests, on every pass."""
+        return ~self._kept_back(offer.ids)
+
+    def apart(self, intake: Intake) -> Examples | None:
+        """Give the rows that certify."""
+        return self._certifying
+
+    def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
+        """Offer rows that teach; none of them tests, since rows of one block are no fair draw."""
+        new = self._first_time(batch, batch.rows)
+        return Offer(batch, batch.rows, new, np.zeros_like(new), tickets)
+
+
+def _joined(parts: list[Examples]) -> Examples | None:
+    joined = Examples.join(parts) if parts else None
+    return joined if joined is not None and joined.n_rows else None

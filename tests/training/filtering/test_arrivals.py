@@ -1,0 +1,53 @@
+"""Rows of a stream are recognised by their content."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.sparse import SparseTable
+from pacboost.training.filtering import arrivals
+from pacboost.training.filtering.arrivals import Arrivals, hashes_of
+
+KEY = np.uint64(11)
+
+
+def test_equal_rows_have_equal_hashes_whatever_holds_them() -> None:
+    X = np.random.default_rng(0).integers(3, size=(50, 4)).astype(np.float64)
+    X[3, 1] = np.nan
+    known = hashes_of(ArrayTable(X), KEY)
+    np.testing.assert_array_equal(hashes_of(ArrayTable(X.astype(np.float32)), KEY), known)
+    np.testing.assert_array_equal(hashes_of(SparseTable(sparse.csr_array(X)), KEY), known)
+    np.testing.assert_array_equal(hashes_of(ArrayTable(np.where(X == 0, -0.0, X)), KEY), known)
+    _, rows = np.unique(X, axis=0, return_inverse=True)
+    _, hashed = np.unique(known, return_inverse=True)
+    assert np.unique(np.column_stack([rows, hashed]), axis=0).shape[0] == hashed.max() + 1
+
+
+def test_the_order_of_columns_and_the_key_matter() -> None:
+    X = np.random.default_rng(0).random((20, 3))
+    known = hashes_of(ArrayTable(X), KEY)
+    assert not np.isin(hashes_of(ArrayTable(X[:, ::-1].copy()), KEY), known).any()
+    assert not np.isin(hashes_of(ArrayTable(X), np.uint64(12)), known).any()
+
+
+@pytest.mark.parametrize("sizes", [[1], [7, 2], [30]])
+def test_parts_change_nothing(sizes: list[int]) -> None:
+    rows = np.array([*range(20), 5, *range(20, 29)], dtype=np.uint64)
+    seen, made, at = [], Arrivals(KEY), 0
+    for size in sizes * 30:
+        seen.append(made.first_time(rows[at : at + size]))
+        at += size
+    np.testing.assert_array_equal(np.concatenate(seen), np.arange(rows.size) < 20)
+    assert made.repeated
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "REMEMBERED", 10)
+    made = Arrivals(KEY)
+    assert made.first_time(np.arange(50, dtype=np.uint64)).all()
+    assert made.known.size == 10
+    assert made.first_time(np.array([45], dtype=np.uint64)).all()
+    assert not made.first_time(np.array([60, 46], dtype=np.uint64), np.array([60], np.uint64)).any()
