@@ -37,8 +37,9 @@ def refuse_training_rows(model: Any, X: Any) -> bool:
                 "certificate needs rows that had no part in fitting: hold some back before you fit."
             )
     alone = answers_alone(model)
-    checked = alone is not None and compared == len(inner) > 0
-    return checked and all(sketch.complete for sketch in alone._sketches)
+    if alone is None or not 0 < compared == len(inner):
+        return False
+    return all(sketch.complete for sketch in alone._sketches)
 
 
 def _overlap(own: Inner) -> Overlap | None:

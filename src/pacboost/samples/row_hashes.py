@@ -125,7 +125,8 @@ def _magnitudes(
     known = np.isfinite(values) & (values != 0)
     logs = np.log2(np.abs(values[known], dtype=np.float64))
     places = columns[known]
-    return np.bincount(places, logs, count), np.bincount(places, minlength=count).astype(float)
+    sums = np.bincount(places, logs, count).astype(np.float64)
+    return sums, np.bincount(places, minlength=count).astype(np.float64)
 
 
 def _cells(values: Values, step: NDArray[np.float64] | float | None) -> Hashes:

@@ -76,7 +76,7 @@ def _log_even(total: Counts, second: Counts, share: float) -> float:
     multiples, counts = np.unique(total, return_counts=True)
     most = binom.cdf(np.ceil(multiples * share + 1) - 1, multiples, share)
     fewer = binom.cdf(np.floor(multiples * share - 1), multiples, share)
-    return _log_tail(most - fewer, counts, even)
+    return _log_tail(np.asarray(most - fewer), counts, even)
 
 
 def _log_tail(chances: NDArray[np.float64], counts: Counts, shared: int) -> float:
