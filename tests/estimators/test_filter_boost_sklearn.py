@@ -179,7 +179,7 @@ def test_a_file_of_tested_edges_can_be_verified(tmp_path: Path) -> None:
     assert found["ledger"]
     assert found["rounds"]
     certificate = model.certificate_
-    assert certificate.bound == "filtering.error_by_weight"
+    assert certificate.bound == "filtering.error_by_draws"
     assert recompute(certificate, model.ledger_) == certificate.value
 
 

@@ -32,6 +32,10 @@ INTERRUPTED = "interrupted"
 UNFINISHED = (TIME_IS_UP, STOPPED_BY_CALLBACK, INTERRUPTED)
 """Reasons to stop after which a run might still go on: its checkpoint is kept."""
 
+CLASSES = (
+    "the set of classes is known beforehand: it was given, or read from labels of all rows, also "
+    "of those that certify"
+)
 COPIES = (
     "rows that came again are copies of rows that had come before, not new draws; after the first "
     "of them no more rows were set apart"
@@ -173,6 +177,7 @@ class Session:
             wrong = run.court.judge(apart.table, apart.signs).wrong(apart.signs)
             mistakes = int(np.count_nonzero(wrong))
             held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
+            held = replace(held, assumptions=(*held.assumptions, CLASSES))
         return held, self._stop()
 
     def _sample(self) -> str:
