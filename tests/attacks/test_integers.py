@@ -53,6 +53,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "passing.rows_to_pass_by_hoeffding": {"epsilon": 0.1, "delta": 0.05, "error": 0},
     "passing.chance_to_pass": {"n": 120, "epsilon": 0.1, "delta": 0.05, "error": 0},
     "passing.allowed_mistakes": {"n": 120, "epsilon": 0.1, "delta": 0.05},
+    "filtering.error_by_draws": {
+        "mean": 0.1, "mistakes": 12, "draws": 120, "delta": 0.05, "factor": 2
+    },
     "filtering.error_by_weight": {"mean": 0.1, "draws": 120, "delta": 0.05, "factor": 2},
     "finite.consistent": {"n": 120, "delta": 0.05, "log_size": 3},
     "finite.agnostic": {"k": 12, "n": 120, "delta": 0.05, "log_size": 3},

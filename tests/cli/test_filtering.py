@@ -301,12 +301,13 @@ def test_wrong_usage_of_a_database(database: Path) -> None:
         assert "by --table or by --query" in words(result)
 
 
-def test_in_memory_the_target_is_needed_and_filtering_boosters_are_not_known(table: Path) -> None:
+def test_in_memory_the_target_is_needed_and_boosters_are_known_by_name(table: Path) -> None:
     assert "Missing option '--target'" in fit(table).output
     assert fit(table).exit_code == 2
-    result = fit(table, "--target", "y", "--booster", "measure")
+    result = fit(table, "--target", "y", "--booster", "nobody")
     assert result.exit_code == 2
-    assert "add --filter" in words(result)
+    assert "'nobody' is not one of 'adaboost'" in words(result)
+    assert fit(table, "--target", "y", "--booster", "measure", "--rounds", 2).exit_code == 0
     assert fit("--target", "y").exit_code == 2
 
 

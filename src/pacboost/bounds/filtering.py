@@ -52,7 +52,7 @@ def error_by_draws(mean: float, mistakes: int, draws: int, delta: float, factor:
     ``factor`` 0 says that the weights tell nothing of the error; mistakes count alone then.
 
     >>> round(error_by_draws(0.12, 550, 10_000, delta=0.01, factor=2.0), 4)
-    0.0662
+    0.0659
     """
     if not 0 <= mistakes <= draws:
         raise ParameterError(f"mistakes is {mistakes}; it must lie between 0 and draws ({draws})")

@@ -193,7 +193,9 @@ def _also(look: int, shared: int) -> str:
     if look:
         words = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
     if shared:
-        words += f"; {shared} of them are validation rows too and counted as errors"
+        words += (
+            f"; {shared} of them equal rows that had a part in the fit, and are counted as errors"
+        )
     return words
 
 

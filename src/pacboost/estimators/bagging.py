@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost.bounds import holdout, out_of_bag
+from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators import division, door, prepare
@@ -180,7 +180,7 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
                 "bags, or certify='holdout' to hold rows back"
             )
         if way == "holdout":
-            return holdout.certificate(*self._held, delta, look=self._look)
+            return self._held
         changed = TORN if self._torn else ""
         chosen = None if way == "oob" else way
         return out_of_bag.certificate(self.out_of_bag_, delta, chosen, changed=changed)
@@ -207,6 +207,8 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
             )
         probability("delta", self.delta)
         divided = Division(X, y)
+        if self._certifies_outside:
+            division.refuse_copies(X, door.read_labels(y, division.number_of_rows(X)))
         if self.certify == "holdout":
             share = door.number("holdout", self.holdout)
             divided = division.divide(X, y, "holdout", share, seed + 1)
@@ -256,8 +258,9 @@ class BaggingClassifier(Bagged, ClassifierMixin, BaseEstimator):  # type: ignore
             votes = self.votes(self._apart.X)
             own, known = prepare.numbers_of(self._apart.y, self.classes_)
             rivals = votes >= votes[np.arange(own.size), own][:, None]
-            self._held = int(((rivals.sum(axis=1) > 1) | ~known).sum()), own.size
-            self._look = 0 if self._looks is None else self._looks.number
+            look = 0 if self._looks is None else self._looks.number
+            wrong = (rivals.sum(axis=1) > 1) | ~known
+            self._held = self._apart.certificate(wrong, self.delta, look)
             self._apart = None
         for name in ("out_of_bag_", "oob_score_", "oob_decision_function_"):
             self.__dict__.pop(name, None)  # of an earlier fit

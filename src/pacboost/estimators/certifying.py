@@ -29,8 +29,6 @@ from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import Table
 
 WAYS = (None, "holdout", "train")
-MOST_SHARED = 0.05
-"""Up to such a share of the rows set apart may repeat validation rows; they count as mistakes."""
 
 
 class CertifyingMixin(AbstainingMixin):
@@ -110,7 +108,7 @@ class CertifyingMixin(AbstainingMixin):
         validation = self._comparable(X_val, apart.X)
         shared = np.isin(row_hashes(rows), row_hashes(validation))
         found = int(np.count_nonzero(shared))
-        if found > MOST_SHARED * shared.size:
+        if found > division.MOST_SHARED * shared.size:
             raise ParameterError(
                 f"{found} of the {shared.size} rows that certify='holdout' sets apart are among "
                 "the rows of X_val, so they would have a part in the fit. Give validation rows "
@@ -146,13 +144,10 @@ class CertifyingMixin(AbstainingMixin):
     def _certify_by(self, apart: Apart) -> None:
         """Count mistakes on the rows set apart, which are read as any new rows are."""
         scores, wrong = self._judged(apart.X, apart.y)
-        wrong, shared = apart.count(wrong)
         look = 0 if self._looks is None else self._looks.number
-        found = holdout.certificate(
-            int(wrong.sum()), apart.n_rows, self.delta, look=look, shared=shared
-        )
-        self._deploy(self.model_.vote, found)
-        self._certify_own_answers(scores, wrong, holdout.share_of_delta(self.delta, look))
+        self._deploy(self.model_.vote, apart.certificate(wrong, self.delta, look))
+        share = holdout.share_of_delta(self.delta, look)
+        self._certify_own_answers(scores, apart.count(wrong)[0], share)
 
     def _deploy(self, vote: Vote, certificate: Certificate) -> None:
         """Put a vote and its certificate in place; bounds on the answers of another vote go."""

@@ -18,6 +18,7 @@ from pacboost.bounds.confidence import runs_needed, selection_size
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.adaboost import AdaBoostClassifier
 from pacboost.estimators.sketching import SketchMixin
+from pacboost.samples.copies import Repeats, copies_in
 from pacboost.sources.arrays import ArrayTable
 
 
@@ -80,6 +81,7 @@ class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ign
         )
         check_classification_targets(y)
         self._remember(ArrayTable(X))
+        self._copies = copies_in(Repeats.of(ArrayTable(X)))
         self.classes_ = np.unique(y)
         if self.classes_.size > 2 and not get_tags(self._learner()).classifier_tags.multi_class:
             raise DataError(
@@ -125,6 +127,8 @@ class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ign
                 f"too few rows: {self.runs_needed_} runs and {self.selection_rows_needed_} rows to "
                 f"choose by are needed, there were {self.runs_} and {self.selection_rows_}"
             )
+        if self._copies:
+            raise NotCertified(self._copies)
         mistakes = int(self.mistakes_.min())
         return holdout.certificate(mistakes, self.selection_rows_, self.delta, self.runs_)
 

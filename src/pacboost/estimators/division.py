@@ -16,13 +16,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
+from pacboost.bounds import holdout
+from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators import door
+from pacboost.samples.copies import Repeats, refuse_copied
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.table import Table
 
 Rows = NDArray[np.intp]
+
+MOST_SHARED = 0.05
+"""Up to such a share of the rows set apart may be validation rows; they count as mistakes."""
+MOST_EQUAL = 2 / 3
+"""If more of the rows set apart equal rows learned from, the domain is discrete."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,23 +39,29 @@ class Apart:
 
     X: Any
     y: NDArray[Any]
-    shared: NDArray[np.bool_] | None = None
-    """Which of the rows are among the validation rows too; None if there are none of these."""
+    known: NDArray[np.bool_] | None = None
+    """Which of the rows equal rows that had a part in the fit; None if there are none of these."""
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
         return len(self.y)
 
-    def beside(self, shared: NDArray[np.bool_]) -> Apart:
-        """Note which of the rows are among the validation rows."""
-        return replace(self, shared=shared)
+    def beside(self, known: NDArray[np.bool_]) -> Apart:
+        """Note that more of the rows had a part in the fit."""
+        return replace(self, known=known if self.known is None else known | self.known)
 
     def count(self, wrong: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
-        """Count rows that are validation rows too as mistakes; also give how many these are."""
-        if self.shared is None:
+        """Count rows that had a part in the fit as mistakes; also give how many these are."""
+        if self.known is None:
             return wrong, 0
-        return wrong | self.shared, int(np.count_nonzero(self.shared))
+        return wrong | self.known, int(np.count_nonzero(self.known))
+
+    def certificate(self, wrong: NDArray[np.bool_], delta: float, look: int = 0) -> Certificate:
+        """Certify by the mistakes on these rows."""
+        wrong, known = self.count(wrong)
+        mistakes = int(np.count_nonzero(wrong))
+        return holdout.certificate(mistakes, wrong.size, delta, look=look, shared=known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +85,38 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
     number = number_of_rows(X)
     labels = door.read_labels(y, number, several=True)
     learn, held = draw(number, name, share, seed)
-    return Division(alone(X, learn), labels[learn], learn, Apart(taken(X, held), labels[held]))
+    equal = equal_rows(refuse_copies(X, labels).place, learn, held)
+    apart = Apart(taken(X, held), labels[held], equal)
+    return Division(alone(X, learn), labels[learn], learn, apart)
+
+
+def refuse_copies(X: Any, labels: NDArray[Any]) -> Repeats:
+    """Find equal rows, and refuse them if they are surely copies: those are no draws of their own.
+
+    >>> refuse_copies(np.arange(40.0)[:, None], np.zeros(40)).distinct
+    40
+    """
+    repeats = Repeats.of_any(X, labels)
+    refuse_copied(repeats)
+    return repeats
+
+
+def equal_rows(place: Rows, learn: Rows, held: Rows) -> NDArray[np.bool_] | None:
+    """Tell which rows set apart equal rows learned from, or earlier ones of those set apart.
+
+    ``place`` numbers the distinct rows. Such rows may be copies, and then say nothing of new ones.
+    Where most rows repeat, and as often as independent draws from a discrete domain do
+    (``refuse_copies``), new rows do so, too: then None is given, as where no rows repeat.
+
+    >>> place = np.array([0, 1, 1, 2, 2, 3, 4, 5])
+    >>> equal_rows(place, np.arange(2), np.arange(2, 8)).tolist()
+    [True, False, True, False, False, False]
+    """
+    apart = place[held]
+    equal = np.ones(held.size, dtype=np.bool_)
+    equal[np.unique(apart, return_index=True)[1]] = False
+    equal |= np.isin(apart, place[learn])
+    return equal if 0 < np.count_nonzero(equal) <= MOST_EQUAL * equal.size else None
 
 
 def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:

@@ -14,7 +14,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_random_state, validate_data
 
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NoEdgeWarning, OneClassWarning
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import DataError, NoEdgeWarning, NotCertified, OneClassWarning
 from pacboost.estimators import door
 from pacboost.estimators.filter_setup import FilterSetup
 from pacboost.estimators.nested import NestedMixin, named
@@ -24,6 +25,7 @@ from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.models.checkpoint import load as load_checkpoint
 from pacboost.models.model import Model
+from pacboost.samples.copies import copies_in_array
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
@@ -102,6 +104,9 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     _stream: Session
     """Where ``partial_fit`` has come to."""
 
+    _copies = ""
+    """What is wrong with the rows of an array, if some are surely copies of others."""
+
     def __init__(
         self,
         booster: Any = "logit",
@@ -151,11 +156,19 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound by rows set apart, else by the test that stopped the run."""
+        if self._copies:
+            raise NotCertified(self._copies)
+        return super().certificate_
+
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows in memory. Of large arrays, only rows that are drawn are checked."""
         before = self.__dict__.copy()
         seed = self._seed()
         rows, labels = self._check(X, y)
+        self._copies = copies_in_array(rows)
         return self._fit(ArrayOracle(rows, labels, seed), seed, None, before)
 
     def fit_source(
@@ -169,6 +182,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         are those of the oracle.
         """
         before = self.__dict__.copy()
+        self._copies = ""
         seed = self._seed()
         oracle = as_oracle(source, target, seed, **options)
         self.n_features_in_ = oracle.n_columns
@@ -247,7 +261,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     def _keep(self, session: Session) -> None:
         """Turn the finished rounds into a model with its certificates."""
         run = session.run
-        held, stop = session.certificates(float(self.delta))
+        held, stop = (None, None) if self._copies else session.certificates(float(self.delta))
         ledger, vote = run.ledger(), run.court.vote()
         ledger.vote_digest = vote_digest(vote)
         digest = ledger.digest()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from pacboost.bounds import holdout, out_of_bag
+from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators import bag_setup, division, door, prepare
@@ -102,6 +102,8 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
             )
         probability("delta", self.delta)
         divided = Division(X, y)
+        if self._certifies_outside:
+            division.refuse_copies(X, door.read_labels(y, division.number_of_rows(X)))
         if self.certify == "holdout":
             if door.read_weights(sample_weight, division.number_of_rows(X)) is not None:
                 self._refuse_weights()
@@ -198,9 +200,8 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
             shares = self.model_.forest.shares(self._open(self._apart.X))
             own, known = prepare.numbers_of(self._apart.y, self.classes_)
             rivals = shares >= shares[np.arange(own.size), own][:, None]
-            mistakes = int(((rivals.sum(axis=1) > 1) | ~known).sum())
             look = 0 if self._looks is None else self._looks.number
-            return holdout.certificate(mistakes, own.size, self.delta, look=look)
+            return self._apart.certificate((rivals.sum(axis=1) > 1) | ~known, self.delta, look)
         changed = TORN if self._torn else ""
         if self.n_estimators > self._planned:
             changed = (

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 
-from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators import division, door, prepare
@@ -143,8 +142,7 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         names, levels = table.names, table.levels
         self.model_ = Model(self.classes_, table.n_columns, names, bins, vote, ledger, None, levels)
         if apart is not None:
-            wrong = int(self.mistakes(apart.X, apart.y).sum())
-            certificate = holdout.certificate(wrong, apart.n_rows, self.delta)
+            certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
         if certificate is not None:
             certificate = certificate.of(ledger.digest())
             self.model_ = replace(self.model_, certificate=certificate)

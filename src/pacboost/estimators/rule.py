@@ -19,6 +19,7 @@ from pacboost.estimators.sketching import SketchMixin
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
 from pacboost.numerics.checks import probability
+from pacboost.samples.copies import Repeats, copies_in
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 
@@ -33,6 +34,8 @@ class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
     classes_: NDArray[Any]
     mistakes_: int
     n_rows_: int
+    _copies: str = ""
+    """What is wrong with the training rows, if some are surely copies of others."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the rule; after a failure the estimator is as it was before."""
@@ -43,6 +46,7 @@ class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
             self.classes_, signs = door.two_classes(door.read_labels(y, len(rows)))
             self.n_rows_ = len(rows)
             self._remember(ArrayTable(rows))
+            self._copies = copies_in(Repeats.of(ArrayTable(rows)))
             self._find(rows, signs)
         except BaseException:
             self.__dict__ = before
@@ -80,6 +84,8 @@ class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
                 "y held one class only, so it is not known which class the rule speaks of; fit on "
                 "rows of both classes"
             )
+        if self._copies:
+            raise NotCertified(self._copies)
         return self._certify()
 
     @property

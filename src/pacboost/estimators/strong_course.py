@@ -47,6 +47,8 @@ class Promise:
     delta: float
     groups: Rows | None = None
     ordered: bool = False
+    equal: NDArray[np.bool_] | None = None
+    """Which certifying rows may be copies of others, and count as mistakes."""
 
     @property
     def may_look_early(self) -> bool:
@@ -213,7 +215,11 @@ class Course:
             return dependent.groups_certificate(shares.tolist(), promise.delta)
         if promise.ordered:
             return dependent.ordered_certificate(int(wrong.sum()), rows.size, promise.delta)
-        return holdout.certificate(int(wrong.sum()), rows.size, promise.delta, looks)
+        equal = 0
+        if promise.equal is not None:
+            wrong, equal = wrong | promise.equal, int(np.count_nonzero(promise.equal))
+        mistakes = int(np.count_nonzero(wrong))
+        return holdout.certificate(mistakes, rows.size, promise.delta, looks, shared=equal)
 
 
 def _stopped(model: Model, why: str) -> Model:

@@ -26,6 +26,7 @@ from pacboost.estimators.text_reading import fingerprints
 from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import Evidence, Verdict
+from pacboost.samples.copies import Repeats, copies_in
 from pacboost.samples.groups import numbered
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns
@@ -187,7 +188,14 @@ class StrongFitting:
         if reading.time is not None:
             times = strong_rows.ordered(np.asarray(reading.time), rows)
             return strong_rows.by_time(times, *asked), Promise(*asked, ordered=True), why
-        return strong_rows.by_chance(rows, *asked, seed), Promise(*asked), why
+        labels = door.read_labels(reading.y, rows, several=True)
+        repeats = Repeats.of_any(reading.X, labels)
+        copies = copies_in(repeats)
+        if copies:
+            return strong_rows.all_known(rows, seed), Promise(*asked), copies.removesuffix(".")
+        parts = strong_rows.by_chance(rows, *asked, seed)
+        equal = division.equal_rows(repeats.place, parts.known, parts.certify)
+        return parts, Promise(*asked, equal=equal), why
 
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: Evidence, why: str

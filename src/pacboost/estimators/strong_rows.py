@@ -101,6 +101,12 @@ def by_chance(rows: int, epsilon: float | None, delta: float, seed: int) -> Part
     return _parts(order[certify:], order[:certify])
 
 
+def all_known(rows: int, seed: int) -> Parts:
+    """Set no row apart."""
+    order = np.random.default_rng(seed).permutation(rows)
+    return _parts(order, order[:0])
+
+
 def by_time(times: NDArray[np.intp], epsilon: float | None, delta: float) -> Parts:
     """Certify by the latest rows, and watch by those before them.
 

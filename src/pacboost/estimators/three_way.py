@@ -23,6 +23,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.ledgers.three_way import Record
 from pacboost.reports import three_way as shown
 from pacboost.samples.bins import Bins
+from pacboost.samples.copies import Repeats, copies_in
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
@@ -116,6 +117,7 @@ class ThreeWayBoost(MembersClassifier):
             table = door.open_table(self, X, reset=True)
             labels = door.read_labels(y, table.n_rows)
             self._remember(table)
+            self._copies = copies_in(Repeats.of(table))
             matrix: Any = X
             values = matrix.tocsr() if sparse.issparse(X) else table.rows()
             again = ArrayOracle(values, labels, seed, replace=True)
@@ -209,7 +211,8 @@ class ThreeWayBoost(MembersClassifier):
         record = run.record
         self.report_ = record
         certificate: Certificate | None = None
-        if self.classes_.size > 1 and not record.stopped and not record.again:
+        shown = self.classes_.size > 1 and not record.stopped and not record.again
+        if shown and not self._copies:
             certificate = three_way.certificate(
                 record.targets[0], record.levels, record.delta, record.draws, oracle.order.assumes
             )
@@ -224,6 +227,8 @@ class ThreeWayBoost(MembersClassifier):
         """Say how the recursion ended."""
         if self.classes_.size == 1:
             return "there is one class only"
+        if self._copies and not record.stopped:
+            return self._copies
         if record.stopped or not record.again:
             return record.stopped or f"epsilon = {record.epsilon:g} is reached"
         return (

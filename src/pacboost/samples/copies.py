@@ -22,15 +22,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.stats import binom
+from scipy.stats import binom, gamma, poisson
 
 from pacboost.errors import NotCertified
 from pacboost.samples.row_hashes import RowHasher
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.columns import Columns
+from pacboost.sources.dataframe import is_frame
 from pacboost.sources.table import Table
 
 LOG_FALSE_ALARM = 13.8
 """Independent draws are called copies once in a million times at most."""
+LOOKED_AT = 8192
+"""Of larger arrays, about so many rows are looked at."""
+LOG_RARE_ALARM = 9.2
+"""Pairs without triples are called copies once in ten thousand times at most."""
 MOST_TIMES = 1000
 """Rows that come more often are not looked at: heavy atoms scatter too much to tell."""
 
@@ -54,6 +60,11 @@ class Repeats:
         >>> Repeats.of_any([["a", 1], ["b", 1], ["a", 1]]).distinct
         2
         """
+        if isinstance(X, Table):
+            return cls.of(X, labels)
+        if isinstance(X, Columns) or is_frame(X):
+            cells = Columns.of(X).cells.values()
+            return cls.of(ArrayTable(np.column_stack([_codes(own) for own in cells])), labels)
         if sparse.issparse(X):
             matrix: Any = X
             rows = matrix.tocsr(copy=True)
@@ -61,8 +72,7 @@ class Repeats:
             ends = zip(rows.indptr, rows.indptr[1:], strict=False)
             lines = [(rows.indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in ends]
             return cls.by_keys(_numbered(lines), labels)
-        values = X.to_numpy() if hasattr(X, "to_numpy") else X
-        values = values if isinstance(values, np.ndarray) else np.asarray(list(values), object)
+        values = X if isinstance(X, np.ndarray) else np.asarray(list(X), object)
         if values.dtype.kind in "fiub" and values.ndim == 2:
             return cls.of(ArrayTable(values), labels)
         return cls.by_keys(_numbered([repr(row) for row in values.tolist()]), labels)
@@ -134,23 +144,74 @@ def copied_times(times: NDArray[np.int64]) -> int:
         near = int(counts[r - 1 : r + 2].sum())
         share = math.sqrt((r + 1) / r) / 2
         tail = binom.logsf(int(counts[r]) - 1, near, share / (1 + share))
-        if tail + slack < -LOG_FALSE_ALARM:
+        if tail + slack < -LOG_FALSE_ALARM or _next_missing(counts, r, slack):
             return int(r)
     return 0
 
 
-def refuse_copied(repeats: Repeats, what: str) -> None:
-    """Raise if rows were surely copied; ``what`` says what the copies make void.
+def _next_missing(counts: NDArray[np.int64], r: int, slack: float) -> bool:
+    """Tell whether too few rows come r + 1 times, given how many come r - 1 and r times.
 
-    >>> refuse_copied(Repeats(np.arange(40), 40), "a hold-out")
+    If rows are independent draws, the numbers a_r of rows that come r times are Poisson with means
+    m_r, and (r!·m_r)² ≤ (r-1)!·m_{r-1} · (r+1)!·m_{r+1} (Cauchy and Schwarz). So pairs without any
+    triples, beside few single rows, were not drawn.
+    """
+    level = math.exp(-LOG_RARE_ALARM - slack) / 3
+    fewest = gamma.ppf(level, counts[r]) if counts[r] else 0.0
+    most = gamma.isf(level, counts[r - 1] + 1)
+    least = fewest**2 * r / ((r + 1) * most)
+    return bool(poisson.cdf(counts[r + 1], least) < level)
+
+
+def copies_in_array(values: Any) -> str:
+    """Say that rows of an array were copied, looking at some thousand rows chosen by their content.
+
+    All copies of a row are chosen or none is: the choice goes by the values of one column that
+    tells rows apart. Without such a column nothing is said.
+
+    >>> copies_in_array(np.random.default_rng(0).random((50_000, 2)))
+    ''
+    """
+    rows, width = values.shape
+    for column in range(width if rows > LOOKED_AT else 0):
+        cells = values[:, [column]]
+        cells = cells.toarray() if sparse.issparse(values) else np.asarray(cells)
+        hashes = RowHasher(0, np.ones(1)).exact(ArrayTable(cells))
+        chosen = np.flatnonzero(hashes < np.uint64(LOOKED_AT / rows * 2.0**64))
+        if LOOKED_AT / 2 < chosen.size < 2 * LOOKED_AT:
+            return copies_in(Repeats.of_any(values[chosen]))
+    return copies_in(Repeats.of_any(values)) if rows <= LOOKED_AT else ""
+
+
+def copies_in(repeats: Repeats, what: str = "the certificate") -> str:
+    """Say that rows were copied, if that is sure; ``what`` is what the copies make void.
+
+    >>> copies_in(Repeats(np.arange(40), 40))
+    ''
     """
     times = repeats.copied
-    if times:
-        raise NotCertified(
-            f"of {repeats.rows:,} rows only {repeats.distinct:,} are distinct, and more of them "
-            f"come exactly {times} times than independent draws explain: they are copies, which "
-            f"make {what} void. Drop the copies."
-        )
+    if not times:
+        return ""
+    return (
+        f"of {repeats.rows:,} rows only {repeats.distinct:,} are distinct, and more of them come "
+        f"exactly {times} times than independent draws explain: they are copies, which make {what} "
+        "void. Drop the copies."
+    )
+
+
+def refuse_copied(repeats: Repeats, what: str = "the certificate") -> None:
+    """Raise if rows were surely copied; ``what`` says what the copies make void."""
+    problem = copies_in(repeats, what)
+    if problem:
+        raise NotCertified(problem)
+
+
+def _codes(cells: Any) -> NDArray[np.float64]:
+    """Give the numbers of a column as they are, and number the values of any other column."""
+    values = cells if isinstance(cells, np.ndarray) else np.asarray(cells.to_numpy())
+    if values.dtype.kind in "fiub":
+        return values.astype(np.float64)
+    return _numbered([repr(value) for value in values.tolist()]).astype(np.float64)
 
 
 def _numbered(keys: list[Any]) -> NDArray[np.int64]:
