@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.ensemble import RandomForestRegressor as TheirRegressor
 
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators import forest_uses
+from pacboost.estimators import division, forest_uses
 from pacboost.estimators.bagging import BaggingClassifier
 from pacboost.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from pacboost.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
@@ -197,10 +197,11 @@ def test_settling_stops_early_and_the_certificate_pays() -> None:
     assert votes == pytest.approx(np.rint(votes))  # every tree has one vote
 
 
-def test_certificates_out_of_bag_cover_the_risk() -> None:
+def test_certificates_out_of_bag_cover_the_risk(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows are known, so risks are counts; half of the bound holds for the trees themselves.
 
-    Copies of rows are the broken twin: outside its bag, a tree meets rows that it has seen.
+    Copies of rows are the broken twin: outside its bag, a tree meets rows that it has seen. A fit
+    refuses them.
     """
     clean = BooleanConcept(10, lambda X: X[:, :3].sum(axis=1) >= 2)
     world, every = LabelNoise(clean, 0.1), clean.domain()
@@ -217,7 +218,12 @@ def test_certificates_out_of_bag_cover_the_risk() -> None:
         assert model.certificate_.value < 1
         vote += model.certificate_.value < world.risk(model.predict)
         trees += fails_for_trees(model)
-        twin += fails_for_trees(model.fit(X.repeat(4, axis=0), y.repeat(4)))
+        copies = X.repeat(4, axis=0), y.repeat(4)
+        with pytest.raises(NotCertified, match="they are copies"):
+            model.fit(*copies)
+        with monkeypatch.context() as patch:
+            patch.setattr(division, "refuse_copies", lambda X, y: None)
+            twin += fails_for_trees(model.fit(*copies))
     check_coverage("forest out of bag, vote", vote, runs, 0.05)
     check_coverage("forest out of bag, trees", trees, runs, 0.05)
     check_rejected("forest out of bag, rows copied", twin, runs, 0.05)

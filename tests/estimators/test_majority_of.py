@@ -165,6 +165,7 @@ def test_same_bytes_for_any_number_of_threads(model: MajorityOf) -> None:
 def test_saved_and_loaded(learner: str, classes: int, tmp_path: Path) -> None:
     X, y = load_iris(return_X_y=True)
     X, y = np.tile(X[y < classes], (5, 1)), np.tile(y[y < classes], 5)
+    X += 1e-3 * np.random.default_rng(0).normal(size=X.shape)  # copies are not certified
     model = MajorityOfBoosters(
         booster="adaboost", learner=learner, n_rounds=5, certify="holdout", random_state=0
     ).fit(X, y)

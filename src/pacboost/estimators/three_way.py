@@ -86,6 +86,9 @@ class ThreeWayBoost(MembersClassifier):
 
     certify = None
 
+    _copies = ""
+    """What is wrong with the rows of an array, if some are surely copies of others."""
+
     def __init__(
         self,
         learner: Any = "stump",
@@ -137,6 +140,7 @@ class ThreeWayBoost(MembersClassifier):
 
         def opened() -> Opened:
             self.forget_rows()  # those of an earlier fit
+            self._copies = ""
             oracle = as_oracle(source, target, seed, **options)
             self.n_features_in_ = oracle.n_columns
             self.__dict__.pop("feature_names_in_", None)

@@ -72,7 +72,7 @@ class Repeats:
             ends = zip(rows.indptr, rows.indptr[1:], strict=False)
             lines = [(rows.indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in ends]
             return cls.by_keys(_numbered(lines), labels)
-        values = X if isinstance(X, np.ndarray) else np.asarray(list(X), object)
+        values = np.asarray(X, None if hasattr(X, "__array__") else object)
         if values.dtype.kind in "fiub" and values.ndim == 2:
             return cls.of(ArrayTable(values), labels)
         return cls.by_keys(_numbered([repr(row) for row in values.tolist()]), labels)
