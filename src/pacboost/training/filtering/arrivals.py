@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.row_hashes import RowHasher
 from pacboost.sources.table import Table
 
 Hashes = NDArray[np.uint64]
@@ -27,19 +28,7 @@ def hashes_of(table: Table, key: np.uint64) -> Hashes:
     >>> bool(found[0] == found[1]), bool(found[0] == found[2])
     (True, False)
     """
-    total = np.full(table.n_rows, key, dtype=np.uint64)
-    for j in range(table.n_columns):
-        values = table.block(j, j + 1)[:, 0].astype(np.float64) + 0.0
-        values[np.isnan(values)] = np.nan
-        total = _mixed(total * np.uint64(0x9E3779B97F4A7C15) + values.view(np.uint64))
-    return total
-
-
-def _mixed(x: Hashes) -> Hashes:
-    """Spread the bits of each number over the whole word (the finaliser of splitmix64)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return RowHasher(int(key), np.ones(table.n_columns)).exact(table)
 
 
 class Arrivals:
