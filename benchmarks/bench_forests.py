@@ -53,11 +53,9 @@ def forest(library: str, kind: str, trees: int, **settings: Any) -> Any:
     """A forest of either library on all cores."""
     import sklearn.ensemble
 
-    import pacboost.estimators.extra_trees as extra
-    import pacboost.estimators.random_forest as usual
+    import pacboost
 
-    own = {**vars(usual), **vars(extra)}[kind]
-    make = own if library == "pacboost" else getattr(sklearn.ensemble, kind)
+    make = getattr(pacboost if library == "pacboost" else sklearn.ensemble, kind)
     return make(n_estimators=trees, n_jobs=-1, random_state=0, **settings)
 
 

@@ -134,6 +134,13 @@ def test_exact_is_at_most_chernoff_is_at_most_hoeffding(
     assert binomial_lower(k, n, log_inverse) >= kl_lower(k / n, log_inverse / n) * (1 - 1e-12)
 
 
+def test_failure_probabilities_of_any_size() -> None:
+    """The answer may be the smallest number there is, in whose neighbourhood quotients overflow."""
+    for log_inverse in np.linspace(2000, 2300, 301).tolist():
+        found = binomial_lower(3, 4, log_inverse)
+        assert 0 <= found <= math.exp(-log_inverse / 4)
+
+
 def test_bad_numbers_are_refused() -> None:
     for log_inverse in (0.0, -1.0, math.nan):
         with pytest.raises(ParameterError, match="strictly between 0 and 1"):

@@ -98,7 +98,9 @@ def one_sided_kl(step: float, near: float, rest: float, end: float) -> float:
         return math.inf
     # near may be so small that step/near overflows; its term is then nothing.
     first = near * math.log1p(step / near) if step < near * 1e300 else 0.0
-    return max(rest * math.log1p(step / end) - first, 0.0)
+    # end may be so small that step/end overflows, where 1 + step/end and step/end are the same.
+    second = math.log1p(step / end) if step < end * 1e300 else math.log(step) - math.log(end)
+    return max(rest * second - first, 0.0)
 
 
 def turning_point(beyond: Callable[[float], bool], low: float, high: float) -> float:
