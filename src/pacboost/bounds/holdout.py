@@ -32,8 +32,8 @@ from pacboost.numerics.kl import kl_upper
 from pacboost.numerics.plain import plain_numbers
 
 KNOWN = (
-    "columns, their names and types are known beforehand; levels, words, bins and classes were "
-    "learned without these rows"
+    "columns, their names and types are known beforehand; levels, words and bins were learned "
+    "without these rows, and so were the classes unless it is said that they are known"
 )
 """What a certificate by held-out rows takes as known, and what it does not."""
 PLANNED = (

@@ -80,8 +80,8 @@ class CertifyingMixin(AbstainingMixin):
 
     def _refuse_weights(self) -> None:
         raise ParameterError(
-            f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
-            "so give none, or set certify=None"
+            f"certify is {self.certify!r} and rows have weights, by sample_weight or class_weight; "
+            "the certificate counts rows, so give neither, or set certify=None"
         )
 
     def _refuse_other_split(self, seed: int, rows: int) -> None:

@@ -29,6 +29,7 @@ Rows = NDArray[np.intp]
 
 MOST_SHARED = 0.05
 """Up to such a share of the rows set apart may be validation rows; they count as mistakes."""
+SEPARATE = "equal rows are separate draws, as from a domain of few values"
 MOST_EQUAL = 2 / 3
 """If more of the rows set apart equal rows learned from, the domain is discrete."""
 
@@ -41,6 +42,8 @@ class Apart:
     y: NDArray[Any]
     known: NDArray[np.bool_] | None = None
     """Which of the rows equal rows that had a part in the fit; None if there are none of these."""
+    discrete: bool = False
+    """Whether so many rows repeat that equal rows are taken as separate draws."""
 
     @property
     def n_rows(self) -> int:
@@ -61,7 +64,8 @@ class Apart:
         """Certify by the mistakes on these rows."""
         wrong, known = self.count(wrong)
         mistakes = int(np.count_nonzero(wrong))
-        return holdout.certificate(mistakes, wrong.size, delta, look=look, shared=known)
+        found = holdout.certificate(mistakes, wrong.size, delta, look=look, shared=known)
+        return found.assuming(SEPARATE) if self.discrete else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +89,8 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
     number = number_of_rows(X)
     labels = door.read_labels(y, number, several=True)
     learn, held = draw(number, name, share, seed)
-    equal = equal_rows(refuse_copies(X, labels).place, learn, held)
-    apart = Apart(taken(X, held), labels[held], equal)
+    equal, discrete = equal_rows(refuse_copies(X, labels).place, learn, held)
+    apart = Apart(taken(X, held), labels[held], equal, discrete)
     return Division(alone(X, learn), labels[learn], learn, apart)
 
 
@@ -101,22 +105,25 @@ def refuse_copies(X: Any, labels: NDArray[Any]) -> Repeats:
     return repeats
 
 
-def equal_rows(place: Rows, learn: Rows, held: Rows) -> NDArray[np.bool_] | None:
+def equal_rows(place: Rows, learn: Rows, held: Rows) -> tuple[NDArray[np.bool_] | None, bool]:
     """Tell which rows set apart equal rows learned from, or earlier ones of those set apart.
 
     ``place`` numbers the distinct rows. Such rows may be copies, and then say nothing of new ones.
     Where most rows repeat, and as often as independent draws from a discrete domain do
-    (``refuse_copies``), new rows do so, too: then None is given, as where no rows repeat.
+    (``refuse_copies``), new rows do so, too: then None is given, as where no rows repeat. Also tell
+    whether the domain is discrete.
 
     >>> place = np.array([0, 1, 1, 2, 2, 3, 4, 5])
-    >>> equal_rows(place, np.arange(2), np.arange(2, 8)).tolist()
-    [True, False, True, False, False, False]
+    >>> equal, discrete = equal_rows(place, np.arange(2), np.arange(2, 8))
+    >>> equal.tolist(), discrete
+    ([True, False, True, False, False, False], False)
     """
     apart = place[held]
     equal = np.ones(held.size, dtype=np.bool_)
     equal[np.unique(apart, return_index=True)[1]] = False
     equal |= np.isin(apart, place[learn])
-    return equal if 0 < np.count_nonzero(equal) <= MOST_EQUAL * equal.size else None
+    discrete = bool(np.count_nonzero(equal) > MOST_EQUAL * equal.size)
+    return equal if equal.any() and not discrete else None, discrete
 
 
 def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:

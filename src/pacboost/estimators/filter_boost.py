@@ -51,7 +51,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     learner : str, learner, scikit-learn classifier or function, default="tree"
     edge : float, default=None
         The correlation 1 - 2·error that the learner promises under every weighting. If given, the
-        theorems are followed to the letter: every round has a sample of its own, and each rule's
+        theorems are followed: every round has a sample of its own, and each rule's
         edge is tested on examples of its own ("logit" is then FilterBoost); rules that pass have at
         least 0.4 times the promised edge, which boosters go by. None: samples are
         boosted on as long as they represent the weights, with weights corrected for how they were

@@ -114,8 +114,8 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _refuse_weights(self) -> None:
         raise ParameterError(
-            f"certify is {self.certify!r} and rows have weights; the certificate counts rows, "
-            "so give none, or set certify=None"
+            f"certify is {self.certify!r} and rows have weights, by sample_weight or class_weight; "
+            "the certificate counts rows, so give neither, or set certify=None"
         )
 
     def _watch_apart(self, *, goes_on: bool) -> None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.estimators.division import SEPARATE
 from pacboost.estimators.running import MORE_ROUNDS
 from pacboost.estimators.strong_choice import Candidate, Choice
 from pacboost.estimators.strong_rows import LOOKS, Parts, Rows
@@ -49,6 +50,8 @@ class Promise:
     ordered: bool = False
     equal: NDArray[np.bool_] | None = None
     """Which certifying rows may be copies of others, and count as mistakes."""
+    discrete: bool = False
+    """Whether so many rows repeat that equal rows are taken as separate draws."""
 
     @property
     def may_look_early(self) -> bool:
@@ -219,7 +222,8 @@ class Course:
         if promise.equal is not None:
             wrong, equal = wrong | promise.equal, int(np.count_nonzero(promise.equal))
         mistakes = int(np.count_nonzero(wrong))
-        return holdout.certificate(mistakes, rows.size, promise.delta, looks, shared=equal)
+        found = holdout.certificate(mistakes, rows.size, promise.delta, looks, shared=equal)
+        return found.assuming(SEPARATE) if promise.discrete else found
 
 
 def _stopped(model: Model, why: str) -> Model:

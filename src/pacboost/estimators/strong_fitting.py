@@ -194,8 +194,8 @@ class StrongFitting:
         if copies:
             return strong_rows.all_known(rows, seed), Promise(*asked), copies.removesuffix(".")
         parts = strong_rows.by_chance(rows, *asked, seed)
-        equal = division.equal_rows(repeats.place, parts.known, parts.certify)
-        return parts, Promise(*asked, equal=equal), why
+        equal, discrete = division.equal_rows(repeats.place, parts.known, parts.certify)
+        return parts, Promise(*asked, equal=equal, discrete=discrete), why
 
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: Evidence, why: str

@@ -34,7 +34,7 @@ TRIES = 3
 
 
 class Faithful(Filtering):
-    """A run that follows the theorems to the letter."""
+    """A run that follows the theorems as proved."""
 
     def _wanted(self, delta: float) -> int:
         return self.plan.rows_for_edge(self._capacity(), delta)
