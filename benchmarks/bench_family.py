@@ -26,7 +26,7 @@ from benchmarks import real_data
 from benchmarks.tournament import new_table
 from pacboost import BoostClassifier
 from pacboost.boosters.base.choose import as_booster
-from pacboost.estimators.nested import with_fields
+from pacboost.estimators.fitting.nested_parameters import with_fields
 
 ROUNDS = 100
 MOST_SECONDS = 60

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.real_data import REPORTED
 from benchmarks.tournament import Board, Racer, Racers, Results, Store, new_table, tournament
 from pacboost import BoostClassifier
-from pacboost.estimators.strong import StrongClassifier
+from pacboost.estimators.strong.classifier import StrongClassifier
 
 PLAIN, TUNED, STRONG = "BoostClassifier()", "tuned", "StrongClassifier()"
 TUNING = {"n_rounds": 1000, "early_stopping": "refit", "n_iter_no_change": 30}

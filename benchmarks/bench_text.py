@@ -37,7 +37,7 @@ from sklearn.pipeline import make_pipeline
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.real_data import HOME
-from pacboost.estimators.text_boost import TextBoostClassifier
+from pacboost.estimators.boosting.text import TextBoostClassifier
 
 LABELS = {
     "banking77": "intent",

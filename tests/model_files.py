@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pacboost.models import container, seal
+from pacboost.models.file import container, seal
 
 Change = Callable[[dict[str, Any]], object]
 

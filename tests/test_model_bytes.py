@@ -27,7 +27,7 @@ import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import FileError, PacboostError
-from pacboost.models import container
+from pacboost.models.file import container
 from tests.model_files import opened
 from tests.models.kinds import KINDS, SAID, frame, numbers
 

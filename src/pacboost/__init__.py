@@ -12,35 +12,35 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AdaBoostClassifier": "pacboost.estimators.adaboost",
-    "BaggedBoost": "pacboost.estimators.bagged_boost",
-    "BaggingClassifier": "pacboost.estimators.bagging",
-    "BaggingRegressor": "pacboost.estimators.bagging_regressor",
-    "BoostByMajority": "pacboost.estimators.majority",
-    "BoostClassifier": "pacboost.estimators.boost",
-    "BoostRegressor": "pacboost.estimators.regressor",
-    "ConfidenceBoost": "pacboost.estimators.confidence",
-    "ExtraTreesClassifier": "pacboost.estimators.extra_trees",
-    "ExtraTreesRegressor": "pacboost.estimators.extra_trees",
-    "FilterBoostClassifier": "pacboost.estimators.filter_boost",
-    "load": "pacboost.estimators.load",
-    "save": "pacboost.estimators.save",
-    "MajorityOfBoosters": "pacboost.estimators.majority_of_boosters",
-    "RandomForestClassifier": "pacboost.estimators.random_forest",
-    "RandomForestRegressor": "pacboost.estimators.random_forest",
-    "RectangleClassifier": "pacboost.estimators.rectangle",
-    "StrongClassifier": "pacboost.estimators.strong",
-    "SubsampledBoost": "pacboost.estimators.subsampled_boost",
-    "TextBoostClassifier": "pacboost.estimators.text_boost",
-    "ThreeLearnerBoost": "pacboost.estimators.three_learners",
-    "ThreeWayBoost": "pacboost.estimators.three_way",
-    "VersionSpaceClassifier": "pacboost.estimators.version_space",
+    "AdaBoostClassifier": "pacboost.estimators.boosting.adaboost",
+    "BaggedBoost": "pacboost.estimators.committees.bagged_boost",
+    "BaggingClassifier": "pacboost.estimators.bagging.classifier",
+    "BaggingRegressor": "pacboost.estimators.bagging.regressor",
+    "BoostByMajority": "pacboost.estimators.boosting.by_majority",
+    "BoostClassifier": "pacboost.estimators.boosting.boost",
+    "BoostRegressor": "pacboost.estimators.boosting.regressor",
+    "ConfidenceBoost": "pacboost.estimators.committees.confidence",
+    "ExtraTreesClassifier": "pacboost.estimators.forests.extra_trees",
+    "ExtraTreesRegressor": "pacboost.estimators.forests.extra_trees",
+    "FilterBoostClassifier": "pacboost.estimators.boosting.filter_boost",
+    "load": "pacboost.estimators.files",
+    "save": "pacboost.estimators.files",
+    "MajorityOfBoosters": "pacboost.estimators.committees.majority_of_boosters",
+    "RandomForestClassifier": "pacboost.estimators.forests.random_forest",
+    "RandomForestRegressor": "pacboost.estimators.forests.random_forest",
+    "RectangleClassifier": "pacboost.estimators.single_rules.rectangle",
+    "StrongClassifier": "pacboost.estimators.strong.classifier",
+    "SubsampledBoost": "pacboost.estimators.committees.subsampled_boost",
+    "TextBoostClassifier": "pacboost.estimators.boosting.text",
+    "ThreeLearnerBoost": "pacboost.estimators.committees.three_learners",
+    "ThreeWayBoost": "pacboost.estimators.committees.three_way",
+    "VersionSpaceClassifier": "pacboost.estimators.single_rules.version_space",
     "certify": "pacboost.questions.certify",
     "certify_answers": "pacboost.questions.selective",
     "compare": "pacboost.estimators.compare",
     "diagnose": "pacboost.questions.diagnose",
-    "export": "pacboost.models.export.door",
-    "inspect": "pacboost.models.inspect",
+    "export": "pacboost.models.export.export",
+    "inspect": "pacboost.models.file.inspect",
     "verify": "pacboost.questions.verify",
     "Adversary": "pacboost.learners.adversary",
     "SklearnLearner": "pacboost.learners.sklearn",
@@ -95,38 +95,50 @@ if TYPE_CHECKING:
     from pacboost.boosters.total import Total as Total
     from pacboost.bounds.certificate import Certificate as Certificate
     from pacboost.errors import PacboostError as PacboostError
-    from pacboost.estimators.adaboost import AdaBoostClassifier as AdaBoostClassifier
-    from pacboost.estimators.bagged_boost import BaggedBoost as BaggedBoost
-    from pacboost.estimators.bagging import BaggingClassifier as BaggingClassifier
-    from pacboost.estimators.bagging_regressor import BaggingRegressor as BaggingRegressor
-    from pacboost.estimators.boost import BoostClassifier as BoostClassifier
+    from pacboost.estimators.bagging.classifier import BaggingClassifier as BaggingClassifier
+    from pacboost.estimators.bagging.regressor import BaggingRegressor as BaggingRegressor
+    from pacboost.estimators.boosting.adaboost import AdaBoostClassifier as AdaBoostClassifier
+    from pacboost.estimators.boosting.boost import BoostClassifier as BoostClassifier
+    from pacboost.estimators.boosting.by_majority import BoostByMajority as BoostByMajority
+    from pacboost.estimators.boosting.filter_boost import (
+        FilterBoostClassifier as FilterBoostClassifier,
+    )
+    from pacboost.estimators.boosting.regressor import BoostRegressor as BoostRegressor
+    from pacboost.estimators.boosting.text import TextBoostClassifier as TextBoostClassifier
+    from pacboost.estimators.committees.bagged_boost import BaggedBoost as BaggedBoost
+    from pacboost.estimators.committees.confidence import ConfidenceBoost as ConfidenceBoost
+    from pacboost.estimators.committees.majority_of_boosters import (
+        MajorityOfBoosters as MajorityOfBoosters,
+    )
+    from pacboost.estimators.committees.subsampled_boost import SubsampledBoost as SubsampledBoost
+    from pacboost.estimators.committees.three_learners import ThreeLearnerBoost as ThreeLearnerBoost
+    from pacboost.estimators.committees.three_way import ThreeWayBoost as ThreeWayBoost
     from pacboost.estimators.compare import compare as compare
-    from pacboost.estimators.confidence import ConfidenceBoost as ConfidenceBoost
-    from pacboost.estimators.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
-    from pacboost.estimators.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
-    from pacboost.estimators.filter_boost import FilterBoostClassifier as FilterBoostClassifier
-    from pacboost.estimators.load import load as load
-    from pacboost.estimators.majority import BoostByMajority as BoostByMajority
-    from pacboost.estimators.majority_of_boosters import MajorityOfBoosters as MajorityOfBoosters
-    from pacboost.estimators.random_forest import RandomForestClassifier as RandomForestClassifier
-    from pacboost.estimators.random_forest import RandomForestRegressor as RandomForestRegressor
-    from pacboost.estimators.rectangle import RectangleClassifier as RectangleClassifier
-    from pacboost.estimators.regressor import BoostRegressor as BoostRegressor
-    from pacboost.estimators.save import save as save
-    from pacboost.estimators.strong import StrongClassifier as StrongClassifier
-    from pacboost.estimators.subsampled_boost import SubsampledBoost as SubsampledBoost
-    from pacboost.estimators.text_boost import TextBoostClassifier as TextBoostClassifier
-    from pacboost.estimators.three_learners import ThreeLearnerBoost as ThreeLearnerBoost
-    from pacboost.estimators.three_way import ThreeWayBoost as ThreeWayBoost
-    from pacboost.estimators.version_space import VersionSpaceClassifier as VersionSpaceClassifier
+    from pacboost.estimators.files import load as load
+    from pacboost.estimators.files import save as save
+    from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
+    from pacboost.estimators.forests.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
+    from pacboost.estimators.forests.random_forest import (
+        RandomForestClassifier as RandomForestClassifier,
+    )
+    from pacboost.estimators.forests.random_forest import (
+        RandomForestRegressor as RandomForestRegressor,
+    )
+    from pacboost.estimators.single_rules.rectangle import (
+        RectangleClassifier as RectangleClassifier,
+    )
+    from pacboost.estimators.single_rules.version_space import (
+        VersionSpaceClassifier as VersionSpaceClassifier,
+    )
+    from pacboost.estimators.strong.classifier import StrongClassifier as StrongClassifier
     from pacboost.learners.adversary import Adversary as Adversary
     from pacboost.learners.sklearn import SklearnLearner as SklearnLearner
     from pacboost.learners.stump import Stump as Stump
     from pacboost.learners.tree import Tree as Tree
     from pacboost.learners.words import Words as Words
     from pacboost.ledgers.ledger import Ledger as Ledger
-    from pacboost.models.export.door import export as export
-    from pacboost.models.inspect import inspect as inspect
+    from pacboost.models.export.export import export as export
+    from pacboost.models.file.inspect import inspect as inspect
     from pacboost.questions import plan as plan
     from pacboost.questions.certify import certify as certify
     from pacboost.questions.diagnose import diagnose as diagnose

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier, StrongClassifier
 from pacboost.bounds.certificate import Certificate
-from pacboost.estimators import filter_setup
+from pacboost.estimators.boosting import filter_setup
 from pacboost.ledgers.refill import Refill
 from pacboost.sources.oracles import csv_blocks, lines
 from pacboost.training.filtering import candidates

@@ -17,8 +17,8 @@ import pytest
 import pacboost
 from pacboost import AdaBoostClassifier, StrongClassifier
 from pacboost.errors import PacboostError
-from pacboost.models import container
-from pacboost.models.room import Room
+from pacboost.models.file import container
+from pacboost.models.file.memory_budget import MemoryBudget
 from pacboost.questions.verify import checks, verify
 from tests.cli.running import run
 from tests.model_files import changed, opened
@@ -173,7 +173,7 @@ def test_every_leaf_of_a_file_counts(kind: str, fresh: Any) -> None:
 
     def falls() -> bool:
         try:
-            content = container.Content(container_kind, document, Room.of(size), "")
+            content = container.Content(container_kind, document, MemoryBudget.of(size), "")
             return not all(check.holds for check in checks(content, path))
         except PacboostError:
             return True

@@ -11,7 +11,7 @@ import pytest
 from pacboost.boosters.adaboost_v import AdaBoostV
 from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.base.exponential import ExponentialState
-from pacboost.estimators.boost import BoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.numerics.exact import MOST_VOTE

@@ -18,7 +18,7 @@ from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.boosters.brown import Brown
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
-from pacboost.estimators.boost import BoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump

@@ -19,7 +19,7 @@ from pacboost.errors import ParameterError
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.models.format import model_bytes
+from pacboost.models.file.format import model_bytes
 from pacboost.numerics.ascent import Climb
 from pacboost.numerics.whole_products import Floats
 from pacboost.samples.sample import Sample

@@ -17,12 +17,12 @@ from pacboost.boosters.base.separating import PairState
 from pacboost.boosters.graph_separation import GraphSeparation
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
-from pacboost.estimators.boost import BoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.models.format import model_bytes
+from pacboost.models.file.format import model_bytes
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run

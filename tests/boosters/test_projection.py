@@ -22,7 +22,7 @@ from pacboost.learners.adversary import Adversary, AdversarySearch
 from pacboost.learners.learner import Learner, Weights
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.models.format import model_bytes
+from pacboost.models.file.format import model_bytes
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import class_samples, sample_of, shares

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost.estimators.strong import StrongClassifier
+from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.sources.csv import read_csv
 from tests.cli.running import answer, people, run, well, write_csv
 

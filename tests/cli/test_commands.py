@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import pacboost
-from pacboost.cli.commands import DEBUG, Commands
+from pacboost.cli.group import DEBUG, Commands
 from pacboost.cli.main import NAMES, main
 from pacboost.errors import FileError, NoEdgeWarning, NotCertified, PacboostError
 from tests.cli.running import run

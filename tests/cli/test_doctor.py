@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost.cli import examining
+from pacboost.cli.actions import doctor
 from tests.cli.running import answer, run, well
 
 
@@ -22,13 +22,13 @@ def test_all_is_well_here() -> None:
 
 
 def test_what_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examining, "EXTRAS", {"no_such_library": ("frames", "reads")})
-    monkeypatch.setattr(examining, "REQUIRED", ())
+    monkeypatch.setattr(doctor, "EXTRAS", {"no_such_library": ("frames", "reads")})
+    monkeypatch.setattr(doctor, "REQUIRED", ())
     assert "not installed (reads): pip install 'pacboost[frames]'" in well("doctor")
 
 
 def test_what_is_missing_and_needed_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examining, "REQUIRED", ("no-such-library",))
+    monkeypatch.setattr(doctor, "REQUIRED", ("no-such-library",))
     result = run("doctor")
     assert result.exit_code == 1
     assert "FAILS" in result.stdout

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 import pacboost
 from pacboost.cli.main import main
 from pacboost.errors import FileError
-from pacboost.estimators import session as sessions
-from pacboost.estimators.filter_boost import FilterBoostClassifier
-from pacboost.estimators.load import load
+from pacboost.estimators.boosting import filter_session as sessions
+from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
+from pacboost.estimators.files import load
 from pacboost.ledgers.ledger import Round
-from pacboost.models.format import model_bytes
+from pacboost.models.file.format import model_bytes
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

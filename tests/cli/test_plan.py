@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from pacboost.cli.commands.plan import EXAMPLES
 from pacboost.cli.main import main
-from pacboost.cli.plan import EXAMPLES
 from pacboost.questions import plan
 from pacboost.questions.plan import QUESTIONS
 

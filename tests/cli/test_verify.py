@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pacboost import AdaBoostClassifier
-from pacboost.models import format as model_file
+from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
 from tests.cli.running import answer, run, well
 from tests.worlds import noisy

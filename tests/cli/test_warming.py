@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pacboost.cli import warming
+from pacboost.cli import compile_ahead
 
 
 def test_the_first_run_is_told_and_has_a_helper_that_ends_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    with warming.compiling_ahead() as helper:
+    with compile_ahead.compiling_ahead() as helper:
         assert helper is not None
     assert helper.returncode is not None
     assert capsys.readouterr().err.startswith("Note: the first run compiles")
@@ -25,7 +25,7 @@ def test_later_runs_are_not(
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     (tmp_path / "kernels_ab12").mkdir()
     (tmp_path / "kernels_ab12" / "best_split.scan-263.py311.nbi").touch()
-    with warming.compiling_ahead() as helper:
+    with compile_ahead.compiling_ahead() as helper:
         assert helper is None
     assert capsys.readouterr() == ("", "")
 
@@ -35,4 +35,4 @@ def test_the_cache_has_files_of_this_name() -> None:
     from tests.kernels.test_warming import fit
 
     fit()
-    assert not warming._first_run()
+    assert not compile_ahead._first_run()

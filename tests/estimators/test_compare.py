@@ -21,7 +21,7 @@ from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier, BoostRegress
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import DataError, PacboostError, ParameterError
 from pacboost.estimators.compare import Contest, compare
-from pacboost.models.format import model_bytes
+from pacboost.models.file.format import model_bytes
 from pacboost.questions.compare import Comparison
 from pacboost.sources.arrays import ArrayTable
 from tests.worlds import noisy

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from pacboost import AdaBoostClassifier
-from pacboost.estimators.rectangle import RectangleClassifier
-from pacboost.estimators.version_space import VersionSpaceClassifier
+from pacboost.estimators.single_rules.rectangle import RectangleClassifier
+from pacboost.estimators.single_rules.version_space import VersionSpaceClassifier
 from pacboost.sources.worlds import NoFreeLunch, Rows
 
 LEARNERS = [

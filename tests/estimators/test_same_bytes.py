@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier
-from pacboost.models.format import model_bytes
+from pacboost.models.file.format import model_bytes
 from pacboost.sources.csv import read_csv
 
 Rows = NDArray[np.float64]

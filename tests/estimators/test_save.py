@@ -9,8 +9,7 @@ import pytest
 
 from pacboost import AdaBoostClassifier, BaggingClassifier
 from pacboost.errors import FileError
-from pacboost.estimators.load import load
-from pacboost.estimators.save import save
+from pacboost.estimators.files import load, save
 from tests.worlds import noisy
 
 

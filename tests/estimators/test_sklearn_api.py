@@ -25,7 +25,7 @@ from sklearn.utils.estimator_checks import (
 
 from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier
 from pacboost.boosters.base.registry import BOOSTERS
-from pacboost.models.format import model_bytes
+from pacboost.models.file.format import model_bytes
 
 BY_CHANCE = [
     AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=1)),  # breaks ties by rounding

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pacboost.estimators.boost import BoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.kernels import best_split, routing, walk
 from pacboost.kernels.warming import LATE, types
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.estimators.boost import BoostClassifier
-from pacboost.estimators.text_boost import TextBoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.hypotheses.word_list import WordList
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Sample

@@ -16,7 +16,7 @@ from pacboost.errors import DataError
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import threads
-from pacboost.models.attribution import shap_values
+from pacboost.models.explain.attribution import shap_values
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
 

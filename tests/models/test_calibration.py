@@ -17,8 +17,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.models.calibration import METHODS, Calibration, calibration_error, fit
-from pacboost.models.curves import Isotonic, Sigmoid
+from pacboost.models.calibration.calibrators import METHODS, Calibration, calibration_error, fit
+from pacboost.models.calibration.curves import Isotonic, Sigmoid
 
 Doubles = NDArray[np.float64]
 Labels = NDArray[np.int64]

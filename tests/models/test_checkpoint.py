@@ -17,8 +17,8 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.ledgers.ledger import Round
 from pacboost.ledgers.refill import Refill
-from pacboost.models import checkpoint, container
-from pacboost.models.checkpoint import Checkpoint
+from pacboost.models.file import checkpoint, container
+from pacboost.models.file.checkpoint import Checkpoint
 from pacboost.samples.bins import Bins
 from tests.model_files import changed
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from pacboost.errors import FileError
-from pacboost.models import document
-from pacboost.models.document import TYPES
-from pacboost.models.room import Room
+from pacboost.models.file import document
+from pacboost.models.file.document import TYPES
+from pacboost.models.file.memory_budget import MemoryBudget
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 ARRAYS = st.sampled_from(TYPES).flatmap(
@@ -52,7 +52,7 @@ def read(text: bytes, raw: bytes = b"", room: int = 10**6) -> dict[str, Any]:
         target[:count], left = left[:count], left[count:]
         return count
 
-    return document.read(text, fill, len(raw), Room(room))
+    return document.read(text, fill, len(raw), MemoryBudget(room))
 
 
 def same(one: Any, other: Any) -> bool:

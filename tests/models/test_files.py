@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost.models import forest_format
-from pacboost.models import format as model_file
-from pacboost.models.forest_format import ForestModel
-from pacboost.models.inspect import inspect
+from pacboost.models.file import forest_format
+from pacboost.models.file import format as model_file
+from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.file.inspect import inspect
 from pacboost.questions.verify import verify
 from tests.models.kinds import FOLDER, KINDS, answers
 
@@ -81,7 +81,7 @@ def test_saved_files_hold(kind: str, tmp_path: Path) -> None:
 
 def test_looking_into_a_file_does_not_load_the_compiler() -> None:
     code = (
-        "import sys\nfrom pacboost.models.inspect import inspect\n"
+        "import sys\nfrom pacboost.models.file.inspect import inspect\n"
         f"print(inspect({str(FOLDER / 'trees.pacb')!r}))\n"
         "print([name for name in ('numba', 'sklearn', 'scipy') if name in sys.modules])"
     )

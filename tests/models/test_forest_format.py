@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from pacboost.errors import FileError, NotCertified, ParameterError
-from pacboost.estimators.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from pacboost.estimators.load import load
-from pacboost.estimators.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.estimators.files import load
+from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from pacboost.hypotheses import forest as forests
-from pacboost.models import forest_format
+from pacboost.models.file import forest_format
 
 KINDS = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
 

@@ -15,9 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import AdaBoostClassifier
 from pacboost.errors import FileError
-from pacboost.models import container
-from pacboost.models.container import VERSION
-from pacboost.models.format import model_bytes
+from pacboost.models.file import container
+from pacboost.models.file.container import VERSION
+from pacboost.models.file.format import model_bytes
 from tests.model_files import changed, opened
 
 NAMES = ["alpha column", "beta column", "gamma column"]

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from pacboost.errors import FileError
-from pacboost.estimators.load import load
+from pacboost.estimators.files import load
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import GRID, WordList
-from pacboost.models import format as model_file
-from pacboost.models.flat_rules import MOST_STEPS
+from pacboost.models.file import format as model_file
+from pacboost.models.file.flat_rules import MOST_STEPS
+from pacboost.models.file.memory_budget import SPARE
 from pacboost.models.model import Model
-from pacboost.models.room import SPARE
 from pacboost.sources.text import TextFeatures
 from tests.models import kinds
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from pacboost.errors import FileError
-from pacboost.estimators.load import load
-from pacboost.estimators.majority_of_boosters import MajorityOfBoosters
-from pacboost.estimators.three_learners import ThreeLearnerBoost
+from pacboost.estimators.committees.majority_of_boosters import MajorityOfBoosters
+from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
+from pacboost.estimators.files import load
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, Three
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.models.fields import Fields
-from pacboost.models.room import Room
-from pacboost.models.rules import from_plain, to_plain
+from pacboost.models.file.fields import Fields
+from pacboost.models.file.memory_budget import MemoryBudget
+from pacboost.models.file.rules import from_plain, to_plain
 from tests.model_files import changed
 from tests.worlds import noisy
 
@@ -28,7 +28,7 @@ def stump(feature: int) -> StumpRule:
 
 
 def there_and_back(*rules: Hypothesis) -> list[Hypothesis]:
-    parts = [Fields(entry, "rule", Room.of(0)) for entry in to_plain(rules)]
+    parts = [Fields(entry, "rule", MemoryBudget.of(0)) for entry in to_plain(rules)]
     return from_plain(parts, 3, None, 1)
 
 

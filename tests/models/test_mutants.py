@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from pacboost.errors import DataError, FileError
-from pacboost.estimators.load import load
-from pacboost.models.inspect import inspect
-from pacboost.models.room import SPARE
+from pacboost.estimators.files import load
+from pacboost.models.file.inspect import inspect
+from pacboost.models.file.memory_budget import SPARE
 from pacboost.questions.verify import verify
 from tests.models.kinds import FOLDER, KINDS, answers, rows
 from tests.models.mutants import GREEDY, WAYS, sealed

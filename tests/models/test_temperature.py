@@ -15,9 +15,9 @@ from sklearn.datasets import load_iris
 
 from pacboost import BoostClassifier, load
 from pacboost.errors import DataError
-from pacboost.models import calibration
-from pacboost.models.calibration import Calibration, calibration_error
-from pacboost.models.temperature import fit_slope
+from pacboost.models.calibration import calibrators
+from pacboost.models.calibration.calibrators import Calibration, calibration_error
+from pacboost.models.calibration.temperature import fit_slope
 
 Doubles = NDArray[np.float64]
 
@@ -71,30 +71,30 @@ def test_finds_the_truth_where_curves_of_few_rows_do_not() -> None:
     """Sixty classes, ten rows of each to learn from."""
     scores, labels = drawn(3, 4000, 60, 3.0)
     fresh, truth = drawn(4, 4000, 60, 3.0)
-    found = calibration.fit("temperature", scores[:600], labels[:600])
+    found = calibrators.fit("temperature", scores[:600], labels[:600])
     assert found.slope == pytest.approx(3.0, rel=0.05)
     assert calibration_error(found.probabilities(fresh), truth) < 0.03
-    curves = calibration.fit("sigmoid", scores[:600], labels[:600])
+    curves = calibrators.fit("sigmoid", scores[:600], labels[:600])
     assert calibration_error(curves.probabilities(fresh), truth) > 0.1
 
 
 def test_two_classes_have_one_score() -> None:
     scores = np.random.default_rng(5).normal(size=500)
     labels = (np.random.default_rng(6).random(500) < expit(4 * scores)).astype(int)
-    found = calibration.fit("temperature", scores, labels)
+    found = calibrators.fit("temperature", scores, labels)
     assert found.slope is not None
     assert found.probabilities(scores)[:, 1] == pytest.approx(expit(found.slope * scores))
 
 
 def test_a_class_may_be_absent() -> None:
     scores, labels = drawn(7, 60, 3, 1.0)
-    calibration.fit("temperature", scores, np.minimum(labels, 1))
+    calibrators.fit("temperature", scores, np.minimum(labels, 1))
     with pytest.raises(DataError, match="or take 'temperature'"):
-        calibration.fit("sigmoid", scores, np.minimum(labels, 1))
+        calibrators.fit("sigmoid", scores, np.minimum(labels, 1))
 
 
 def test_files_keep_it_and_refuse_what_is_none() -> None:
-    found = calibration.fit("temperature", *drawn(8, 60, 3, 1.0))
+    found = calibrators.fit("temperature", *drawn(8, 60, 3, 1.0))
     assert Calibration.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     for slope in (-1.0, float("inf"), float("nan"), "steep", None):
         with pytest.raises(DataError, match="not a calibration"):

@@ -13,7 +13,7 @@ import pytest
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import FileError
-from pacboost.models.format import model_bytes
+from pacboost.models.file.format import model_bytes
 from tests.model_files import changed
 
 Edit = Callable[[dict[str, Any], dict[str, Any]], Any]

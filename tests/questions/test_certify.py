@@ -28,9 +28,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.dependent import groups_bound, mean_share, ordered_bound, ordered_mixture
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.estimators.confidence import ConfidenceBoost
-from pacboost.estimators.rectangle import RectangleClassifier
-from pacboost.estimators.version_space import VersionSpaceClassifier
+from pacboost.estimators.committees.confidence import ConfidenceBoost
+from pacboost.estimators.single_rules.rectangle import RectangleClassifier
+from pacboost.estimators.single_rules.version_space import VersionSpaceClassifier
 from pacboost.questions.certify import UNCHECKED
 from pacboost.questions.verify import recompute
 from pacboost.sources.worlds import Boxes, LabelNoise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pacboost import __version__
-from pacboost.cli.commands import Commands
+from pacboost.cli.group import Commands
 from pacboost.cli.options import example
 
 NAMES = (
@@ -16,7 +16,7 @@ NAMES = (
 
 @click.group(
     cls=Commands,
-    homes={name: f"pacboost.cli.{name}" for name in NAMES},
+    homes={name: f"pacboost.cli.commands.{name}" for name in NAMES},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=example(
         "pacboost fit adult.csv --target income --output income.pacb",

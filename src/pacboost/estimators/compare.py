@@ -23,8 +23,9 @@ from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
-from pacboost.estimators import door, prepare
-from pacboost.estimators.boost import BoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.inputs.examples import read_examples
+from pacboost.estimators.inputs.parameters import callables, positive_integer
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
 from pacboost.questions.compare import Compared, Comparison, Rows, measure, surely_worse
@@ -123,12 +124,12 @@ class Contest:
         self._choices = _named(boosters)
         self._learner = learner
         self._words = as_learner(learner, "learner").name
-        self._rounds = door.at_least_one("n_rounds", n_rounds)
+        self._rounds = positive_integer("n_rounds", n_rounds)
         self._delta, self._share = probability("delta", delta), probability("share", share)
         self._verbose = verbose
         seed = int(check_random_state(random_state).randint(2**31))
         self._parameters = {"early_stopping": False, "random_state": seed, **parameters}
-        examples, _ = prepare.read_examples(BoostClassifier(**parameters), X, y, None)
+        examples, _ = read_examples(BoostClassifier(**parameters), X, y, None)
         self._n_rows = examples.n_rows
         self._training, self._test = self._split(X, y, test, seed)
 
@@ -220,7 +221,7 @@ class Contest:
             return self._timed(model)
         before = model.callbacks
         with RoundsBar(self._rounds, title=name) as bar:
-            model.callbacks = [*door.functions("callbacks", before), bar]
+            model.callbacks = [*callables("callbacks", before), bar]
             seconds = self._timed(model)
         model.callbacks = before
         return seconds

@@ -14,7 +14,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.calibration import Calibration
+from pacboost.models.calibration.calibrators import Calibration
 from pacboost.samples.bins import Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels

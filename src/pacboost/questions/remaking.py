@@ -14,7 +14,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.seal import UNBOUND
+from pacboost.models.file.seal import UNBOUND
 
 FREE = ("ledger_digest", "model_digest", "rows_checked", "assumptions")
 """Fields that other checks look at, or of which a certificate may have more than its bound says."""

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.models.export.c import to_c
-from pacboost.models.export.door import export
+from pacboost.models.export.export import export
 from pacboost.models.export.program import program_of
 from tests.models.export.cases import FITS, NAMES, case
 

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pacboost as pb
 from pacboost.errors import FileError, ParameterError
-from pacboost.models.export.door import export
+from pacboost.models.export.export import export
 from pacboost.models.export.program import program_of
 from tests.models.export.cases import case
 

@@ -13,7 +13,7 @@ import pytest
 
 import pacboost as pb
 from pacboost.errors import NoEdgeWarning
-from pacboost.models.export.door import export
+from pacboost.models.export.export import export
 from pacboost.models.export.program import program_of
 from pacboost.models.export.python import to_python
 from tests.models.export.cases import FITS, NAMES, Case, case

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pacboost as pb
-from pacboost.models.export.door import export
+from pacboost.models.export.export import export
 from pacboost.models.export.onnx import to_onnx
 from pacboost.models.export.program import program_of
 from tests.data import real_data

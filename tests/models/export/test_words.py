@@ -10,7 +10,7 @@ import pytest
 
 import pacboost as pb
 from pacboost.errors import ParameterError
-from pacboost.models.export.door import export
+from pacboost.models.export.export import export
 from tests.models.export.test_python import exported
 
 WORDS = ["card", "Card", "lost", "naïve", "ΑΣ", "straße", "2", "top", "up", "it's", "—", "x_y", "İ"]

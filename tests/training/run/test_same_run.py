@@ -15,7 +15,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
-from pacboost.models.format import model_bytes
+from pacboost.models.file.format import model_bytes
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.errors import ParameterError
-from pacboost.models.curves import Isotonic, Sigmoid
+from pacboost.models.calibration.curves import Isotonic, Sigmoid
 from pacboost.models.export.onnx_graph import Graph
 from pacboost.models.export.onnx_trees import agreed, sums_of
 from pacboost.models.export.program import Answer, Program

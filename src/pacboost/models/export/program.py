@@ -13,10 +13,10 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.word_list import WordIndex, WordList
-from pacboost.models.curves import Isotonic, Sigmoid
+from pacboost.models.calibration.curves import Isotonic, Sigmoid
 from pacboost.models.export.forest_trees import of_forest
 from pacboost.models.export.trees import Trees, of_vote
-from pacboost.models.forest_format import ForestModel
+from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.model import Model
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures

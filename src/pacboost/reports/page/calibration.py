@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.models.calibration import calibration_error
+from pacboost.models.calibration.calibrators import calibration_error
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.evidence import Evidence
 from pacboost.reports.page.markup import Markup, numbers, percent, table, tag

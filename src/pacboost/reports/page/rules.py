@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Names, value_words
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.models import word_grounds
+from pacboost.models.explain import word_reasons
 from pacboost.models.model import Model
 from pacboost.reports.page.drawing import meter
 from pacboost.reports.page.markup import Markup, numbers, percent, tag, together
@@ -121,7 +121,7 @@ def _all(model: Model) -> Markup:
 
 def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
     """For each class the words that speak for it most."""
-    asked, added = word_grounds.totals(model.vote)
+    asked, added = word_reasons.totals(model.vote)
     if not asked.size:
         return None
     if added.shape[1] == 1:  # one score, which speaks for the second class

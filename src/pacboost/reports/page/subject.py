@@ -13,7 +13,7 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.forest_format import ForestModel
+from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.model import Model
 from pacboost.sources.mixed import MixedFeatures
 

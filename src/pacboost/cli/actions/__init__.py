@@ -1,0 +1,1 @@
+"""What the commands do, imported only when one is run."""

@@ -1,0 +1,165 @@
+"""Answer questions one by one, each with its confidence and its grounds."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from pacboost.cli.inputs.cells import Cells
+from pacboost.cli.inputs.model_files import load
+from pacboost.cli.inputs.rows import Reader, column_names, lone_text, text_features
+from pacboost.cli.output import bold, print_json, print_parts
+from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.sources.columns import Columns
+from pacboost.sources.table import Table
+
+ALMOST_SURE = 0.995
+Ground = tuple[float, str]
+"""What speaks for an answer (or, below 0, against it), in numbers and in words."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer; None if the model is not sure enough."""
+
+    question: str
+    answer: Any
+    guess: Any
+    confidence: float
+    grounds: Sequence[Ground]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what JSON shall say."""
+        why = [{"words": words, "contribution": added} for added, words in self.grounds]
+        return {
+            "question": self.question,
+            "answer": self.answer,
+            "guess": self.guess,
+            "confidence": self.confidence,
+            "why": why,
+        }
+
+    def lines(self) -> Iterator[Any]:
+        """Say it to people."""
+        said = f"no answer (a guess: {self.guess})" if self.answer is None else str(self.answer)
+        yield bold(said)
+        sure = "over 99" if self.confidence >= ALMOST_SURE else f"{100 * self.confidence:.0f}"
+        yield f"  confidence {sure} %"
+        for added, words in self.grounds:
+            yield f"  {added:+6.2f}  {words}"
+
+
+def run_ask(
+    path: Path, question: Sequence[str], *, top: int, abstain_below: float | None, as_json: bool
+) -> None:
+    """Answer what is asked, or every line of the standard input."""
+    model = load(path)
+    if not hasattr(model, "explain") or not hasattr(model, "classes_"):
+        raise FileError(
+            f"{path}: holds a {type(model).__name__}, which cannot say why; predict answers files"
+        )
+    replies = []
+    for number, asked in enumerate(_questions(model, question)):
+        reply = _reply(model, asked, top, _threshold(model, abstain_below))
+        if as_json:
+            replies.append(reply.to_dict())
+        else:
+            print_parts(*([""] if number else []), *reply.lines())
+    if as_json:
+        print_json({"model": path, "answers": replies})
+
+
+def _threshold(model: Any, asked: float | None) -> float:
+    """The confidence below which there is no answer: what is asked for, or what was certified."""
+    if asked is not None:
+        return asked
+    answering = getattr(model.model_, "answering", None)
+    if answering is None or answering.chosen is None:
+        return 0.0
+    return float(answering.points[answering.chosen].threshold)
+
+
+def _questions(model: Any, question: Sequence[str]) -> Iterator[str]:
+    if question and lone_text(model) is not None:
+        yield from question
+    elif question:
+        yield shlex.join(question)
+    else:
+        if sys.stdin.isatty():
+            click.echo("One question a line; Ctrl-D ends it.", err=True)
+        for line in sys.stdin:
+            if line.strip():
+                yield line.strip()
+
+
+def _reply(model: Any, asked: str, top: int, least: float) -> Reply:
+    name = lone_text(model)
+    given = _given(model, asked) if name is None else {name: asked}
+    X = _rows(model, given)
+    answer = model.predict(X).tolist()[0]
+    if isinstance(answer, list):
+        raise DataError("this model gives several labels a row; predict answers files with them")
+    place = model.classes_.tolist().index(answer)
+    sure = float(model.predict_proba(X)[0, place])
+    if isinstance(X, Table) and model.model_.vote.trees:
+        grounds = _shares(model, X, given, place)[:top]
+    else:
+        found = model.explain(_one(X), top, for_class=answer)
+        grounds = [(entry.contribution, entry.words) for entry in found.entries]
+    return Reply(asked, answer if sure >= least else None, answer, sure, grounds)
+
+
+def _one(X: Any) -> Any:
+    """Give a row as ``explain`` takes it."""
+    if isinstance(X, Columns):
+        return {name: cells[0] for name, cells in X.cells.items()}
+    return X[0] if isinstance(X, list) else X
+
+
+def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Ground]:
+    """Share the score among the columns: the ways through trees are too long to be read."""
+    shares, _ = model.shap_values(X)
+    own = shares[0, :, place] if shares.ndim == 3 else shares[0] * (1 if place else -1)
+    said = [_said(X.name(j), given, float(X.block(j, j + 1)[0, 0])) for j in range(X.n_columns)]
+    order = np.argsort(-np.abs(own), kind="stable")
+    return [(float(own[j]), said[j]) for j in order if own[j]]
+
+
+def _said(name: str, given: dict[str, str], value: float) -> str:
+    if name not in given:
+        return f"{name} is missing"
+    return f"{name} = {given[name]}" + (", which no fit has seen" if np.isnan(value) else "")
+
+
+def _given(model: Any, asked: str) -> dict[str, str]:
+    """Read COLUMN=VALUE pairs."""
+    names = _names(model)
+    given: dict[str, str] = {}
+    for part in shlex.split(asked):
+        name, equals, value = part.partition("=")
+        if not equals or name not in names:
+            raise ParameterError(
+                f"{part!r} is no COLUMN=VALUE of this model; its columns are {', '.join(names)}"
+            )
+        given[name] = value
+    return given
+
+
+def _rows(model: Any, given: dict[str, str]) -> Any:
+    """Make a row of them; what is not named is missing."""
+    names = _names(model)
+    cells = Cells(Path("question"), {name: (given.get(name, ""),) for name in names}, [1])
+    return Reader(model).rows(cells)
+
+
+def _names(model: Any) -> tuple[str, ...]:
+    if text_features(model) is not None:
+        return column_names(model) or (str(lone_text(model)),)
+    return column_names(model) or tuple(f"x{j}" for j in range(model.n_features_in_))

@@ -1,0 +1,78 @@
+"""Certify a saved model by a file: all of its answers, or those of which it is confident."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.cli.group import the_answer_is_no
+from pacboost.cli.inputs.model_files import load, model_first
+from pacboost.cli.inputs.rows import read_all
+from pacboost.cli.output import (
+    bold,
+    certificate_facts,
+    certificate_sentence,
+    grid,
+    print_json,
+    print_parts,
+    working,
+)
+from pacboost.errors import FileError
+from pacboost.numerics.checks import probability
+from pacboost.questions.certify import certify
+from pacboost.questions.selective import certify_answers
+
+
+def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, Any]) -> None:
+    """Read, count, and say what follows; the answer is no if it is more than epsilon."""
+    model_path, data = model_first(model_path, data)
+    epsilon = given["epsilon"]
+    if epsilon is not None:
+        probability("epsilon", epsilon)
+    confident = given["target_error"] is not None or given["abstain_below"] is not None
+    if confident and (given["groups"] or given["ordered"] or given["models"] != 1):
+        raise click.UsageError(
+            "--groups, --ordered and --models do not go with --abstain-below and --target-error"
+        )
+    model = load(model_path)
+    if not hasattr(model, "classes_"):
+        raise FileError(f"{model_path}: predicts numbers, which are never simply right or wrong")
+    groups = [] if given["groups"] is None else [given["groups"]]
+    X, y, cells = read_all(model, data, target, given["text"], [*given["drop"], *groups])
+    with working("counting mistakes"):
+        if confident:
+            certificate, document, parts = _of_confident_answers(model, X, y, given)
+        else:
+            named = cells.of(groups[0]) if groups else None
+            certificate, document, parts = _of_all_answers(model, X, y, named, given)
+    met = None if epsilon is None else certificate.value <= epsilon
+    if given["as_json"]:
+        print_json({**document, "met": met, "certificate": certificate.to_dict()})
+    else:
+        wanted = "" if met is None else f"At most {epsilon:g} was wanted: {'yes' if met else 'NO'}."
+        print_parts(*parts, *(["", wanted] if wanted else []))
+    if met is False:
+        raise the_answer_is_no()
+
+
+Said = tuple[Certificate, dict[str, Any], list[Any]]
+"""What is certified, what a program is told besides, and what people are shown."""
+
+
+def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Said:
+    options = {name: given[name] for name in ("delta", "models", "ordered", "copies")}
+    found = certify(model, X, y, groups=groups, **options)
+    said = certificate_sentence(found)
+    parts = [bold(said), "", grid(certificate_facts(found))]
+    return found, {"sentence": said}, parts
+
+
+def _of_confident_answers(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> Said:
+    options = {name: given[name] for name in ("delta", "target_error", "abstain_below", "copies")}
+    answering = certify_answers(model, X, y, **options)
+    found = answering.certificate
+    return found, {"sentence": found.claim, "answering": answering.to_dict()}, [str(answering)]

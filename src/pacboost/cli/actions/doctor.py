@@ -1,0 +1,99 @@
+"""What the doctor looks at."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from pacboost import __version__
+
+REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "rich", "click")
+EXTRAS = {
+    "pandas": ("frames", "reads pandas tables"),
+    "polars": ("frames", "reads polars tables"),
+    "pyarrow": ("parquet", "reads Parquet files, and files larger than memory"),
+    "duckdb": ("sql", "boosts from DuckDB"),
+    "matplotlib": ("plots", "draws"),
+    "onnx": ("onnx", "exports to ONNX"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    well: bool
+    words: str
+    mark: bool | None = True
+    """None for what is not there and need not be."""
+
+
+def findings() -> Iterator[Finding]:
+    """Look at one thing after the other."""
+    yield Finding(
+        "pacboost",
+        True,
+        f"{__version__}, Python {platform.python_version()}, "
+        f"{platform.system()} {platform.machine()}",
+    )
+    yield from map(_required, REQUIRED)
+    yield _kernels()
+    yield _cache()
+    for name, (extra, use) in EXTRAS.items():
+        yield _extra(name, extra, use)
+
+
+def _required(name: str) -> Finding:
+    try:
+        return Finding(name, True, version(name))
+    except PackageNotFoundError:
+        return Finding(name, False, f"is missing: pip install {name}", mark=False)
+
+
+def _extra(name: str, extra: str, use: str) -> Finding:
+    if find_spec(name) is None:
+        words = f"not installed ({use}): pip install 'pacboost[{extra}]'"
+        return Finding(name, True, words, mark=None)
+    return Finding(name, True, f"{version(name)} ({use})")
+
+
+def _kernels() -> Finding:
+    """Fit three rounds on ten points, whose votes are known."""
+    started = time.perf_counter()
+    try:
+        from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+        from pacboost.kernels.jit import cores
+        from pacboost.sources.toy import ten_points
+
+        X, y = ten_points()
+        model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+        right = [f"{vote:.4f}" for vote in model.votes_] == ["0.4236", "0.6496", "0.9229"]
+    except Exception as problem:  # whatever it is, it is what was asked for
+        return Finding("compiled code", False, f"{type(problem).__name__}: {problem}", mark=False)
+    seconds = time.perf_counter() - started
+    if not right:
+        return Finding("compiled code", False, f"a known fit gave {model.votes_}", mark=False)
+    words = f"works on {cores()} cores; a first fit took {seconds:.1f} s"
+    return Finding("compiled code", True, words)
+
+
+def _cache() -> Finding:
+    """Ask a compiled function where it is kept, and whether that can be written."""
+    try:
+        from pacboost.kernels.lookup import encode
+
+        folder = Path(encode.stats.cache_path)  # type: ignore[attr-defined]
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (ImportError, OSError) as problem:
+        words = f"cannot be written, so every run compiles again ({problem}). Set NUMBA_CACHE_DIR"
+        return Finding("cache", False, words, mark=False)
+    size = sum(file.stat().st_size for file in folder.glob("*.nb?"))
+    return Finding("cache", True, f"{folder}, {size / 1e6:.0f} MB")

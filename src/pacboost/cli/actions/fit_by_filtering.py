@@ -1,0 +1,143 @@
+"""Fit by filtering: files of any size in, a summary and the certificate out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from glob import has_magic
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from pacboost.cli.filter_options import MEAN_FILTERING
+from pacboost.cli.fit_result import report_model, save_model
+from pacboost.cli.group import INTERRUPTED
+from pacboost.cli.inputs.model_files import check_output
+from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
+from pacboost.reports.filtering import refills_table, summary
+from pacboost.sources.oracles import csv_blocks, svmlight
+from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
+from pacboost.sources.oracles.files import find_files
+from pacboost.sources.oracles.labels import kind_of, read_texts
+
+SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
+
+
+def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
+    """Tell whether files are boosted by filtering: by their kind, or because it is asked for.
+
+    >>> by_filtering([Path("a.parquet")], {}), by_filtering([Path("a.csv")], {})
+    (True, False)
+    >>> by_filtering([Path("a.csv")], {"memory": "2GB"})
+    True
+    """
+    if len(data) > 1 or any(given.get(name) for name in MEAN_FILTERING):
+        return True
+    path = data[0]
+    if path.is_dir() or (has_magic(str(path)) and not path.exists()):
+        return True
+    others = tuple(suffix for suffix in SUFFIXES if suffix not in csv_blocks.SUFFIXES)
+    return path.name.lower().endswith(others)
+
+
+def filtering_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn the options of the command into parameters of the estimator."""
+    parameters = {
+        "booster": given["booster"],
+        "learner": given["learner"],
+        "n_rounds": given["rounds"],
+        "max_leaves": given["leaves"],
+        "shrinkage": given["learning_rate"],
+        "random_state": given["seed"],
+        "n_jobs": given["jobs"],
+        "verbose": sys.stderr.isatty(),
+    }
+    same = ("edge", "epsilon", "delta", "sample_rows", "memory", "time_limit", "max_bins")
+    parameters |= {name: given[name] for name in (*same, "checkpoint")}
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def run_filtering(
+    data: Sequence[Path],
+    target: str | None,
+    output: Path | None,
+    parameters: Mapping[str, Any],
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    drop: Sequence[str] = (),
+    classes: str | None = None,
+    as_json: bool = False,
+    forget_rows: bool = False,
+) -> None:
+    """Draw, boost, show, and save if asked to; after Ctrl-C too."""
+    check_output(output, *data)
+    source = [str(path) for path in data]
+    named = {"table": table, "query": query, "drop": drop}
+    options = {name: value for name, value in named.items() if value}
+    _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)
+    model = FilterBoostClassifier(**parameters)
+    labels = None
+    if classes is not None:
+        texts = [text.strip() for text in classes.split(",")]
+        labels = read_texts(texts, kind_of(texts))
+    try:
+        model.fit_source(source, target, labels, **options)
+    except KeyboardInterrupt:
+        if hasattr(model, "model_") and len(model.ledger_):
+            _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
+        else:
+            click.echo("Interrupted before there was anything to keep.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
+
+
+def _check(files: Sequence[Path], target: str | None, options: Mapping[str, Any]) -> None:
+    """Refuse options that do not go with the kind of the files."""
+    lines = files[0].name.lower().endswith(svmlight.SUFFIXES)
+    if target is None and not lines:
+        raise click.UsageError(
+            f"Missing option '--target': the column of {files[0]} that holds the labels."
+        )
+    if lines and (target is not None or options.get("drop")):
+        raise click.UsageError(
+            f"{files[0]}: lines of svmlight begin with the label, and columns have no names; leave "
+            "--target and --drop out"
+        )
+    database = files[0].name.lower().endswith(DATABASES)
+    if database and ("table" in options) == ("query" in options):
+        raise click.UsageError(f"{files[0]}: name what to read of it, by --table or by --query")
+    if not database and ("table" in options or "query" in options):
+        raise click.UsageError(f"{files[0]}: --table and --query go with a .duckdb file")
+
+
+def _keep(
+    model: FilterBoostClassifier,
+    data: Sequence[Path],
+    output: Path | None,
+    *,
+    as_json: bool,
+    forget_rows: bool,
+) -> None:
+    """Show what was learned, and write it."""
+    files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
+    save_model(model, output, forget_rows=forget_rows)
+    if not as_json:
+        show(model, files)
+    report_model(model, files, output, as_json=as_json)
+    checkpoint = model.checkpoint
+    with suppress(OSError):
+        if checkpoint is not None and Path(checkpoint).exists():
+            click.echo(f"The same command goes on from {checkpoint}.", err=as_json)
+
+
+def show(model: FilterBoostClassifier, title: str, console: Console | None = None) -> None:
+    """Print every drawing of a sample, and what all of it means."""
+    console = console or Console()
+    ledger = model.ledger_
+    console.print(refills_table(ledger, title))
+    held, stop = model.model_.certificate, model.stop_certificate_
+    console.print(summary(ledger, held, None if held == stop else stop))

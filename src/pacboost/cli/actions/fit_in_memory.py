@@ -1,0 +1,79 @@
+"""Fit in memory by a booster and a learner that were named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from pacboost.cli.fit_result import report_model, save_model
+from pacboost.cli.inputs.examples import about, read_examples
+from pacboost.cli.inputs.model_files import check_output
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.reports.margins import hardest_table
+from pacboost.reports.text import certificate_panel, rounds_table
+
+if TYPE_CHECKING:
+    from pacboost.estimators.boosting.base import Boosting
+
+
+def in_memory_model(given: Mapping[str, Any]) -> AdaBoostClassifier | BoostClassifier:
+    """Make the estimator that the options of the command ask for."""
+    booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
+    validation, certify = given["validation"], given["certify"]
+    common: dict[str, Any] = {
+        "n_estimators": 50 if given["rounds"] is None else given["rounds"],
+        "max_bins": given["max_bins"],
+        "early_stopping": validation > 0,
+        "validation_fraction": validation or 0.1,
+        "certify": None if certify == "train-error" else certify,
+        "delta": given["delta"],
+        "random_state": given["seed"],
+        "n_jobs": given["jobs"],
+        "verbose": sys.stderr.isatty(),
+    }
+    rate, leaves, resample = given["learning_rate"], given["leaves"], given["resample"]
+    if (booster, learner) == ("adaboost", "stump") and leaves is None:
+        return AdaBoostClassifier(
+            learning_rate=1.0 if rate is None else rate, resample=resample, **common
+        )
+    if resample:
+        raise click.UsageError("--resample goes with --booster adaboost --learner stump")
+    return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
+
+
+def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Read, boost, show, and save if asked to; after Ctrl-C too, what is done is kept."""
+    check_output(output, data)
+    model = in_memory_model(given)
+    examples = read_examples(data, target, given["drop"], categories=given["categories"])
+    said = about(data, examples.table)
+    try:
+        model.fit(examples.table, examples.labels)
+    finally:
+        if hasattr(model, "model_"):
+            save_model(model, output, forget_rows=given["forget_rows"])
+            if not given["as_json"]:
+                show(model, said)
+                _show_hardest(model, given["hardest"])
+            report_model(model, said, output, as_json=given["as_json"])
+
+
+def show(model: Boosting, title: str, console: Console | None = None) -> None:
+    """Print the rounds, why they ended, and the certificate."""
+    console = console or Console()
+    ledger = model.ledger_
+    console.print(rounds_table(ledger, title))
+    console.print(f"Stopped: {ledger.stopped}.")
+    console.print(certificate_panel(model.certificate_, ledger))
+
+
+def _show_hardest(model: Boosting, number: int) -> None:
+    if number:
+        found = model.ledger_.hardest(min(number, len(model.ledger_.hard) or 1))
+        Console().print(hardest_table(found, "hardest rows, counted from 0"))

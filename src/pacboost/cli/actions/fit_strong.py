@@ -1,0 +1,82 @@
+"""Fit in memory by what suits the rows, with some of them set apart for the certificate."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pacboost.cli.fit_result import certificate_of, report_model, save_model
+from pacboost.cli.group import the_answer_is_no
+from pacboost.cli.inputs.examples import about, read_examples
+from pacboost.cli.inputs.model_files import check_output
+from pacboost.cli.inputs.rows import text_features
+from pacboost.cli.output import bold, certificate_facts, grid, per_cent, print_parts
+from pacboost.estimators.strong.classifier import StrongClassifier
+from pacboost.numerics.checks import probability
+from pacboost.sources.mixed import MixedFeatures
+
+PARTS = {"learn": "to learn from", "watch": "to see when to stop", "certify": "to certify by"}
+CLASSES_NAMED = 6
+
+
+def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Read, choose, boost, certify, show, and save if asked to; no, if epsilon was missed."""
+    check_output(output, data)
+    for name in ("epsilon", "delta"):
+        if given[name] is not None:
+            probability(name, given[name])
+    text = given["text"]
+    examples = read_examples(data, target, given["drop"], categories=given["categories"], text=text)
+    model = StrongClassifier(
+        given["epsilon"],
+        given["delta"],
+        n_rounds=given["rounds"],
+        text_columns=list(text) or "auto",
+        random_state=given["seed"],
+        n_jobs=given["jobs"],
+        verbose=sys.stderr.isatty(),
+    )
+    groups, time = given["groups"], given["time_column"]
+    model.fit(examples.table, examples.labels, groups=groups, time=time)
+    save_model(model, output, forget_rows=given["forget_rows"])
+    features = text_features(model)
+    texts = features.text if isinstance(features, MixedFeatures) else ()
+    said = about(data, examples.table, texts, (groups, time))
+    if not given["as_json"]:
+        facts = grid(_facts(model, said))
+        print_parts(bold(model.sentence_), "", facts, "")
+    more = {"sentence": model.sentence_, "verdict": model.verdict_.to_dict()}
+    report_model(model, said, output, as_json=given["as_json"], **more)
+    if model.verdict_.reached is False:
+        raise the_answer_is_no()
+
+
+def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
+    ledger, certificate = model.ledger_, certificate_of(model)
+    parts = [f"{rows:,} {PARTS[part]}" for part, rows in model.parts_.items() if rows]
+    facts = [
+        ("data", said),
+        ("classes", classes(model.classes_.tolist())),
+        ("rows", ", ".join(parts)),
+        ("chosen", model.choice_),
+        ("rounds", f"{len(ledger):,}; {ledger.stopped}"),
+    ]
+    if len(ledger):
+        error = per_cent(ledger.rounds[-1].training_error)
+        facts.append(("training error", f"{error} of the rows it learned from"))
+    if certificate is not None and certificate.delta > 0:
+        facts += certificate_facts(certificate)
+    return facts
+
+
+def classes(names: list[Any]) -> str:
+    """Name the classes, or the first of many.
+
+    >>> classes(["no", "yes"]), classes(list(range(77)))
+    ('no, yes', '0, 1, 2, 3, 4, 5 and 71 more')
+    """
+    shown = ", ".join(map(str, names[:CLASSES_NAMED]))
+    left = len(names) - CLASSES_NAMED
+    return f"{shown} and {left} more" if left > 0 else shown

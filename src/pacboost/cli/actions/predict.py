@@ -1,0 +1,161 @@
+"""Predict a file block by block, and sum up what was predicted."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.cli.inputs.cells import Cells, blocks
+from pacboost.cli.inputs.model_files import check_output, load, model_first
+from pacboost.cli.inputs.rows import Reader, labels
+from pacboost.cli.output import counted, per_cent, print_json, working
+from pacboost.errors import FileError
+from pacboost.models.answers import confidence
+from pacboost.sources.placing import placed
+
+MOST_CLASSES = 10
+"""The summary names so many classes."""
+NO_ANSWER = "no answer"
+
+
+@dataclass
+class Tally:
+    """What was predicted so far."""
+
+    rows: int = 0
+    counts: Counter[Any] = field(default_factory=Counter)
+    wrong: int | None = None
+
+    def sentences(self) -> Iterator[str]:
+        """Say it."""
+        parts = [
+            f"{label} {count:,} ({per_cent(count / self.rows)})"
+            for label, count in self.counts.most_common(MOST_CLASSES)
+        ]
+        more = len(self.counts) - len(parts)
+        said = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+        yield f"{counted(self.rows, 'row')}: {said}" if said else f"{self.rows:,} rows"
+        if self.wrong is not None:
+            given = self.rows - self.counts[NO_ANSWER]
+            share = per_cent(self.wrong / max(1, given))
+            yield f"{self.wrong:,} of {given:,} answers differ from the labels ({share})."
+
+
+def run_predict(
+    model_path: Path,
+    data: Path,
+    output: Path | None,
+    *,
+    proba: bool,
+    keep: Sequence[str],
+    target: str | None,
+    abstain_below: float | None,
+    text: Sequence[str],
+    drop: Sequence[str],
+    as_json: bool,
+) -> None:
+    """Answer, write, and sum up: on the error stream where the answers go to the output."""
+    model_path, data = model_first(model_path, data)
+    check_output(output, model_path, data)
+    model = load(model_path)
+    if (proba or abstain_below is not None) and not hasattr(model, "predict_proba"):
+        raise FileError(f"{model_path}: predicts numbers, which have no probabilities")
+    reader = Reader(model, text, [*keep, *drop, *([] if target is None else [target])])
+    tally, collected = Tally(), Answers(model, keep, abstain_below, proba=proba)
+    everything: list[list[Any]] = []
+    with _writing(output, nothing=as_json) as file, working("predicting") as progress:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(collected.header)
+        for cells in blocks(data):
+            predicted, rows = collected.of(reader.rows(cells), cells)
+            writer.writerows(rows)
+            _count(tally, predicted, model, cells, target)
+            if as_json and output is None:
+                everything += rows
+            progress(f"predicting: {tally.rows:,} rows")
+    if as_json:
+        _tell_json(tally, collected.header, everything, output)
+        return
+    for said in tally.sentences():
+        click.echo(said, err=output is None)
+    if output is not None:
+        click.echo(f"The predictions are in {output}.")
+
+
+class Answers:
+    """The columns that are written: those kept, the prediction, the probabilities."""
+
+    def __init__(
+        self, model: Any, keep: Sequence[str], abstain_below: float | None, *, proba: bool
+    ) -> None:
+        self._model, self._keep, self._proba = model, tuple(keep), proba
+        self._below = abstain_below
+        classes = getattr(model, "classes_", np.empty(0)).tolist()
+        several = bool(getattr(model, "several_labels_", False))
+        asked = [str(label) for label in classes] if several else ["prediction"]
+        chances = [f"probability of {label}" for label in classes] if proba else []
+        self.header = [*self._keep, *asked, *chances]
+
+    def of(self, X: Any, cells: Cells) -> tuple[list[Any], list[list[Any]]]:
+        """Predict some rows; also give the rows to write. None where there is no answer."""
+        predicted = np.asarray(self._model.predict(X))
+        given = predicted.tolist()
+        chances: NDArray[Any] | None = None
+        if self._proba or self._below is not None:
+            chances = self._model.predict_proba(X)
+        if chances is not None and self._below is not None:
+            sure = confidence(predicted, chances, self._model.classes_) >= self._below
+            unknown = [None] * predicted.shape[1] if predicted.ndim > 1 else None
+            given = [own if kept else unknown for own, kept in zip(given, sure, strict=True)]
+        columns: list[Sequence[Any]] = [cells.of(name) for name in self._keep]
+        columns += zip(*given, strict=True) if predicted.ndim > 1 else [given]
+        if chances is not None and self._proba:
+            columns += chances.T.tolist()
+        return given, [list(row) for row in zip(*columns, strict=True)]
+
+
+def _count(tally: Tally, given: list[Any], model: Any, cells: Cells, target: str | None) -> None:
+    tally.rows += cells.n_rows
+    if not hasattr(model, "classes_") or isinstance(given[0], list):
+        return
+    tally.counts.update(NO_ANSWER if own is None else own for own in given)
+    if target is not None:
+        known = labels(cells.labels(target), model.classes_, target).tolist()
+        differ = (a is not None and a != b for a, b in zip(given, known, strict=True))
+        tally.wrong = (tally.wrong or 0) + sum(differ)
+
+
+def _tell_json(
+    tally: Tally, header: Sequence[str], rows: list[list[Any]], output: Path | None
+) -> None:
+    content: dict[str, Any] = {"rows": tally.rows, "counts": tally.counts, "wrong": tally.wrong}
+    if output is None:
+        content["predictions"] = [dict(zip(header, row, strict=True)) for row in rows]
+    else:
+        content["output"] = output
+    print_json(content)
+
+
+@contextmanager
+def _writing(output: Path | None, *, nothing: bool) -> Iterator[IO[str]]:
+    """Open where CSV goes; a file is written whole or not at all."""
+    if output is None:
+        if nothing:
+            with Path(os.devnull).open("w", encoding="utf-8") as file:
+                yield file
+        else:
+            yield sys.stdout
+        return
+    with placed(output) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield file

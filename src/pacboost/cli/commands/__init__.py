@@ -1,0 +1,1 @@
+"""The commands: the options and the help of each, light to import."""

@@ -1,0 +1,34 @@
+"""``pacboost ask``: what does a model say to this, how sure is it, and why?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pacboost.cli import options
+
+
+@click.command(
+    epilog=options.example(
+        'pacboost ask intents.pacb "I lost my card"',
+        "pacboost ask income.pacb age=37 education=Masters hours_per_week=50",
+        "pacboost ask intents.pacb < questions.txt",
+    )
+)
+@options.model_file
+@click.argument("question", nargs=-1)
+@click.option("--top", default=5, show_default=True, help="How many grounds to show.")
+@options.abstain_below
+@options.as_json
+def command(
+    model: Path, question: tuple[str, ...], top: int, abstain_below: float | None, as_json: bool
+) -> None:
+    """Ask a model about one text, or about one row as COLUMN=VALUE.
+
+    Shows the answer, the model's probability for it, and what spoke for and against it. Columns
+    that are not named are missing. Without a question, each line of the standard input is one.
+    """
+    from pacboost.cli.actions.ask import run_ask
+
+    run_ask(model, question, top=top, abstain_below=abstain_below, as_json=as_json)

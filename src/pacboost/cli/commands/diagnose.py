@@ -1,0 +1,68 @@
+"""``pacboost diagnose``: is there an edge for boosting to work with?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pacboost.cli import options
+from pacboost.cli.group import the_answer_is_no
+
+
+@click.command(epilog=options.example("pacboost diagnose adult.csv --target income"))
+@options.data_file
+@options.target
+@click.option("--label", help="With more than two classes: this one against the others.")
+@options.categories
+@options.drop
+@options.delta
+@options.seed
+@options.as_json
+def command(
+    data: Path,
+    target: str,
+    label: str | None,
+    categories: bool,
+    drop: tuple[str, ...],
+    delta: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Measure the edge of decision stumps on the distributions that boosting makes.
+
+    Half of the rows are boosted for a while; the other half tells how good fresh rules are on the
+    rows that are hard by then. Ends with 1 if they are no better than guessing.
+    """
+    from pacboost.cli.inputs.examples import read_examples
+    from pacboost.cli.output import print_json, print_parts, working
+    from pacboost.errors import ParameterError
+    from pacboost.questions.diagnose import diagnose
+
+    examples = read_examples(data, target, drop, categories=categories)
+    y: Any = examples.labels
+    if label is not None:
+        named = [str(one) for one in y.tolist()]
+        if label not in named:
+            raise ParameterError(
+                f"--label is {label!r}; the labels are {', '.join(sorted(set(named)))}"
+            )
+        y = [one == label for one in named]
+    elif len(set(y.tolist())) > 2:
+        shown = ", ".join(sorted({str(one) for one in y.tolist()})[:10])
+        raise ParameterError(
+            f"column {target!r} holds {len(set(y.tolist()))} classes; edges are measured for one "
+            f"against the others: name it by --label, one of {shown}"
+        )
+    with working("measuring"):
+        found = diagnose(None, examples.table, y, delta=delta, seed=seed)
+    hopeless = max(stage.upper for stage in found.stages) <= 0
+    if as_json:
+        stages = [asdict(stage) for stage in found.stages]
+        print_json({"sentence": found.sentence, "delta": delta, "stages": stages})
+    else:
+        print_parts(str(found))
+    if hopeless:
+        raise the_answer_is_no()

@@ -1,0 +1,45 @@
+"""``pacboost export``: a model for places where pacboost is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pacboost.cli import options
+
+KINDS = ("python", "c", "onnx")
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost export income.pacb --output income.py",
+        "pacboost export income.pacb --to onnx --output income.onnx",
+    )
+)
+@options.model_file
+@click.option(
+    "--to",
+    type=click.Choice(KINDS),
+    help="What to write.  [default: by the ending of --output]",
+)
+@click.option("--output", "-o", type=options.FILE, required=True, help="Write it to this file.")
+@options.as_json
+def command(model: Path, to: str | None, output: Path, as_json: bool) -> None:
+    """Write a model as Python or C code that needs nothing else, or as ONNX.
+
+    What it writes predicts as the model does.
+    """
+    from pacboost.cli.inputs.model_files import check_output, load
+    from pacboost.cli.output import print_json, working
+    from pacboost.models.export.export import export
+
+    check_output(output, model)
+    fitted = load(model)
+    with working("writing"):
+        export(fitted, output, to)
+    if as_json:
+        size = output.stat().st_size
+        print_json({"model": model, "output": output, "bytes": size})
+    else:
+        click.echo(f"The model is in {output}, and needs no pacboost there.")

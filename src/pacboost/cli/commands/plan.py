@@ -1,0 +1,110 @@
+"""``pacboost plan``: one command for each question, with the question's own parameters."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pacboost.cli import options
+
+EXAMPLES = {
+    "finite": "--epsilon 0.1 --delta 0.05 --size 1000",
+    "vc": "--epsilon 0.1 --delta 0.05 --dimension 4",
+    "rectangle": "--epsilon 0.1 --delta 0.05 --dimensions 2",
+    "stumps": "--epsilon 0.1 --delta 0.05 --features 20",
+    "rounds": "--edge 0.4 --rows 100",
+    "filtering": "--epsilon 0.1 --delta 0.05 --edge 0.2 --threshold 0.75",
+    "confidence": "--failure 0.9 --delta 0.05 --epsilon 0.1 --gap 0.1",
+    "resample": "--edge 0.2 --delta 0.05 --rounds 100 --log-size 8",
+    "holdout": "--epsilon 0.1 --delta 0.05 --error 0.05 --power 0.9",
+    "no_free_lunch": "--domain 1024",
+    "strong": "--epsilon 0.1 --delta 0.05 --edge 0.4 --dimension 3",
+}
+
+
+class Questions(click.Group):
+    """Commands made from the functions of questions/plan.py when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the questions."""
+        from pacboost.questions.plan import QUESTIONS
+
+        return list(QUESTIONS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Make the command of a question."""
+        from pacboost.questions.plan import QUESTIONS
+
+        ask: Any = QUESTIONS.get(cmd_name)
+        if ask is None:
+            return None
+        own: list[click.Parameter] = [
+            _option(parameter) for parameter in inspect.signature(ask).parameters.values()
+        ]
+        own += [
+            click.Option(
+                ["--plot"],
+                type=options.FILE,
+                help="Draw the answer against the first parameter into this file.",
+            ),
+            click.Option(["--json", "as_json"], is_flag=True, help=options.JSON),
+        ]
+
+        def answer(as_json: bool, plot: Path | None, **given: Any) -> None:
+            _answer(ask, given, as_json, plot)
+
+        return click.Command(
+            cmd_name,
+            callback=answer,
+            params=own,
+            help=_first_line(ask),
+            epilog=options.example(f"pacboost plan {cmd_name} {EXAMPLES[cmd_name]}"),
+        )
+
+
+@click.group(
+    cls=Questions,
+    epilog=options.example(
+        "pacboost plan holdout --epsilon 0.05 --delta 0.05 --error 0.03",
+        "pacboost plan rectangle --epsilon 0.1 --delta 0.05 --dimensions 2 --json",
+    ),
+)
+def command() -> None:
+    """Say how many examples, rounds, draws or runs are needed."""
+
+
+def _option(parameter: inspect.Parameter) -> click.Option:
+    kind = int if "int" in str(parameter.annotation) else float
+    required = parameter.default is inspect.Parameter.empty
+    name = f"--{parameter.name.replace('_', '-')}"
+    if required:
+        return click.Option([name], type=kind, required=True)
+    return click.Option([name], type=kind, default=parameter.default, show_default=True)
+
+
+def _first_line(ask: Any) -> str:
+    return (inspect.getdoc(ask) or "").splitlines()[0]
+
+
+def _answer(ask: Any, given: dict[str, Any], as_json: bool, plot: Path | None) -> None:
+    found = ask(**given)
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        from rich.table import Table
+
+        from pacboost.cli.output import print_parts
+
+        table = Table(title=found.question, title_justify="left", show_header=False)
+        for name, text in found.facts():
+            table.add_row(name, text)
+        print_parts(table)
+    if plot is not None:
+        from pacboost.questions import needs
+        from pacboost.reports.plots import plan_curve
+
+        with needs.skipped():  # the curve shows what is proved, and is asked for at many points
+            plan_curve(ask, given, plot)

@@ -1,0 +1,54 @@
+"""``pacboost report``: all there is to say about a model, on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pacboost.cli import options
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost report income.pacb",
+        "pacboost report income.pacb --data fresh.csv --target income --output income.html",
+    )
+)
+@options.model_file
+@options.output("Write the page to this file.  [default: the model's name with .html]")
+@click.option("--data", type=options.FILE, help="Rows with labels, to show margins and mistakes.")
+@click.option("--target", metavar="COLUMN", help="The column of --data that holds the labels.")
+@options.text
+@options.drop
+@options.as_json
+def command(
+    model: Path,
+    output: Path | None,
+    data: Path | None,
+    target: str | None,
+    text: tuple[str, ...],
+    drop: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Write one HTML page about a model, which needs no network and opens anywhere.
+
+    It has the certificate, the rounds, the rules; with --data and --target also margins,
+    calibration, the confusion matrix and the hardest rows.
+    """
+    from pacboost.cli.inputs.model_files import check_output, load
+    from pacboost.cli.inputs.rows import read_all
+    from pacboost.cli.output import print_json, working
+
+    if (data is None) != (target is None):
+        raise click.UsageError("--data and --target go together")
+    path = output or model.with_suffix(".html")
+    check_output(path, model, *([] if data is None else [data]))
+    fitted = load(model)
+    rows = () if data is None else read_all(fitted, data, str(target), text, drop)[:2]
+    with working("writing the page"):
+        fitted.report(path, *rows)
+    if as_json:
+        print_json({"model": model, "output": path, "bytes": path.stat().st_size})
+    else:
+        click.echo(f"The report is in {path}. Open it in a browser.")

@@ -1,0 +1,49 @@
+"""``pacboost verify``: does the certificate in a model file stand?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pacboost.cli import options
+from pacboost.cli.group import the_answer_is_no
+
+if TYPE_CHECKING:
+    from pacboost.questions.verify import Check
+
+
+@click.command(epilog=options.example("pacboost verify income.pacb"))
+@options.model_file
+@options.as_json
+def command(model: Path, as_json: bool) -> None:
+    """Recompute the certificate of a saved model, without its data.
+
+    Ends with 1 if it does not stand, or if something could not be checked. What no check without
+    data can find: mistakes that were counted wrongly from the start.
+    """
+    from pacboost.cli.output import print_json
+    from pacboost.questions.verify import verify
+
+    checks = verify(model)
+    stands = all(check.holds for check in checks)
+    if as_json:
+        looked = [asdict(check) for check in checks]
+        print_json({"model": model, "stands": stands, "checks": looked})
+    else:
+        for check in checks:
+            found = "holds" if check.holds else "FAILS" if check.checked else "?    "
+            click.echo(f"{found}  {check.name}: {check.words}")
+        click.echo(f"{model}: {_answer(checks)}.")
+    if not stands:
+        raise the_answer_is_no()
+
+
+def _answer(checks: list[Check]) -> str:
+    if all(check.holds for check in checks):
+        return "the certificate stands"
+    if all(check.holds or not check.checked for check in checks):
+        return "what could be checked of the certificate holds, but not all of it could be checked"
+    return "the certificate does not stand"

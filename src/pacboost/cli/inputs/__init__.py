@@ -1,0 +1,1 @@
+"""Files, rows and models as the commands read them."""

@@ -1,0 +1,145 @@
+"""Rows of a file as a fitted model wants them: its columns, its levels, its kind of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.cli.inputs.cells import Cells, blocks, whole
+from pacboost.cli.output import working
+from pacboost.errors import DataError, FileError
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.columns import Columns
+from pacboost.sources.conditions import Conditions, LevelConditions, TextConditions
+from pacboost.sources.levels import Levels
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.text import TextFeatures
+
+
+class Reader:
+    """Reads for one model; ``others`` are columns of the file that are no features."""
+
+    def __init__(self, model: Any, text: Sequence[str] = (), others: Sequence[str] = ()) -> None:
+        self._model, self._text, self._others = model, tuple(text), set(others)
+
+    def rows(self, cells: Cells) -> Any:
+        """Give what the model's ``predict`` takes."""
+        features = text_features(self._model)
+        if isinstance(features, MixedFeatures):
+            return Columns({own.name: _column(cells, own) for own in features.columns})
+        if features is not None:
+            return list(cells.of(self._text_column(cells)))
+        names = column_names(self._model)
+        return table(cells, names or self._in_order(cells), self._model.levels_, named=bool(names))
+
+    def _text_column(self, cells: Cells) -> str:
+        if self._text:
+            return self._text[0]
+        left = [name for name in cells.columns if name not in self._others]
+        if len(left) != 1:
+            raise FileError(
+                f"{cells.path}: the model reads texts; name the column that holds them by --text. "
+                f"The columns are {', '.join(map(repr, cells.columns))}"
+            )
+        return left[0]
+
+    def _in_order(self, cells: Cells) -> tuple[str, ...]:
+        """Take the columns as they stand, for a model that was fitted on columns without names."""
+        left = tuple(name for name in cells.columns if name not in self._others)
+        if len(left) != self._model.n_features_in_:
+            raise FileError(
+                f"{cells.path}: has {len(left)} columns of features, and the model wants "
+                f"{self._model.n_features_in_} (it knows no names of columns). Name those that are "
+                "none by --target or --drop"
+            )
+        return left
+
+
+def _column(cells: Cells, asked: Conditions) -> NDArray[Any]:
+    """Read a column of a mixed table as the fit did."""
+    if isinstance(asked, TextConditions):
+        return cells.levels(asked.name)
+    if isinstance(asked, LevelConditions):
+        return _like(cells.levels(asked.name), asked.levels)
+    return cells.numbers(asked.name)
+
+
+def text_features(model: Any) -> TextFeatures | MixedFeatures | None:
+    """Give how a model reads texts, if it does."""
+    features: TextFeatures | MixedFeatures | None
+    features = getattr(getattr(model, "model_", None), "text", None)
+    return features
+
+
+def lone_text(model: Any) -> str | None:
+    """Name the column of a model whose rows are one text each; any name will do for some."""
+    features = text_features(model)
+    if isinstance(features, MixedFeatures):
+        return features.text[0] if features.text == features.names else None
+    return None if features is None else "text"
+
+
+def column_names(model: Any) -> tuple[str, ...]:
+    """Give the names of the columns that a model was fitted on, if they had names."""
+    features = text_features(model)
+    if features is not None:
+        return features.names if isinstance(features, MixedFeatures) else ()
+    return tuple(str(name) for name in getattr(model, "feature_names_in_", ()))
+
+
+def table(cells: Cells, names: Sequence[str], levels: Levels, *, named: bool = True) -> ArrayTable:
+    """Read these columns, numbering levels as the fit did; levels it has not seen are missing."""
+    values = np.empty((cells.n_rows, len(names)))
+    for j, name in enumerate(names):
+        if j in levels:
+            given = cells.levels(name)
+            values[:, j] = levels.numbers(j, _like(given, levels.columns[j]), repr(name))
+        else:
+            values[:, j] = cells.numbers(name)
+    return ArrayTable(values, tuple(names) if named else None, levels)
+
+
+def _like(cells: NDArray[Any], known: Sequence[Any]) -> NDArray[Any]:
+    """Turn text into the kind of the levels: a fit in Python may have had numbers."""
+    if not known or isinstance(known[0], str):
+        return cells
+    by_text: Mapping[str, Any] = {str(level).lower(): level for level in known}
+    return np.array([None if c is None else by_text.get(c.lower()) for c in cells], dtype=object)
+
+
+def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[Any]:
+    """Read labels as the classes are, numbers or text; one that is no class stays a mistake.
+
+    >>> labels(["1", "0.0", "7"], np.array([0, 1]), "y").tolist()
+    [1, 0, 7]
+    """
+    found = np.array(texts)
+    if classes.dtype.kind in "iuf":
+        with suppress(ValueError):
+            found = np.array([float(text) for text in texts])
+            found = found.astype(np.int64) if (found == np.rint(found)).all() else found
+    elif classes.dtype.kind == "b":
+        found = np.array([text.lower() == "true" for text in texts])
+    known = set(classes.tolist())
+    if not any(label in known for label in found.tolist()):
+        shown = ", ".join(map(repr, classes.tolist()[:5]))
+        raise DataError(
+            f"column {target!r} holds none of the classes that the model knows: {shown}; it holds "
+            f"{texts[0]!r}. Name the column that holds the labels by --target"
+        )
+    return found
+
+
+def read_all(
+    model: Any, data: Path, target: str, text: Sequence[str], others: Sequence[str]
+) -> tuple[Any, NDArray[Any], Cells]:
+    """Read a whole file with labels: what the model takes, the label of each row, all cells."""
+    with working(f"reading {data.name}"):
+        cells = whole(list(blocks(data)))
+        X = Reader(model, text, [target, *others]).rows(cells)
+        return X, labels(cells.labels(target), model.classes_, target), cells

@@ -1,0 +1,112 @@
+"""From the parameters of bagging to bags, and to a maker of members."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ParameterError
+from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
+from pacboost.learners.learner import Learner
+from pacboost.learners.sklearn import SklearnLearner
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.sample import Sample
+from pacboost.sources.table import SomeRows, Table
+from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.forest import Limits, TreeMaker
+from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker
+from pacboost.training.bags.out_of_bag import Settling
+
+MOST_BINS = 255
+"""Trees with pure leaves are grown on codes of one byte."""
+ROWS_FOR_BINS = 256
+"""From fewer rows the bins would be coarse."""
+
+
+def draws(asked: Any, table: Table, seed: int) -> Bags:
+    """Read how many rows and features are drawn for a bag."""
+    rows = _part("max_samples", asked.max_samples, table.n_rows, repeats=asked.bootstrap)
+    columns, repeats = table.n_columns, bool(asked.bootstrap_features)
+    kept = _part("max_features", asked.max_features, columns, repeats=repeats)
+    return Bags(table.n_rows, rows, columns, kept, seed, bool(asked.bootstrap), repeats)
+
+
+def choose_maker(
+    asked: Any,
+    learner: Learner | None,
+    sample: Sample,
+    targets: NDArray[Any],
+    classes: int,
+    bags: Bags,
+) -> tuple[Maker, NDArray[np.bool_] | None]:
+    """Choose how members are made; also tell which rows may be counted out of bag, if not all.
+
+    Bins of all rows have looked at rows outside the bags. So where those shall certify, some rows
+    give the bins and are not counted: a tenth, or a third where that is less than 256.
+    """
+    most_bins = integer("max_bins", asked.max_bins)
+    some_features = bags.kept < bags.columns or bags.features_replaced
+    if learner is None and some_features:
+        learner = SklearnLearner(asked._default())
+    if isinstance(learner, SklearnLearner):
+        return BoxMaker(learner.estimator, sample, targets, classes), None
+    if learner is not None and (some_features or not learner.codes):
+        return RowsMaker(learner, most_bins, sample, targets, classes), None
+    if learner is None and most_bins > MOST_BINS:
+        raise ParameterError(f"max_bins is {most_bins}; for trees it may be 2 to {MOST_BINS}")
+    counted, table = None, sample.table
+    if asked._certifies_outside:
+        counted = rows_to_count(bags.rows, bags.seed)
+        table = SomeRows(table, np.flatnonzero(~counted))
+    coded = replace(sample, bins=fit_bins(table, most_bins))
+    if learner is None:
+        return TreeMaker(
+            coded, targets, classes, Limits(bags.columns), hard=True, drawn=bags.drawn
+        ), counted
+    return CodesMaker(learner, coded, targets, classes), counted
+
+
+def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:
+    """Choose the rows that may certify out of bag; the others give the bins."""
+    generator = np.random.default_rng((seed, 2**32))  # no bag has this number
+    size = max(1, rows // 10, min(rows // 3, ROWS_FOR_BINS))
+    counted = np.ones(rows, dtype=np.bool_)
+    counted[generator.permutation(rows)[:size]] = False
+    return counted
+
+
+def refuse_no_bags(bags: Bags) -> None:
+    """Raise if members shall be asked about rows outside their bags, and there are none."""
+    if bags.hold_all:
+        raise ParameterError(
+            "oob_score, settle and certify='oob' ask members about rows outside their bags, and "
+            f"every bag holds all rows (n_samples={bags.rows}); set bootstrap=True or max_samples "
+            "below 1, or oob_score=False, settle=None and certify=None"
+        )
+
+
+def settling(asked: Any) -> Settling | None:
+    """Read when the run stops because its error has come to rest."""
+    return None if asked.settle is None else Settling(positive_integer("settle", asked.settle))
+
+
+def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
+    """Read a share or a number of the rows or features."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        count = positive_integer(name, value)
+    else:
+        share = real_number(name, value)
+        if not 0 < share <= 1:
+            raise ParameterError(
+                f"{name} is {share}; it must be a share in (0, 1], or a whole number from 1 on"
+            )
+        count = max(1, round(share * whole))
+    if count > whole and not repeats:
+        raise ParameterError(
+            f"{name} is {count}, but there are {whole} to draw from, and none is drawn twice; give "
+            "fewer, or draw with replacement"
+        )
+    return count

@@ -1,0 +1,141 @@
+"""Bagged regressors behind the scikit-learn API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, is_classifier
+from sklearn.metrics import r2_score
+from sklearn.tree import DecisionTreeRegressor
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.bagging.base import BaggingBase, Callback
+from pacboost.estimators.inputs.examples import Examples, read_numbers
+from pacboost.learners.learner import Learner
+from pacboost.learners.sklearn import SklearnLearner
+from pacboost.training.bags.bagging import Bagging
+from pacboost.training.bags.bags import Bags
+from pacboost.training.bags.out_of_bag import Averages
+
+
+class BaggingRegressor(BaggingBase, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """The average of members, each made from a bag of rows of its own (Breiman 1996).
+
+    There is no certificate: the theorems of pacboost are about errors, and a number is never simply
+    right or wrong.
+
+    Parameters
+    ----------
+    estimator : learner, default=None
+        A scikit-learn regressor, "stump" or "tree", or a tree or stump of pacboost. None: a tree
+        grown until its leaves are pure, as in a forest (with some of the features only, one of
+        scikit-learn's).
+    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, settle
+        As in BaggingClassifier; the error that settles is the mean squared error out of bag.
+    max_bins, warm_start, callbacks, n_jobs, random_state, verbose : as in BaggingClassifier
+
+    Attributes
+    ----------
+    estimators_, estimators_features_, n_features_in_, feature_names_in_, stopped_
+        As in BaggingClassifier.
+    oob_prediction_ : array of shape (rows,)
+        Average of the members that did not see a row; NaN for rows that are in every bag.
+    oob_score_ : float
+        R² of these averages: an estimate, no bound.
+
+    Examples
+    --------
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = np.sin(9 * X[:, 0])
+    >>> round(BaggingRegressor(random_state=0).fit(X, y).oob_score_, 3)
+    0.999
+    """
+
+    oob_score_: float
+    oob_prediction_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        max_samples: float = 1.0,
+        max_features: float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool | None = None,
+        settle: int | None = None,
+        max_bins: int = 255,
+        warm_start: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.settle = settle
+        self.max_bins = max_bins
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Average what the members predict."""
+        total: NDArray[np.float64] = np.zeros(1)
+        for predicted in self._answers(X):  # in order, so that the sum comes out alike
+            total = total + predicted
+        return total / len(self._members)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Refuses: a number is never simply right or wrong."""
+        raise NotCertified(
+            "the certificates bound how often a vote of classes errs; numbers are never simply "
+            "right or wrong. Bag classifiers, or look at oob_score_, which is an estimate"
+        )
+
+    def _read(self, X: Any, y: Any) -> Examples:
+        return read_numbers(self, X, y, None)
+
+    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+        assert examples.targets is not None
+        return examples.targets, 0
+
+    def _default(self) -> Any:
+        return DecisionTreeRegressor()
+
+    def _learner(self) -> Learner:
+        learner = super()._learner()
+        if isinstance(learner, SklearnLearner) and is_classifier(learner.estimator):
+            raise ParameterError(
+                f"estimator is {learner.estimator!r}, which names classes; take a regressor, or "
+                "BaggingClassifier"
+            )
+        return learner
+
+    def _tell_outside(
+        self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
+    ) -> Averages:
+        return Averages(targets)
+
+    def _keep(self, run: Bagging) -> None:
+        super()._keep(run)
+        for name in ("oob_score_", "oob_prediction_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if isinstance(run.outside, Averages):
+            self.oob_prediction_ = run.outside.mean()
+            seen = run.outside.counts > 0
+            if np.count_nonzero(seen) > 1:
+                self.oob_score_ = r2_score(run.outside.truth[seen], self.oob_prediction_[seen])

@@ -1,0 +1,187 @@
+"""AdaBoost behind the scikit-learn API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.fit import Callback, Recipe
+from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.parameters import positive_integer, real_number
+from pacboost.learners.choose import as_learner
+from pacboost.numerics.exact import MOST_VOTE
+
+
+class AdaBoostClassifier(Boosting):
+    """AdaBoost, with the proof of its training error: ``BoostClassifier`` by its oldest name.
+
+    Without an estimator it boosts decision stumps on binned features: fast, exact in its sums, the
+    same for any number of threads, and at home with missing values (NaN).
+
+    Parameters
+    ----------
+    estimator : None, learner, scikit-learn classifier or function, default=None
+        The weak learner. None means stumps. A scikit-learn classifier is fitted with sample weights
+        where it takes them, on a weighted draw elsewhere. A function is called as
+        ``f(X, y, weights)`` with y in {-1, +1} (class numbers, if there are more than two) and
+        returns a function of rows.
+    n_estimators : int, default=50
+        The most rounds to run.
+    learning_rate : float, default=1.0
+        Scales every vote. The certificate stays valid: it uses what each round really did.
+    random_state : int, RandomState or None, default=None
+        Seed for resampling, for the validation split, and for weak learners that use chance.
+    resample : bool or int, default=False
+        Train the weak learner on a draw from D_t (as many rows as there are, or this many) instead
+        of on the weighted sample. The error and the update use the full sample either way.
+    max_bins : int, default=255
+        The most bins of values per feature, up to 65,535. A feature with no more distinct values
+        (told apart as 32-bit floats) is represented exactly.
+    max_vote : float or None, default=None
+        Caps every vote.
+    confidence_rated : bool, default=False
+        Give each cell of a rule a vote of its own (Real AdaBoost) instead of one to the rule.
+    multiclass : "mh", "m1" or "samme", default="mh"
+        How more than two classes are met; several labels a row (a 0/1 matrix y) take "mh". See
+        boosters/adaboost.py. "samme" is scikit-learn's way, and has no training certificate.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns split by sets of levels: text and category columns, or those named or numbered.
+    early_stopping : bool, default=False
+        Hold ``validation_fraction`` of the rows back, stop when ``eval_metric`` on them has not
+        improved by more than ``tol`` for ``n_iter_no_change`` rounds, and keep the best round.
+        Passing ``X_val`` to fit does the same on rows of your own. All validation rows count
+        alike, whatever their weight.
+    validation_fraction : float, default=0.1
+    n_iter_no_change : int, default=10
+    tol : float, default=0.0
+    eval_metric : str or function, default="error"
+        "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores) that gets
+        smaller as the fit gets better.
+    certify : "holdout", "train" or None, default=None
+        What ``certificate_`` speaks of. None: the training error, without assumptions.
+        "holdout": the error on new examples, by a random share of the rows that is held back
+        before anything is learned: classes, levels and kinds of columns come from the other rows.
+        "train": the error on new examples, by the rows it was trained on: that share gives bins,
+        levels, kinds of columns and classes, the votes are rounded to small whole numbers, and
+        ``choices_`` shows what rounding costs. The smallest bound is deployed first; it may err
+        more than others, so look and ``choose``.
+    calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
+        Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
+    holdout : float, default=0.2
+        The share of rows that ``certify`` sets apart.
+    delta : float, default=0.05
+        The probability with which the certificate may fail.
+    warm_start : bool, default=False
+        Go on from the last fit: it ends as one longer run would have. With ``certify="holdout"``
+        the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
+    callbacks : sequence of functions, default=None
+        Each is called with every ``Round``; a true answer stops the run.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    ledger_ : Ledger
+        What the loop measured in every round.
+    certificate_ : Certificate
+        The training-error theorem applied to this run, or what ``certify`` asks for.
+    answering_ : Answering
+        With ``certify="holdout"``: the error among the answered, if ``answer`` leaves out rows that
+        the vote is not sure of.
+    choices_ : list of Choice
+        With ``certify="train"``: every vote that may be deployed, with bound and error estimate.
+    votes_ : ndarray
+        The vote of every rule, ½ ln((1 - error)/error) unless scaled or capped.
+    estimators_, estimator_weights_, estimator_errors_ : as in scikit-learn
+        ``estimator_weights_`` is twice ``votes_``, which is scikit-learn's convention.
+    classes_, n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from pacboost import AdaBoostClassifier
+    >>> from pacboost.sources.toy import ten_points
+    >>> X, y = ten_points()
+    >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    >>> model.votes_.round(4).tolist()
+    [0.4236, 0.6496, 0.9229]
+    >>> round(model.certificate_.value, 4), model.score(X, y)
+    (0.5162, 1.0)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        random_state: Any = None,
+        *,
+        resample: bool | int = False,
+        max_bins: int = 255,
+        max_vote: float | None = None,
+        confidence_rated: bool = False,
+        multiclass: str = "mh",
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 0.0,
+        eval_metric: Any = "error",
+        calibrate: str | None = None,
+        certify: str | None = None,
+        holdout: float = 0.2,
+        delta: float = 0.05,
+        warm_start: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.resample = resample
+        self.max_bins = max_bins
+        self.max_vote = max_vote
+        self.confidence_rated = confidence_rated
+        self.multiclass = multiclass
+        self.categorical_features = categorical_features
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.eval_metric = eval_metric
+        self.calibrate = calibrate
+        self.certify = certify
+        self.holdout = holdout
+        self.delta = delta
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _means(self, examples: Examples) -> Recipe:
+        """AdaBoost with the learner given."""
+        cap = MOST_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
+        booster = AdaBoost(
+            real_number("learning_rate", self.learning_rate),
+            cap,
+            bool(self.confidence_rated),
+            self.multiclass,
+            classes=max(2, self.classes_.size),
+        )
+        rounds = positive_integer("n_estimators", self.n_estimators)
+        return Recipe(as_learner(self.estimator), booster, rounds, self._resample_size(examples))
+
+    def _inner_estimator(self) -> Any:
+        return self.estimator
+
+    def _resample_size(self, examples: Examples) -> int:
+        if isinstance(self.resample, (bool, np.bool_)):
+            return -1 if self.resample else 0
+        return positive_integer("resample", self.resample)

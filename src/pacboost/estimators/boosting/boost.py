@@ -1,0 +1,221 @@
+"""Any booster with any learner, behind the scikit-learn API."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.choose import as_booster
+from pacboost.boosters.base.filtering_booster import FilteringBooster
+from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.logit import Logit
+from pacboost.errors import ParameterError
+from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.fit import Callback, Recipe
+from pacboost.estimators.fitting.nested_parameters import NestedMixin, named, with_fields
+from pacboost.estimators.fitting.tree_parameters import ROWS_TO_SPARE, TreesMixin
+from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.parameters import real_number
+from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
+from pacboost.learners.tree import Tree
+
+FEW_CLASSES = 3
+"""With more, trees are larger unless told otherwise."""
+
+
+class BoostClassifier(NestedMixin, TreesMixin, Boosting):
+    """Boost any weak learner by any rule: fast, accurate, and with a bound for every round.
+
+    Parameters
+    ----------
+    booster : str or booster, default="logit"
+        "adaboost", "logit", "gentle" or "mada", or an object such as ``AdaBoost(max_vote=2)``; with
+        smooth weights "filter_boost", "measure", "smooth" or "projection"; for the largest margin
+        "adaboost_v" or "arc_gv", for the largest soft margin "lp", "total", "soft", "erlp",
+        "corrective_erlp" or "mlp"; "majority", "brown" and "graph_separation".
+    learner : str, learner, scikit-learn classifier or function, default="tree"
+        "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
+        black boxes.
+    n_rounds : int, default=None
+        The most rounds to run; ``n_estimators`` means the same. None: 180, or 100 for more than
+        three classes and fewer than 25,000 rows; for "majority" as many as the promise takes.
+    shrinkage : float, default=None
+        Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1, from
+        25,000 rows on 0.2; 1 for other learners, or what the booster object says.
+    subsample : float, default=1.0
+        The share of rows, drawn anew each round, that the learner looks at.
+    max_leaves, max_depth, min_leaf_rows, max_features : default=None
+        Set these of the tree; None leaves them as they are: 31 leaves, any depth, 20 rows, all
+        features; with K > 3 classes 16 K leaves, up to 127, and half of the features at each split.
+    monotone_constraints : mapping, sequence or None, default=None
+        +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
+        the score may only rise or only fall. Two classes only.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns split by sets of levels: text and category columns, or those named or numbered.
+        Levels not seen in fit are treated as missing.
+    l2 : float, default=None
+        For "logit": rows' worth of weight that holds every leaf back. None: 1, or what the booster
+        object says.
+    multiclass : "mh", "m1", "samme" or None, default=None
+        For "adaboost": how more than two classes are met; several labels a row take "mh".
+    max_bins : int, default=255
+    early_stopping : bool, "refit" or "auto", default="auto"
+        Hold ``validation_fraction`` of the rows back (class by class), stop when ``eval_metric`` on
+        them has not improved for ``n_iter_no_change`` rounds, and keep the best round. "refit" then
+        boosts on all rows, a tenth more rounds. "auto": True from 25,000 rows
+        on. Passing ``X_val`` to fit stops by rows of your own.
+    validation_fraction, n_iter_no_change, tol : default=0.1, 20 and 0.0
+    eval_metric : str or function, default="log_loss"
+        "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
+        classes of (labels, scores), that gets smaller as the fit gets better.
+    class_weight : mapping, "balanced" or None, default=None
+    calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
+        Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
+        ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
+        which suits many classes with few rows each.
+    certify, holdout, delta, warm_start, callbacks, random_state, n_jobs, verbose :
+        as in AdaBoostClassifier.
+
+    Attributes
+    ----------
+    ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
+    levels_ : the levels of categorical columns
+    calibration_error_ : expected calibration error on rows calibrated by others, or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = BoostClassifier(n_rounds=20, random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.95, model.certificate_.value >= 1 - model.score(X, y)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        booster: Any = "logit",
+        learner: Any = "tree",
+        n_rounds: int | None = None,
+        shrinkage: float | None = None,
+        subsample: float = 1.0,
+        *,
+        n_estimators: int | None = None,
+        learning_rate: float | None = None,
+        max_leaves: int | None = None,
+        max_depth: int | None = None,
+        min_leaf_rows: float | None = None,
+        max_features: float | None = None,
+        monotone_constraints: Any = None,
+        categorical_features: Any = "from_dtype",
+        l2: float | None = None,
+        multiclass: str | None = None,
+        max_bins: int = 255,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 20,
+        tol: float = 0.0,
+        eval_metric: Any = "log_loss",
+        class_weight: Any = None,
+        calibrate: str | None = None,
+        certify: str | None = None,
+        holdout: float = 0.2,
+        delta: float = 0.05,
+        warm_start: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.booster = booster
+        self.learner = learner
+        self.n_rounds = n_rounds
+        self.shrinkage = shrinkage
+        self.subsample = subsample
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.min_leaf_rows = min_leaf_rows
+        self.max_features = max_features
+        self.monotone_constraints = monotone_constraints
+        self.categorical_features = categorical_features
+        self.l2 = l2
+        self.multiclass = multiclass
+        self.max_bins = max_bins
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.eval_metric = eval_metric
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.certify = certify
+        self.holdout = holdout
+        self.delta = delta
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _means(self, examples: Examples) -> Recipe:
+        learner = self._learner(examples)
+        many = examples.n_rows >= ROWS_TO_SPARE
+        rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
+        booster = self._booster(learner, 0.2 if many else 0.1)
+        settled = booster.last_round if isinstance(booster, FilteringBooster) else math.inf
+        rounds = int(settled) if math.isfinite(settled) else rounds
+        return Recipe(learner, booster, self._rounds(rounds), 0, self._share())
+
+    def _learner(self, examples: Examples) -> Learner:
+        changes = self._tree_changes(examples)
+        if "monotone" in changes and examples.signs.shape[1] > 1:
+            raise ParameterError(
+                "monotone_constraints are for two classes: with more, no score alone decides"
+            )
+        choice, own = named(self.learner)
+        classes = examples.signs.shape[1]
+        if choice == "tree" and classes > FEW_CLASSES:  # one tree speaks for all of them
+            changes = {"max_leaves": min(127, 16 * classes), "max_features": 0.5, **changes}
+        learner = as_learner(choice, "learner")
+        changes |= own
+        return with_fields(learner, changes, "learner") if changes else learner
+
+    def _booster(self, learner: Learner, rate_of_trees: float) -> Booster[Any]:
+        choice, own = named(self.booster)
+        booster = as_booster(choice)
+        multiclass = own.get("multiclass", self.multiclass)
+        changes: dict[str, Any] = {}
+        if isinstance(choice, str):
+            if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
+                changes["learning_rate"] = rate_of_trees
+            if isinstance(booster, Logit):
+                changes |= {"prior": True, "l2": 1.0}
+            if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
+                changes["confidence_rated"] = multiclass in (None, "mh")
+        if isinstance(booster, AdaBoost):
+            changes["classes"] = max(2, self.classes_.size)
+        rate = self._alias("shrinkage", "learning_rate")
+        if rate is not None:
+            changes["learning_rate"] = real_number("shrinkage", rate)
+        if self.l2 is not None:
+            changes["l2"] = real_number("l2", self.l2)
+        if self.multiclass is not None:
+            changes["multiclass"] = self.multiclass
+        return with_fields(booster, changes | own, "booster")  # type: ignore[no-any-return]
+
+    def _inner_estimator(self) -> Any:
+        return named(self.learner)[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        choice = named(self.booster)[0]
+        rules = BOOSTERS.get(choice, choice) if isinstance(choice, str) else choice
+        table = getattr(rules, "multiclass", "") == "two"  # graph separation's, of patterns
+        tags.classifier_tags.multi_class = not table
+        tags.classifier_tags.poor_score = table  # pure patterns heed no class weights
+        return tags

@@ -1,0 +1,149 @@
+"""Boosting by majority behind the scikit-learn API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.majority import Majority
+from pacboost.errors import ParameterError
+from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.fit import Callback, Recipe
+from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.parameters import positive_integer, real_number
+from pacboost.learners.choose import as_learner
+
+MOST_FOR_TABLE = 5_001
+"""A larger table than this would take more than 200 MB: (k + 1)² numbers of 8 bytes."""
+
+
+class BoostByMajority(Boosting):
+    """Freund's boosting by majority: promise an edge, and it takes the fewest rounds there can be.
+
+    The number of rounds follows from ``edge`` and ``epsilon`` before any row is seen, and every
+    rule has the same vote. If all rules keep the promise, the training error is at most epsilon
+    after the last round. If one breaks it by more than was to spare, the run stops and says which
+    edge the learner gave; the certificate then holds for the rounds that were done.
+    ``FilterBoostClassifier(booster="majority", edge=…, epsilon=…)`` does the same without storing
+    the rows.
+
+    Parameters
+    ----------
+    edge : float, default=0.1
+        What is promised: every rule has a weighted error of at most (1 - edge)/2.
+    epsilon : float, default=0.05
+        The training error to be reached.
+    learner : str, learner, scikit-learn classifier or function, default="tree"
+        "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
+        black boxes.
+    n_rounds : int or None, default=None
+        Stop after so many rounds, if that is earlier.
+    max_bins, categorical_features, class_weight, early_stopping, validation_fraction, \
+n_iter_no_change, tol, eval_metric, calibrate, certify, holdout, delta, warm_start, callbacks, \
+random_state, n_jobs, verbose :
+        as in BoostClassifier; ``early_stopping`` is off unless asked for.
+
+    Attributes
+    ----------
+    rounds_ : int
+        The rounds k that the promise takes.
+    potentials_ : ndarray of shape (k + 1, k + 1)
+        ``potentials_[i, r]`` is the chance that a row is lost which r of the first i rules got
+        right, if all others keep the promise and no more; NaN for r > i.
+    ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = BoostByMajority(edge=0.4, epsilon=0.1).fit(X, y)
+    >>> model.rounds_, round(float(model.potentials_[0, 0]), 4)
+    (9, 0.0988)
+    >>> model.ledger_.rounds[-1].training_error <= 0.1
+    True
+    """
+
+    _rounds_name = "n_rounds"
+
+    def __init__(
+        self,
+        edge: float = 0.1,
+        epsilon: float = 0.05,
+        learner: Any = "tree",
+        n_rounds: int | None = None,
+        *,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 20,
+        tol: float = 0.0,
+        eval_metric: Any = "error",
+        calibrate: str | None = None,
+        certify: str | None = None,
+        holdout: float = 0.2,
+        delta: float = 0.05,
+        warm_start: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.edge = edge
+        self.epsilon = epsilon
+        self.learner = learner
+        self.n_rounds = n_rounds
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.eval_metric = eval_metric
+        self.calibrate = calibrate
+        self.certify = certify
+        self.holdout = holdout
+        self.delta = delta
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _means(self, examples: Examples) -> Recipe:
+        self._promise = Majority(
+            real_number("edge", self.edge), real_number("epsilon", self.epsilon)
+        )
+        rounds = self._promise.rounds
+        if self.n_rounds is not None:
+            rounds = min(rounds, positive_integer("n_rounds", self.n_rounds))
+        return Recipe(as_learner(self.learner, "learner"), self._promise, rounds)
+
+    def _inner_estimator(self) -> Any:
+        return self.learner
+
+    @property
+    def rounds_(self) -> int:
+        """The rounds that the promise takes."""
+        self._fitted("rounds_")
+        return self._promise.rounds
+
+    @property
+    def potentials_(self) -> NDArray[np.float64]:
+        """The table of potentials."""
+        rounds = self.rounds_
+        if rounds > MOST_FOR_TABLE:
+            raise ParameterError(
+                f"the table of {rounds} rounds is too large: {8e-6 * (rounds + 1) ** 2:,.0f} MB, "
+                "and about 200 are allowed; Majority(edge, epsilon).potentials(i) of "
+                "pacboost.boosters.majority gives a line of it"
+            )
+        table = np.full((rounds + 1, rounds + 1), np.nan)
+        for i, line in enumerate(table):
+            line[: i + 1] = self._promise.potentials(i)
+        return table

@@ -1,0 +1,363 @@
+"""Boosting by filtering behind the scikit-learn API: arrays, files and streams alike."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_random_state, validate_data
+
+from pacboost.boosters.logit import Logit
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import DataError, NoEdgeWarning, NotCertified, OneClassWarning
+from pacboost.estimators.boosting.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
+from pacboost.estimators.boosting.filter_setup import FilterSetup
+from pacboost.estimators.fitted.vote import VoteClassifier
+from pacboost.estimators.fitting.nested_parameters import NestedMixin, named
+from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import callables
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses.digest import vote_digest
+from pacboost.kernels.threads import using
+from pacboost.models.file.checkpoint import load as load_checkpoint
+from pacboost.models.model import Model
+from pacboost.samples.copies import copies_in_array
+from pacboost.sources.levels import NO_LEVELS
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.oracles.pushed import PushedOracle
+
+CELLS_TO_CHECK = 2**22
+"""Arrays with more cells are not checked as a whole: only rows that are drawn are."""
+
+
+class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
+    """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
+
+    The cost of a round does not grow with the number of rows. ``fit`` takes arrays and data frames,
+    ``fit_source`` files of any size, databases, streams and worlds, ``partial_fit`` batches of a
+    stream that cannot be asked again.
+
+    Parameters
+    ----------
+    booster : str or booster, default="logit"
+        How examples are weighed; every weight is a chance to be kept: "logit", "measure", "mada",
+        "smooth", "projection" or "majority", whose rounds follow from ``edge`` and ``epsilon``.
+    learner : str, learner, scikit-learn classifier or function, default="tree"
+    edge : float, default=None
+        The correlation 1 - 2·error that the learner promises under every weighting. If given, the
+        theorems are followed: every round has a sample of its own, and each rule's
+        edge is tested on examples of its own ("logit" is then FilterBoost); rules that pass have at
+        least 0.4 times the promised edge, which boosters go by. None: samples are
+        boosted on as long as they represent the weights, with weights corrected for how they were
+        drawn; "measure", "smooth", "projection" and "majority" then assume 0.1.
+    epsilon : float, default=None
+        Stop once the error is surely at most this. None: stop by rounds and time alone.
+    delta : float, default=0.05
+        The probability with which what is certified may fail.
+    n_rounds : int, default=300
+        The most rounds. With ``partial_fit`` batches that come after them add one each.
+    shrinkage : float, default=None
+        Scales what every round adds; ``learning_rate`` means the same. None: 0.2 for trees, else 1.
+    sample_rows : int, default=None
+        The most rows that are kept at a time. None: 100,000, for stumps 50,000, or what ``memory``
+        leaves room for.
+    memory : str or int, default=None
+        The most memory that the process may hold, such as "2GB".
+    time_limit : str or float, default=None
+        Stop after so long, such as "60s"; what was learned is kept.
+    n_certify : int, default=None
+        How many rows are set apart, never learned from, and scored once by the final vote: the
+        certificate is about them. Of files and tables they are drawn from all rows, in a pass of
+        their own, and their number is about this. None: a tenth of the rows, at most 20,000.
+    max_leaves, max_depth, min_leaf_rows, max_features : default=None
+        Set these of the tree.
+    max_bins : int, default=255
+    checkpoint : str or path, default=None
+        A file that a fit writes now and then, and on Ctrl-C. A later fit with the same parameters
+        and source goes on from it to the same model; when that is done the file is deleted.
+    callbacks : list of functions, default=None
+        Called with every ``Refill`` and every ``Round``; returning True stops the fit.
+    random_state, n_jobs, verbose : as in AdaBoostClassifier
+
+    Attributes
+    ----------
+    ledger_ : what was measured; ``ledger_.refills`` tells of the draws, ``ledger_.rounds`` of rules
+    certificate_ : by rows set apart, else by the test that stopped the run
+    stop_certificate_ : by fresh rows scored after the last round, None if there were none
+    classes_, feature_importances_ : as in AdaBoostClassifier
+
+    Examples
+    --------
+    >>> from pacboost.sources.worlds import Halfspaces
+    >>> model = FilterBoostClassifier(n_rounds=20, sample_rows=2000, n_certify=1000, random_state=0)
+    >>> model = model.fit_source(Halfspaces((3.0, 2.0, 1.0)))
+    >>> model.certificate_.value < 0.5, len(model.ledger_) <= 20
+    (True, True)
+    """
+
+    _stream: Session
+    """Where ``partial_fit`` has come to."""
+
+    _copies = ""
+    """What is wrong with the rows of an array, if some are surely copies of others."""
+
+    def __init__(
+        self,
+        booster: Any = "logit",
+        learner: Any = "tree",
+        edge: float | None = None,
+        epsilon: float | None = None,
+        delta: float = 0.05,
+        n_rounds: int = 300,
+        shrinkage: float | None = None,
+        *,
+        learning_rate: float | None = None,
+        sample_rows: int | None = None,
+        memory: str | int | None = None,
+        time_limit: str | float | None = None,
+        n_certify: int | None = None,
+        max_leaves: int | None = None,
+        max_depth: int | None = None,
+        min_leaf_rows: float | None = None,
+        max_features: float | None = None,
+        max_bins: int = 255,
+        checkpoint: str | Path | None = None,
+        callbacks: Sequence[Watcher] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.booster = booster
+        self.learner = learner
+        self.edge = edge
+        self.epsilon = epsilon
+        self.delta = delta
+        self.n_rounds = n_rounds
+        self.shrinkage = shrinkage
+        self.learning_rate = learning_rate
+        self.sample_rows = sample_rows
+        self.memory = memory
+        self.time_limit = time_limit
+        self.n_certify = n_certify
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.min_leaf_rows = min_leaf_rows
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.checkpoint = checkpoint
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound by rows set apart, else by the test that stopped the run."""
+        if self._copies:
+            raise NotCertified(self._copies)
+        return super().certificate_
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from rows in memory. Of large arrays, only rows that are drawn are checked."""
+        before = self.__dict__.copy()
+        seed = self._seed()
+        rows, labels = self._check(X, y)
+        self._copies = copies_in_array(rows)
+        return self._fit(ArrayOracle(rows, labels, seed), seed, None, before)
+
+    def fit_source(
+        self, source: Any, target: str | None = None, classes: Any = None, **options: Any
+    ) -> Self:
+        """Learn from an oracle, or from what can be made one.
+
+        A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
+        batches or a function that gives one, a world, or a pair (X, y); ``target`` names the column
+        of labels. ``classes`` names all labels, where a rare one may not be seen early; ``options``
+        are those of the oracle.
+        """
+        before = self.__dict__.copy()
+        self._copies = ""
+        seed = self._seed()
+        oracle = as_oracle(source, target, seed, **options)
+        self.n_features_in_ = oracle.n_columns
+        self.__dict__.pop("feature_names_in_", None)
+        if oracle.names is not None:
+            self.feature_names_in_ = np.array(oracle.names, dtype=object)
+        return self._fit(oracle, seed, classes, before)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from the next batch of a stream, and forget what has become easy.
+
+        Before a batch is learned from it is scored: ``ledger_.refills`` has its progressive error.
+        ``classes`` names all labels, at the first call at the latest.
+        """
+        before = self.__dict__.copy()
+        try:
+            self._learn_batch(X, y, classes)
+        except Exception:
+            if "_stream" not in before:  # a first batch that failed has set nothing
+                self.__dict__ = before
+            raise
+        if self.verbose:
+            from pacboost.reports.filtering import tell_batch
+
+            tell_batch(self.ledger_)
+        return self
+
+    def _learn_batch(self, X: Any, y: Any, classes: Any) -> None:
+        first = not hasattr(self, "_stream")
+        table = open_table(self, X, reset=first)
+        labels = read_labels(y, table.n_rows)
+        given = None if classes is None else np.unique(np.asarray(classes))
+        if not first:
+            if given is not None and not np.array_equal(given, self.classes_):
+                raise DataError(
+                    f"classes are {given.tolist()}, and were {self.classes_.tolist()} in the first "
+                    "call; they cannot change"
+                )
+            self._stream.run.intake.check(labels)
+        with using(self.n_jobs):
+            if first:
+                known = np.unique(labels) if given is None else given
+                oracle = PushedOracle(table.n_columns, table.names)
+                oracle.push(table, labels)
+                self._stream = self._session(oracle, self._seed(), known)
+                self.classes_ = known
+            else:
+                pushed: Any = self._stream.run.candidates.oracle
+                pushed.push(table, labels)
+            self._stream.advance_by_batch(self._watchers())
+            self._keep(self._stream)
+
+    def _fit(self, oracle: AbstractOracle, seed: int, classes: Any, before: dict[str, Any]) -> Self:
+        self.__dict__.pop("_stream", None)
+        session: Session | None = None
+        try:
+            with using(self.n_jobs):
+                session = self._session(oracle, seed, classes)
+                self.classes_ = session.run.intake.classes
+                session.resume()
+                with self._watching(session) as watchers:
+                    session.advance(watchers)
+                    self._keep(session)
+                session.finish()
+                self._warn(session)
+        except BaseException as problem:
+            if isinstance(problem, KeyboardInterrupt) and session is not None:
+                self._keep_interrupted(session, problem)
+            else:
+                self.__dict__ = before
+            raise
+        finally:
+            oracle.close()
+        return self
+
+    def _keep(self, session: Session) -> None:
+        """Turn the finished rounds into a model with its certificates."""
+        run = session.run
+        held, stop = (None, None) if self._copies else session.certificates(float(self.delta))
+        ledger, vote = run.ledger(), run.court.vote()
+        ledger.vote_digest = vote_digest(vote)
+        digest = ledger.digest()
+        self.stop_certificate_ = None if stop is None else stop.of(digest)
+        certificate = held or stop
+        learned = run.candidates.learned.sketch()
+        self._sketches = () if learned is None else (learned,)
+        self.model_ = Model(
+            self.classes_,
+            run.candidates.oracle.n_columns,
+            run.candidates.oracle.names,
+            run.intake.bins,
+            vote,
+            ledger,
+            None if certificate is None else certificate.of(digest),
+            NO_LEVELS,
+            None,
+        )
+
+    def _keep_interrupted(self, session: Session, interrupt: BaseException) -> None:
+        session.run.stopped = INTERRUPTED
+        saved = f", and {self.checkpoint} to go on from" if session.write() else ""
+        self._keep(session)
+        interrupt.add_note(
+            f"pacboost: the {len(session.run.court)} rounds done before the interrupt are kept: "
+            f"the estimator can be used{saved}"
+        )
+
+    def _warn(self, session: Session) -> None:
+        if self.classes_.size == 1:
+            only = self.classes_.tolist()[0]
+            warnings.warn(
+                f"y holds one class only ({only!r}); the classifier is constant",
+                OneClassWarning,
+                stacklevel=4,
+            )
+        elif not len(session.run.court) and session.run.stopped not in UNFINISHED:
+            warnings.warn(
+                f"the vote is empty, so every prediction is a tie: {session.run.stopped}",
+                NoEdgeWarning,
+                stacklevel=4,
+            )
+
+    def _check(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Check what fit was given, as a whole only if it is not large; give rows and labels."""
+        large = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2
+        if large and X.size > CELLS_TO_CHECK:
+            validate_data(self, X, skip_check_array=True, reset=True)
+            labels = np.asarray(y)
+            if labels.ndim != 1 or labels.dtype.kind not in "iubUT":
+                labels = read_labels(y, len(X))
+            if labels.size != len(X):
+                raise DataError(
+                    f"X has {len(X)} rows and y {labels.size} labels; give one for each"
+                )
+            return X, labels
+        table = open_table(self, X, reset=True)
+        labels = read_labels(y, table.n_rows)
+        if table.names is not None:
+            return X, labels
+        if sparse.issparse(X):
+            matrix: Any = X
+            return matrix.tocsr(), labels
+        return np.ascontiguousarray(table.rows()), labels
+
+    def _seed(self) -> int:
+        """Draw a seed; without a random_state, take that of the run that is to go on."""
+        if self.random_state is None and self.checkpoint is not None:
+            path = Path(self.checkpoint)
+            if path.exists():
+                return int(load_checkpoint(path).settings["seed"])
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _watchers(self) -> list[Watcher]:
+        return callables("callbacks", self.callbacks)
+
+    @contextmanager
+    def _watching(self, session: Session) -> Iterator[list[Watcher]]:
+        """Give the callbacks and, if verbose, a view that is open until there is a certificate."""
+        watchers = self._watchers()
+        if not self.verbose:
+            yield watchers
+            return
+        from pacboost.reports.filtering import FilteringView
+
+        with FilteringView(session.run.plan.rounds, earlier=session.run.refills) as view:
+            yield [*watchers, view]
+            view.certified(self.model_.certificate)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        choice, _ = named(self.booster)
+        many = choice == "logit" or isinstance(choice, Logit)
+        tags.classifier_tags.multi_class = many and (self.edge is None or choice != "logit")
+        return tags

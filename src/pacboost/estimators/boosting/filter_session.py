@@ -1,0 +1,237 @@
+"""A fit by filtering on its way: set up or resumed, advanced within limits, kept at the end."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pacboost.bounds import filtering as stop_bound
+from pacboost.bounds import holdout
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import CheckpointWarning, FileError, NotCertified
+from pacboost.models.file import checkpoint
+from pacboost.models.file.checkpoint import Checkpoint
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
+from pacboost.sources.oracles.pushed import PushedOracle
+from pacboost.training.filtering.candidates import Stream
+from pacboost.training.filtering.divided import Divided
+from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
+from pacboost.training.filtering.standing import Court
+
+SECONDS_BETWEEN = 30.0
+"""Checkpoints are written no more often than that, and on Ctrl-C."""
+STOPPED_BY_CALLBACK = "a callback stopped it"
+INTERRUPTED = "interrupted"
+UNFINISHED = (TIME_IS_UP, STOPPED_BY_CALLBACK, INTERRUPTED)
+"""Reasons to stop after which a run might still go on: its checkpoint is kept."""
+
+CLASSES = (
+    "the set of classes is known beforehand: it was given, or read from labels of all rows, also "
+    "of those that certify"
+)
+COPIES = (
+    "rows that came again are copies of rows that had come before, not new draws; after the first "
+    "of them no more rows were set apart"
+)
+
+Watcher = Callable[[Event], bool | None]
+
+
+@dataclass
+class Limits:
+    """When to stop that has nothing to do with what is learned."""
+
+    seconds: float | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return self.seconds is not None and time.monotonic() - self.started >= self.seconds
+
+
+class Session:
+    """A run of filtering and its checkpoint file."""
+
+    def __init__(
+        self, run: Filtering, limits: Limits, path: Path | None, settings: dict[str, Any]
+    ) -> None:
+        self.run, self._limits = run, limits
+        self._path, self._settings = path, settings
+        self._snapshot: Checkpoint | None = None
+        self._written = time.monotonic()
+        if path is not None and not path.parent.is_dir():
+            raise FileError(
+                f"{path}: there is no folder {path.parent} to write a checkpoint to; make it first"
+            )
+
+    def resume(self) -> None:
+        """Go on from the checkpoint, if there is one."""
+        if self._path is None or not self._path.exists():
+            return
+        saved = checkpoint.load(self._path)
+        if saved.settings != self._settings:
+            changed = sorted(
+                name
+                for name in {*saved.settings, *self._settings}
+                if saved.settings.get(name) != self._settings.get(name)
+            )
+            raise FileError(
+                f"{self._path}: is the checkpoint of another run (other {', '.join(changed)}). "
+                "Delete it to start afresh, or name another file"
+            )
+        run = self.run
+        run.intake = replace(run.intake, bins=saved.bins)
+        memories = [entry.memory for entry in saved.rounds]
+        run.court = Court(
+            run.court.booster, run.intake.bins, saved.outputs, saved.cells,
+            saved.rules, saved.votes, memories,
+        )  # fmt: skip
+        run.rounds, run.refills, run.mass = saved.rounds, saved.refills, saved.mass
+        run.plan = replace(run.plan, rows=saved.rows[0], first_rows=saved.rows[1])
+        run.candidates.seek(saved.position)
+        run.candidates.restore(saved.arrays, run.intake)
+        run.candidates.learned.complete = False  # a checkpoint does not hold the sketch
+        self._snapshot = saved
+
+    def _remember(self) -> None:
+        """Keep what a checkpoint needs; written now if the last one is old enough."""
+        run, candidates = self.run, self.run.candidates
+        if self._path is None or run.intake.bins is None:
+            return
+        self._snapshot = Checkpoint(
+            self._settings, candidates.position(),
+            (run.plan.rows, run.plan.first_rows), run.intake.bins, run.court.outputs,
+            list(run.court.rules), list(run.court.votes), list(run.rounds), list(run.refills),
+            run.court.cells, run.mass, candidates.state(),
+        )  # fmt: skip
+        if time.monotonic() - self._written >= SECONDS_BETWEEN:
+            self.write()
+
+    def write(self) -> bool:
+        """Write the newest checkpoint; tell whether there is one now.
+
+        A run does not die of a full disk: it warns, goes on, and tries again later.
+        """
+        if self._path is None or self._snapshot is None:
+            return False
+        self._written = time.monotonic()
+        try:
+            self._snapshot.save(self._path)
+        except FileError as problem:
+            warnings.warn(f"{problem}. The run goes on.", CheckpointWarning, stacklevel=2)
+            return False
+        return True
+
+    def advance(self, watchers: Sequence[Watcher]) -> None:
+        """Run until it stops by itself, by a limit or by a watcher."""
+        run = self.run
+        run.before_refill, run.over = self._remember, self._over
+        for event in run:
+            wishes = [watcher(event) for watcher in watchers]
+            if any(wishes):
+                run.stopped = run.stopped or STOPPED_BY_CALLBACK
+            elif self._over():
+                run.stopped = run.stopped or TIME_IS_UP
+            if run.stopped:
+                break
+
+    def _over(self) -> bool:
+        return self._limits.over
+
+    def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
+        """Learn from what was pushed, and from what of earlier batches is still hard."""
+        run = self.run
+        run.stopped, run.candidates.ended = "", False
+        kept = run.fill(all_of_it=True)
+        run.stopped = ""
+        events: list[Event] = [run.refills[-1]]
+        if kept is not None:
+            kept = run.carry_over(kept)
+            events += run.boost(kept)
+        for event in events:
+            for watcher in watchers:
+                watcher(event)
+        run.stopped = run.stopped or "the batch is used up"
+
+    def finish(self) -> None:
+        """Delete the checkpoint of a run that has ended by itself; of another, write the last."""
+        if self.run.stopped in UNFINISHED:
+            self.write()
+        elif self._path is not None:
+            checkpoint.delete(self._path)
+
+    def certificates(self, delta: float) -> tuple[Certificate | None, Certificate | None]:
+        """Certify by rows set apart, and by the test that stopped the run."""
+        run = self.run
+        apart = run.candidates.apart(run.intake)
+        held = None
+        if apart is not None:
+            wrong = run.court.judge(apart.table, apart.signs).wrong(apart.signs)
+            mistakes = int(np.count_nonzero(wrong))
+            held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
+            held = replace(held, assumptions=(*held.assumptions, CLASSES))
+        return held, self._stop()
+
+    def _sample(self) -> str:
+        run = self.run
+        how = "rows set apart as they came"
+        if isinstance(run.candidates, Divided):
+            how = "rows drawn from the whole source, by a keyed coin for each, before anything else"
+        return (
+            f"{how}, never learned from, scored after the last round; ties counted as errors. "
+            f"Order: {run_order(run).name}; {self._assumes()}"
+        )
+
+    def _assumes(self) -> str:
+        """Say what has to be true of the rows."""
+        candidates = self.run.candidates
+        if isinstance(candidates, Stream) and candidates.repeated:
+            return f"{run_order(self.run).assumes}; {COPIES}"
+        return run_order(self.run).assumes
+
+    def _stop(self) -> Certificate | None:
+        run = self.run
+        if not run.refills or run.refills[-1].rounds != len(run.court):
+            return None
+        last, of, assumes = run.refills[-1], "", self._assumes()
+        if last.fresh == 0:
+            if not _comes_again(run):
+                return None
+            of = _named(run)
+            if run_order(run) is not REPLACED:
+                assumes = f"the rows that were drawn on a later pass stand for all of {of}"
+        factor, delta = run.court.booster.error_factor, run.plan.delta / 2
+        try:
+            return stop_bound.certificate(last, delta, factor, assumes, of=of)
+        except NotCertified:
+            return None
+
+
+def run_order(run: Filtering) -> Order:
+    """The order in which the oracle of a run gives rows."""
+    return run.candidates.oracle.order
+
+
+def _comes_again(run: Filtering) -> bool:
+    """Tell whether rows that were drawn again may stand for their source.
+
+    Rows of an array in memory that are easy come less often, rows of blocks come together, and of
+    rows that were brought batch by batch nobody knows on which pass they are.
+    """
+    oracle = run.candidates.oracle
+    return not (run.candidates.whole or oracle.in_blocks or isinstance(oracle, PushedOracle))
+
+
+def _named(run: Filtering) -> str:
+    """Name a source whose rows come again."""
+    if isinstance(run.candidates.oracle, ArrayOracle):
+        return "this array"
+    return "this stream" if run_order(run) is STREAM else "this source"

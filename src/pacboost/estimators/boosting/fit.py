@@ -1,0 +1,254 @@
+"""What every estimator that boosts does with a run: set it up, advance it, keep what it found."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.base.booster import Booster
+from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.inputs.division import Apart
+from pacboost.estimators.inputs.examples import Examples, split_by_class, validation_sample
+from pacboost.estimators.inputs.parameters import callables, integer, positive_integer, real_number
+from pacboost.kernels.threads import using
+from pacboost.learners.learner import Learner
+from pacboost.ledgers.ledger import Round
+from pacboost.models.model import Model
+from pacboost.samples.sample import Sample
+from pacboost.training.metrics import Metric
+from pacboost.training.run.early_stopping import EarlyStopping
+from pacboost.training.run.loop import Run
+
+Callback = Callable[[Round], bool | None]
+
+MORE_ROUNDS = 1.1
+"""So much longer all rows are boosted than was best with a tenth of them held back."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a fit boosts with."""
+
+    learner: Learner
+    booster: Booster[Any]
+    rounds: int
+    resample: int = 0
+    subsample: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedFit:
+    """A run set up, and the rows that certificate and calibration need."""
+
+    run: Run
+    rounds: int
+    trained: Examples
+    apart: Apart | None = None
+    """Rows that nothing has looked at, to count mistakes on."""
+    prior: Examples | None = None
+    """Rows that have given bins, levels and classes, where the training rows certify."""
+    calibrating: Examples | None = None
+    again: Callable[[int], PreparedFit] | None = None
+    """Sets up the same run on all rows, held-back ones included, for so many rounds."""
+
+
+class BoostingFit:
+    """Fit as classifiers and regressors share it; ``_prepare`` and ``_keep`` are their own."""
+
+    model_: Model
+    early_stopping: Any
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+    eval_metric: Any
+    warm_start: bool
+    callbacks: Sequence[Callback] | None
+    n_jobs: int | None
+    verbose: bool
+
+    _rounds_name = "n_estimators"
+    _keeps_sparse = True
+    """Whether a sparse table is boosted on as it is, if the learner reads codes."""
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> Self:
+        """Boost.
+
+        Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
+        failure the estimator is as it was before.
+        """
+        before = self.__dict__.copy()
+        work: PreparedFit | None = None
+        try:
+            with using(self._threads()):
+                work = self._prepare(X, y, sample_weight, X_val, y_val)
+                self._advance(work)
+                if work.again is not None:
+                    work = self._on_all_rows(work, work.again)
+                self._keep(work)
+        except BaseException as problem:
+            if isinstance(problem, KeyboardInterrupt) and work is not None and work.run.done:
+                self._keep_interrupted(work, problem)
+            else:
+                self.__dict__ = before
+            raise
+        self._warn(work.run)
+        return self
+
+    @abstractmethod
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
+        """Check everything, and set up the run."""
+
+    @abstractmethod
+    def _keep(self, work: PreparedFit) -> None:
+        """Turn the finished rounds into a model."""
+
+    @abstractmethod
+    def _read_validation(self, X: Any, y: Any) -> Examples:
+        """Read validation rows of the user's own."""
+
+    @abstractmethod
+    def _metric(self, booster: Booster[Any]) -> Metric:
+        """Say what is measured on validation rows."""
+
+    @abstractmethod
+    def _warn(self, run: Run) -> None:
+        """Warn of a model that is of little use."""
+
+    def _set_up(
+        self,
+        means: Recipe,
+        sample: Sample,
+        seed: int,
+        held: Examples | None,
+        classes: NDArray[Any],
+    ) -> Run:
+        """Set up the run, and take earlier rounds over if that is wanted."""
+        run = Run(
+            sample,
+            means.learner,
+            means.booster,
+            seed=seed,
+            resample=means.resample,
+            subsample=means.subsample,
+            watch=self._watch(held, sample, means.booster),
+        )
+        if self.warm_start and hasattr(self, "model_"):
+            self._resume(run, means.booster, means.rounds, classes)
+        return run
+
+    def _hold_back(
+        self, examples: Examples, X_val: Any, y_val: Any, seed: int
+    ) -> tuple[Examples, Examples | None]:
+        """Give the rows to learn from, and rows to watch if there shall be some."""
+        if X_val is not None:
+            return examples, self._read_validation(X_val, y_val)
+        if y_val is not None:
+            raise ParameterError("y_val was given without X_val; give both or neither")
+        if self._stops_early(examples):
+            share = real_number("validation_fraction", self.validation_fraction)
+            return split_by_class(examples, "validation_fraction", share, seed)
+        return examples, None
+
+    def _stops_early(self, examples: Examples) -> bool:
+        return bool(self.early_stopping)
+
+    def _refits(self, examples: Examples) -> bool:
+        """Whether the rows held back to find the number of rounds are boosted on after all."""
+        return False
+
+    def _threads(self) -> int | None:
+        return None if self.n_jobs is None else integer("n_jobs", self.n_jobs)
+
+    def _watch(
+        self, held: Examples | None, training: Sample, booster: Booster[Any]
+    ) -> EarlyStopping | None:
+        measure = self._metric(booster)
+        patience = positive_integer("n_iter_no_change", self.n_iter_no_change)
+        tolerance = real_number("tol", self.tol)
+        if not tolerance >= 0:
+            raise ParameterError(f"tol is {tolerance}; it must be 0 or more")
+        if held is None:
+            return None
+        if held.weights is not None and not held.weights.any():
+            raise DataError(
+                "all rows held back for validation have a sample_weight of 0; give more rows a "
+                "weight, or give validation rows of your own (X_val)"
+            )
+        watched = validation_sample(held.counting(), training)
+        return EarlyStopping(watched, measure, patience, tolerance)
+
+    def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
+        """Take over the rounds of the last fit."""
+        earlier, table = self.model_, run.sample.table
+        same = earlier.n_features == table.n_columns and earlier.levels == table.levels
+        if not (same and np.array_equal(earlier.classes, classes)):
+            raise ParameterError(
+                "warm_start goes on with the same data, but features, their levels or classes have "
+                "changed; set warm_start=False to start afresh"
+            )
+        ledger, vote = earlier.ledger, booster.parted(earlier.vote)
+        whole = ledger.revised or not ledger.cells
+        cast = [entry.vote if whole else 1.0 for entry in ledger.rounds]
+        if vote.votes.tolist() != cast:
+            raise ParameterError(
+                "the votes of the last fit were rounded (certify='train'), so there is no going on "
+                "from them; set warm_start=False to start afresh"
+            )
+        if rounds < len(earlier.ledger):
+            raise ParameterError(
+                f"{self._rounds_name} is {rounds}, but the last fit has {len(earlier.ledger)} "
+                "rounds already; give at least as many, or set warm_start=False"
+            )
+        bins = run.sample.bins
+        if earlier.bins is not None and bins is not None and bins.differ(earlier.bins):
+            raise ParameterError(
+                "the bins are not those of the last fit: max_bins or the data have changed. Keep "
+                "them, or set warm_start=False to start afresh"
+            )
+        run.resume(vote.hypotheses, cast, ledger)
+
+    def _on_all_rows(self, scout: PreparedFit, again: Callable[[int], PreparedFit]) -> PreparedFit:
+        """Boost once more without holding rows back: more rows bear more rounds."""
+        best = len(scout.run.done)
+        rounds = min(scout.rounds, math.ceil(MORE_ROUNDS * best))
+        work = again(rounds)
+        self._advance(work)
+        work.run.stopped += f"; {best} rounds were best on held-back rows, before boosting on all"
+        return work
+
+    def _advance(self, work: PreparedFit) -> None:
+        """Run the rounds."""
+        run, rounds = work.run, work.rounds
+        with ExitStack() as stack:
+            watchers = callables("callbacks", self.callbacks)
+            if self.verbose:
+                from pacboost.reports.progress import RoundsBar
+
+                bar = RoundsBar(rounds, loss=run.sample.targets is not None)
+                watchers.append(stack.enter_context(bar))
+            for done in islice(run, rounds - len(run.done)):
+                wishes = [watcher(done.entry) for watcher in watchers]
+                if any(wishes):
+                    run.stopped = "a callback stopped it"
+        run.stopped = run.stopped or f"all {rounds} rounds are done"
+        run.keep_best()
+
+    def _keep_interrupted(self, work: PreparedFit, interrupt: BaseException) -> None:
+        work.run.stopped = "interrupted"
+        self._keep(work)
+        counted = work.apart is not None and not self.warm_start
+        goes_on = "" if counted else ", or go on with warm_start=True"
+        interrupt.add_note(
+            f"pacboost: the {len(work.run.done)} rounds done before the interrupt are kept; the "
+            f"estimator can be used{goes_on}"
+        )

@@ -1,0 +1,228 @@
+"""Boosted trees that predict numbers, behind the scikit-learn API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_random_state
+
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.choose import as_loss
+from pacboost.estimators.boosting.fit import BoostingFit, Callback, PreparedFit, Recipe
+from pacboost.estimators.fitted.vote import VoteMixin
+from pacboost.estimators.fitting.nested_parameters import with_fields
+from pacboost.estimators.fitting.tree_parameters import TreesMixin
+from pacboost.estimators.inputs.examples import (
+    Examples,
+    read_numbers,
+    read_validation_numbers,
+    training_sample,
+)
+from pacboost.estimators.inputs.parameters import integer, real_number
+from pacboost.hypotheses.digest import vote_digest
+from pacboost.learners.tree import Tree
+from pacboost.models.model import Model
+from pacboost.samples.fingerprint import fingerprint
+from pacboost.sources.levels import NO_LEVELS
+from pacboost.training.metrics import Metric, loss
+from pacboost.training.run.loop import Run
+
+NO_CLASSES: NDArray[Any] = np.empty(0)
+
+
+class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Boost trees that predict a number: the same loop, bins and trees as for classes.
+
+    The ledger records the mean loss after every round. There is no certificate: the theorems of
+    pacboost are about errors, and a number is never simply right or wrong.
+
+    Parameters
+    ----------
+    loss : "square" or "absolute", default="square"
+        What is lowered: the mean squared or the mean absolute error. The first predicts means, the
+        second medians, which outliers do not move.
+    n_rounds : int, default=None
+        The most rounds to run; ``n_estimators`` means the same. None: 300 with early stopping,
+        else 100. The first round is a constant, the mean or the median of y.
+    shrinkage : float, default=None
+        Scales what every tree adds, at most 1; ``learning_rate`` means the same. None: 0.1.
+    subsample : float, default=1.0
+        The share of rows, drawn anew each round, that a tree is grown on; its values are those of
+        all rows.
+    max_leaves, max_depth, min_leaf_rows, max_features : default=None
+        Limits of the trees; None means 31 leaves, any depth, 20 rows, all features.
+    monotone_constraints : mapping, sequence or None, default=None
+        +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
+        the prediction may only rise or only fall.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns split by sets of levels: text and category columns, or those named or numbered.
+        Levels not seen in fit are treated as missing.
+    l2 : float, default=None
+        For "square": rows' worth of weight that holds every leaf back.
+    max_bins : int, default=255
+    early_stopping : bool, "refit" or "auto", default="auto"
+        Hold ``validation_fraction`` of the rows back, stop when ``eval_metric`` on them has not
+        improved by more than ``tol`` for ``n_iter_no_change`` rounds, and keep the best round.
+        "refit" then boosts on all rows, a tenth more rounds. "auto": refit from 2,000 rows on,
+        without the second run from 25,000 on. Passing ``X_val`` to fit does the same on rows of
+        your own. All validation rows count alike, whatever their weight.
+    validation_fraction, n_iter_no_change, tol : default=0.1, 20 and 0.0
+    eval_metric : str or function, default="loss"
+        "loss" (that of the training), "square", "absolute", or a function of (targets, predictions)
+        that gets smaller as the fit gets better.
+    warm_start : bool, default=False
+        Go on from the last fit: it ends as one longer run would have.
+    callbacks : sequence of functions, default=None
+        Each is called with every ``Round``; a true answer stops the run.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    ledger_ : Ledger
+        What the loop measured in every round; ``training_error`` is the mean loss after it.
+    n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+    levels_ : the levels of categorical columns
+
+    Examples
+    --------
+    >>> X = np.arange(100.0)[:, None]
+    >>> y = X[:, 0] ** 2
+    >>> model = BoostRegressor(n_rounds=100, min_leaf_rows=1).fit(X, y)
+    >>> model.score(X, y) > 0.999
+    True
+    >>> [round(entry.training_error) for entry in model.ledger_.rounds[:3]]   # variance first
+    [8721961, 7066139, 5724680]
+    """
+
+    def __init__(
+        self,
+        loss: str = "square",
+        n_rounds: int | None = None,
+        shrinkage: float | None = None,
+        subsample: float = 1.0,
+        *,
+        n_estimators: int | None = None,
+        learning_rate: float | None = None,
+        max_leaves: int | None = None,
+        max_depth: int | None = None,
+        min_leaf_rows: float | None = None,
+        max_features: float | None = None,
+        monotone_constraints: Any = None,
+        categorical_features: Any = "from_dtype",
+        l2: float | None = None,
+        max_bins: int = 255,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 20,
+        tol: float = 0.0,
+        eval_metric: Any = "loss",
+        warm_start: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.n_rounds = n_rounds
+        self.shrinkage = shrinkage
+        self.subsample = subsample
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.max_depth = max_depth
+        self.min_leaf_rows = min_leaf_rows
+        self.max_features = max_features
+        self.monotone_constraints = monotone_constraints
+        self.categorical_features = categorical_features
+        self.l2 = l2
+        self.max_bins = max_bins
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.eval_metric = eval_metric
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    _rows_to_stop = 2_000
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Give a number for each row."""
+        return self._scores(X)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Give the predictions after each round."""
+        table = self._open(X)
+        for scores in self.model_.vote.staged(table):
+            yield scores.copy()
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
+        """Check everything, and set up the run."""
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        examples = read_numbers(self, X, y, sample_weight)
+        everything = examples.table
+        means = self._means(examples)
+        everyone = examples
+        examples, held = self._hold_back(examples, X_val, y_val, seed)
+        self._remember(everything, *([] if held is None else [held.table]))
+        bins = integer("max_bins", self.max_bins)
+
+        def work(means: Recipe, examples: Examples, held: Examples | None) -> PreparedFit:
+            examples = examples.counting()
+            sample = training_sample(examples, NO_CLASSES, bins, codes=True)
+            run = self._set_up(means, sample, seed, held, NO_CLASSES)
+            return PreparedFit(run, means.rounds, examples)
+
+        first = work(means, examples, held)
+        if held is None or X_val is not None or not self._refits(everyone):
+            return first
+        return replace(first, again=lambda n: work(replace(means, rounds=n), everyone, None))
+
+    def _means(self, examples: Examples) -> Recipe:
+        rate = self._alias("shrinkage", "learning_rate")
+        changes = {"learning_rate": 0.1 if rate is None else real_number("shrinkage", rate)}
+        if self.l2 is not None:
+            changes["l2"] = real_number("l2", self.l2)
+        booster = with_fields(as_loss(self.loss), changes, f"loss={self.loss!r}")
+        learner = with_fields(Tree(), self._tree_changes(examples), "the tree")
+        rounds = self._rounds(300 if self._stops_early(examples) else 100)
+        return Recipe(learner, booster, rounds, 0, self._share())
+
+    def _read_validation(self, X: Any, y: Any) -> Examples:
+        return read_validation_numbers(self, X, y)
+
+    def _metric(self, booster: Booster[Any]) -> Metric:
+        named_loss = isinstance(self.eval_metric, str) and self.eval_metric == "loss"
+        return loss(self.loss if named_loss else self.eval_metric)
+
+    def _keep(self, work: PreparedFit) -> None:
+        """Turn the finished rounds into a model; nothing is certified."""
+        run, table = work.run, work.run.sample.table
+        levels = getattr(self, "levels_", NO_LEVELS)
+        ledger, vote = run.ledger(), run.vote()
+        ledger.vote_digest = vote_digest(vote)
+        self.model_ = Model(
+            NO_CLASSES, table.n_columns, table.names, run.sample.bins, vote, ledger, None, levels,
+            fingerprint=fingerprint(run.sample),
+        )  # fmt: skip
+
+    def _warn(self, run: Run) -> None:
+        """Nothing to say: without a single tree the mean is still an answer."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags

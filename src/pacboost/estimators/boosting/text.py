@@ -1,0 +1,229 @@
+"""Boosting over texts: rules of thumb about words, a vote that people can read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.choose import as_booster
+from pacboost.boosters.logit import Logit
+from pacboost.errors import DataError
+from pacboost.estimators.boosting.fit import Callback, Recipe
+from pacboost.estimators.boosting.text_input import TextReading
+from pacboost.estimators.fitting.nested_parameters import with_fields
+from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.parameters import positive_integer, real_number
+from pacboost.learners.words import Words
+from pacboost.models.explain import word_reasons
+from pacboost.models.explain.explanation import Explanation, class_number
+from pacboost.models.model import answer_names
+from pacboost.sources.dataframe import is_frame
+from pacboost.sources.text import MOST_FEATURES
+
+CLASSES_NAMED = 3
+
+
+class TextBoostClassifier(TextReading):
+    """Route texts by the words in them: boosted word lists, with a bound and in plain words.
+
+    Every round is a list: if it contains this word, these votes on all classes; else if it contains
+    that one, those; and so on. Each word is the best of some drawn at random.
+
+    Parameters
+    ----------
+    ngrams : (int, int) or None, default=(1, 2)
+        Runs of words, from so many to so many in a row.
+    skips : int, default=0
+        Up to so many words may be left out between two of a run.
+    characters : (int, int) or None, default=None
+        Pieces of words, from so many letters to so many.
+    min_count : int, default=1
+        What fewer texts contain is dropped.
+    max_features : int, default=500,000
+        If there are more, the rarest are dropped, with a warning.
+    lowercase : bool, default=True
+    text_columns : list of str, default=None
+        For data frames: the columns that hold texts. Columns of numbers are asked whether they are
+        above some thresholds, all others which category they hold, and either if they are missing;
+        a missing text is an empty one. None for a list of texts.
+    n_rounds : int, default=1000
+    shrinkage : float, default=0.1
+        Scales what every round adds.
+    length, candidates, abstain : default=100, 20 and True
+        A list has at most so many words; each is the best of so many drawn (None: of all); a list
+        says nothing of texts that contain none of its words.
+    booster : str or booster, default="logit"
+        With several labels a row "logit" gives way to "adaboost", which votes on each of them.
+    l2 : float, default=1.0
+        For "logit": weight p(1 - p) that holds back what a word says of each class.
+    early_stopping, validation_fraction, n_iter_no_change, tol, eval_metric : as in BoostClassifier
+    class_weight, calibrate, warm_start, callbacks : as in BoostClassifier
+    random_state, n_jobs, verbose : as in BoostClassifier
+    certify, holdout, delta : as in AdaBoostClassifier
+        With ``certify="holdout"`` the vocabulary comes from the rows that are not held out.
+    target_error : float, default=None
+        With ``certify="holdout"``: ``answer`` answers as many texts as it can while the error among
+        the answered is certified to be at most this.
+    abstain_below : float, default=None
+        ``answer`` answers texts with this confidence or more; the error among them is certified if
+        rows are held out. The confidence is the probability of the class that is predicted.
+
+    Attributes
+    ----------
+    features_ : the options and the vocabulary by which texts are read
+    answering_ : how wrong answers may be, for every threshold of the confidence
+    ledger_, certificate_, classes_ : as in AdaBoostClassifier
+
+    Examples
+    --------
+    >>> texts = ["I lost my card", "my card was stolen", "top up my phone", "how do I top up"] * 5
+    >>> model = TextBoostClassifier(n_rounds=20, random_state=0)
+    >>> model = model.fit(texts, ["lost card", "lost card", "top-up", "top-up"] * 5)
+    >>> model.predict(["Help, they took my card", "top up please"]).tolist()
+    ['lost card', 'top-up']
+    >>> print(model.explain("hello", for_class="top-up"))
+    predicted: lost card (probability of top-up: 0.5)
+       +0.0000  no known word: the prior speaks
+       +0.0000  score of top-up
+    """
+
+    max_bins = 255
+    _rounds_name = "n_rounds"
+
+    def __init__(
+        self,
+        ngrams: tuple[int, int] | None = (1, 2),
+        skips: int = 0,
+        characters: tuple[int, int] | None = None,
+        min_count: int = 1,
+        *,
+        max_features: int = MOST_FEATURES,
+        lowercase: bool = True,
+        text_columns: Sequence[str] | None = None,
+        n_rounds: int = 1000,
+        shrinkage: float = 0.1,
+        length: int = 100,
+        candidates: int | None = 20,
+        abstain: bool = True,
+        booster: Any = "logit",
+        l2: float = 1.0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        tol: float = 0.0,
+        eval_metric: Any = "log_loss",
+        class_weight: Any = None,
+        calibrate: str | None = None,
+        certify: str | None = None,
+        holdout: float = 0.2,
+        delta: float = 0.05,
+        target_error: float | None = None,
+        abstain_below: float | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.ngrams = ngrams
+        self.skips = skips
+        self.characters = characters
+        self.min_count = min_count
+        self.max_features = max_features
+        self.lowercase = lowercase
+        self.text_columns = text_columns
+        self.n_rounds = n_rounds
+        self.shrinkage = shrinkage
+        self.length = length
+        self.candidates = candidates
+        self.abstain = abstain
+        self.booster = booster
+        self.l2 = l2
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.eval_metric = eval_metric
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.certify = certify
+        self.holdout = holdout
+        self.delta = delta
+        self.target_error = target_error
+        self.abstain_below = abstain_below
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
+        """Give the k words that say most, or most for a label, and what they add; None for all.
+
+        What a word adds is summed over all lists that ask for it. In a text with other words of the
+        same lists it adds less, for of each list the first word speaks: see ``explain``.
+        """
+        check_is_fitted(self)
+        asked, added = word_reasons.totals(self.model_.vote)
+        number = class_number(self.classes_.tolist(), label)
+        if added.shape[1] == 1:  # one score, which speaks for the second class
+            added = np.concatenate([-added, added], axis=1)
+        rank = added.max(axis=1) if number is None else added[:, number]
+        best = np.argsort(-rank, kind="stable")[: None if k is None else positive_integer("k", k)]
+        return [self._said(int(asked[j]), added[j], number) for j in best]
+
+    def _said(self, word: int, added: NDArray[np.float64], number: int | None) -> str:
+        names = answer_names(self.classes_)
+        largest = np.argsort(-added, kind="stable")[:CLASSES_NAMED]
+        shown = [j for j in largest if added[j] > 0] if number is None else [number]
+        said = ", ".join(f"{names[j]} {added[j]:+.2f}" for j in shown or largest[:1])
+        return f"if {self.features_.say(word)} → {said}"
+
+    def explain(self, text: Any, top: int = 10, *, for_class: Any = None) -> Explanation:
+        """Say which words of a text spoke for and against a class: the ``top``, and the rest.
+
+        Without ``for_class``, it is the class with the largest score; of two classes the second.
+        Of a table give a data frame of one row, or a mapping from column names to values.
+        """
+        table = self._open(text if is_frame(text) else [text])
+        if table.n_rows != 1:
+            raise DataError(f"one row can be explained at a time, and {table.n_rows} came")
+        decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
+        return word_reasons.explain(
+            self.model_, table, decided, positive_integer("top", top), for_class
+        )
+
+    def _means(self, examples: Examples) -> Recipe:
+        self._refuse_wish(self.certify)
+        length = positive_integer("length", self.length)
+        drawn = self.candidates
+        drawn = None if drawn is None else positive_integer("candidates", drawn)
+        learner = Words(length, drawn, bool(self.abstain))
+        rounds = positive_integer("n_rounds", self.n_rounds)
+        return Recipe(learner, self._booster(examples.signs.shape[1]), rounds)
+
+    def _booster(self, outputs: int) -> Booster[Any]:
+        choice = self.booster
+        if choice == "logit" and self._several_labels:
+            choice = "adaboost"
+        booster = as_booster(choice)
+        changes: dict[str, Any] = {}
+        if isinstance(choice, str):
+            rate = real_number("shrinkage", self.shrinkage)
+            changes = {"learning_rate": rate} if hasattr(booster, "learning_rate") else {}
+            if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
+                classes = max(2, outputs)
+                l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
+                changes |= {"prior": True, "l2": l2}
+            if isinstance(booster, AdaBoost):
+                changes["confidence_rated"] = True
+        return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
+
+    def _inner_estimator(self) -> Any:
+        return None

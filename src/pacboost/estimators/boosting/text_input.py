@@ -1,0 +1,121 @@
+"""Reading texts at the door: which words they contain, learned from rows that may be looked at.
+
+Rows of a mixed table are read in the same way; their numbers and categories become words too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.boosting.base import COUNTED, Boosting
+from pacboost.estimators.boosting.fit import PreparedFit
+from pacboost.estimators.inputs.division import Division
+from pacboost.estimators.inputs.examples import Examples
+from pacboost.models.model import Model
+from pacboost.samples.sketch import Sketch
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.table import Table
+from pacboost.sources.text import TextFeatures
+from pacboost.sources.words import WordTable
+
+Features = TextFeatures | MixedFeatures
+
+
+class TextReading(Boosting):
+    """A boosting classifier whose rows are texts, or rows of a table with texts in it."""
+
+    ngrams: tuple[int, int] | None
+    skips: int
+    characters: tuple[int, int] | None
+    min_count: int
+    max_features: int
+    lowercase: bool
+    text_columns: Sequence[str] | None
+
+    @property
+    def features_(self) -> Features:
+        """The options and the vocabulary by which texts are read."""
+        text = self._fitted("features_").text
+        assert text is not None  # every fit leaves it
+        return text
+
+    def _rows_to_compare(self, X: Any) -> ArrayTable:
+        """Give fingerprints of the texts, as they came."""
+        return fingerprints(self.features_.lines(self.features_.read(X)))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
+        options = self._options()
+        rows = options.read(X)
+        X_val = None if X_val is None else options.read(X_val)
+        work = super()._prepare(rows, y, sample_weight, X_val, y_val)
+        seen = [rows] if X_val is None else [rows, X_val]
+        self._sketches = tuple(Sketch.of(self._comparable(rows)) for rows in seen)
+        return work
+
+    def _remember_all(self, *given: Any) -> None:
+        """Texts are remembered as they came, by ``_prepare``."""
+
+    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
+        if self.certify == "train":
+            raise NotCertified(COUNTED)
+        return super()._divide(X, y, sample_weight, seed)
+
+    def _learned(self, X: Any) -> Any:
+        """Learn the words, from no other rows than those to learn from; give them as a table."""
+        features, table = self._options().learn(X)
+        if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
+            raise ParameterError(
+                "warm_start goes on with the same texts, but their words or the options by which "
+                "they are read have changed; set warm_start=False to start afresh"
+            )
+        self._reading, self.n_features_in_ = features, table.n_columns
+        return table
+
+    def _comparable(self, X: Any, other: Any = None) -> Table:
+        """Compare texts as they came: words that were not learned tell them apart, too."""
+        return fingerprints(self._reading.lines(X))
+
+    def _options(self) -> Features:
+        options = TextFeatures(
+            self.ngrams,
+            self.skips,
+            self.characters,
+            self.min_count,
+            self.max_features,
+            self.lowercase,
+        )
+        if self.text_columns is None:
+            return options
+        return MixedFeatures(options, self.text_columns)  # type: ignore[arg-type]
+
+    def _read_validation(self, X: Any, y: Any) -> Examples:
+        return super()._read_validation(self._reading.transform(X), y)
+
+    def _as_read(self, model: Model) -> Model:
+        return replace(model, names=self._reading.vocabulary, text=self._reading)
+
+    def _open(self, X: Any) -> WordTable:
+        check_is_fitted(self)
+        return self.features_.transform(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
+        return tags
+
+
+def fingerprints(texts: list[str]) -> ArrayTable:
+    """Give three numbers of 24 bits for every text; case and white space make no difference."""
+    plain = (" ".join(text.lower().split()).encode(errors="surrogatepass") for text in texts)
+    digests = b"".join(hashlib.blake2b(text, digest_size=12).digest() for text in plain)
+    words = np.frombuffer(digests, dtype="<u4").reshape(-1, 3)
+    return ArrayTable((words >> 8).astype(np.float64))

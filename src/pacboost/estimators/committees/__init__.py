@@ -1,0 +1,1 @@
+"""Estimators that combine several boosters or hypotheses."""

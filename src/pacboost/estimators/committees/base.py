@@ -1,0 +1,165 @@
+"""Classifiers whose members have one vote each: what they share, before and after a fit."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified, OneClassWarning, ParameterError
+from pacboost.estimators.fitted.quantised import mistaken
+from pacboost.estimators.fitted.vote import VoteMixin
+from pacboost.estimators.inputs import division
+from pacboost.estimators.inputs.division import Apart, Division
+from pacboost.estimators.inputs.examples import Examples, label_rows, numbers_of
+from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import real_number
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.majority import votes_within
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.ledgers.ledger import Ledger
+from pacboost.models.model import Model
+from pacboost.numerics.checks import probability
+from pacboost.samples.bins import Bins
+from pacboost.samples.signs import signs_of
+from pacboost.sources.table import Table
+
+
+class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that leaves a ``model_`` whose rules have a vote of 1 each, and ``classes_``."""
+
+    learner: Any
+    certify: str | None
+    holdout: float
+    delta: float
+    classes_: NDArray[Any]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class that most members name; a tie goes to the first of them."""
+        return self._decide(self._scores(X))
+
+    def decision_function(self, X: Any) -> Scores:
+        """Give the votes: for two classes those for the second less those for the first."""
+        return self._scores(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give each class its share of the votes; that is no estimate of a probability."""
+        scores = self._scores(X)
+        if self.classes_.size == 1:
+            return np.ones((len(scores), 1))
+        if scores.ndim == 1:
+            second = (1 + scores / max(1.0, float(self.model_.vote.votes.sum()))) / 2
+            return np.column_stack([1 - second, second])
+        total = scores.sum(axis=1, keepdims=True)
+        even = np.full_like(scores, 1 / self.classes_.size)
+        return np.asarray(np.divide(scores, total, out=even, where=total > 0))
+
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+        table = self._open(X)
+        labels = read_labels(y, table.n_rows)
+        numbers, known = numbers_of(labels, self.classes_)
+        examples = label_rows(table, self.classes_[numbers], self.classes_, "y")
+        return mistaken(self._scores(table), examples) | ~known
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share, on average over the votes or rules that the members are made of."""
+        model = self._fitted("feature_importances_")
+        votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
+        shares = [replace(model, vote=vote).importances() for vote in votes]
+        return np.asarray(np.mean(shares, axis=0)) if shares else np.zeros(model.n_features)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound on new examples that rows held out give."""
+        certificate = self._fitted("certificate_").certificate
+        if certificate is None:
+            raise NotCertified(self._refusal())
+        return certificate
+
+    def _refusal(self) -> str:
+        """Say why there is no certificate."""
+        return (
+            f"no bound on new examples is known for {type(self).__name__} but by rows that it has "
+            "not seen; set certify='holdout', or give such rows to pacboost.certify"
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        foreign = isinstance(self.learner, BaseEstimator)
+        tags.input_tags.allow_nan = not foreign or get_tags(self.learner).input_tags.allow_nan
+        tags.input_tags.sparse = True
+        return tags
+
+    def _decide(self, scores: Scores) -> NDArray[Any]:
+        number = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        decided: NDArray[Any] = self.classes_[np.minimum(number, self.classes_.size - 1)]
+        return decided
+
+    def _read(self, X: Any, y: Any, seed: int) -> tuple[Examples, Apart | None]:
+        """Set rows apart, if that is wanted; then read the others, one label a row."""
+        divided = self._divide(X, y, seed)
+        table = open_table(self, divided.X, reset=True)
+        labels = read_labels(divided.y, table.n_rows)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        signs, numbers = signs_of(codes, self.classes_.size)
+        apart = divided.apart
+        tables = [] if apart is None else [open_table(self, apart.X, reset=False)]
+        self._remember(table, *tables)
+        return Examples(table, signs, None, numbers, numbers=divided.rows), apart
+
+    def _divide(self, X: Any, y: Any, seed: int) -> Division:
+        """Take rows out for the certificate, if one is wanted."""
+        probability("delta", self.delta)
+        if self.certify is None:
+            return Division(X, y)
+        if self.certify != "holdout":
+            raise ParameterError(f"certify is {self.certify!r}; it may be 'holdout' or None")
+        share = real_number("holdout", self.holdout)
+        return division.divide(X, y, "holdout", share, seed + 1)
+
+    def _keep(
+        self,
+        members: list[Hypothesis],
+        ledger: Ledger,
+        table: Table,
+        bins: Bins | None,
+        apart: Apart | None = None,
+        certificate: Certificate | None = None,
+    ) -> None:
+        """Leave the model; count mistakes on the rows set apart, if there are some."""
+        if self.classes_.size == 1:
+            members = [StumpRule.constant(1)]
+        vote = Vote(members, np.ones(len(members)), ledger.classes)
+        ledger = replace(ledger, vote_digest=vote_digest(vote))
+        names, levels = table.names, table.levels
+        self.model_ = Model(self.classes_, table.n_columns, names, bins, vote, ledger, None, levels)
+        if apart is not None:
+            certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
+        if certificate is not None:
+            certificate = certificate.of(ledger.digest())
+            self.model_ = replace(self.model_, certificate=certificate)
+
+    def _warn_of_one_class(self, stacklevel: int = 3) -> None:
+        if self.classes_.size == 1:
+            warnings.warn(
+                f"y holds one class only ({self.classes_.tolist()[0]!r}); the classifier is "
+                "constant and not certified",
+                OneClassWarning,
+                stacklevel=stacklevel,
+            )
+
+
+def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:
+    """Give the record of a fit that has no rounds of its own."""
+    return Ledger(name, "none", learner, rows, outputs, False, False, stopped=stopped)

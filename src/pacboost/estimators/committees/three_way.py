@@ -1,0 +1,288 @@
+"""Schapire's first booster, three oracles and a majority of three, behind the scikit-learn API."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from rich.table import Table
+from scipy import sparse
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from pacboost.bounds import three_way
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning
+from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
+from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.kernels.threads import using
+from pacboost.learners.choose import as_learner
+from pacboost.ledgers.three_way import Record
+from pacboost.reports import three_way as shown
+from pacboost.samples.bins import Bins
+from pacboost.samples.copies import Repeats, copies_in
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.training.committees.recursion import Recursion
+from pacboost.training.committees.three_oracles import Source, look
+from pacboost.training.filtering.intake import Intake
+
+Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
+"""A source, its classes where they are known, and where rows come from when it has no more."""
+
+
+class ThreeWayBoost(MembersClassifier):
+    """Boost as the first booster did: three oracles, a majority of three, and that recursively.
+
+    Three rules that err on at most x, the second where the first is no better than a coin and the
+    third where the two disagree, have a majority that errs on at most g(x) = 3x² - 2x³ < x. Each
+    may be a majority itself, down to rules of the weak learner (Schapire 1990). Every call returns
+    early when a rule is found to be good enough. All rules are tested on examples of their own, so
+    that with probability 1 - delta the result errs on at most epsilon, whatever the learner is.
+
+    It draws many examples: give it a source that has them (``fit_source``). Of arrays, rows come
+    again when they have all come; the certificate then refuses.
+
+    Parameters
+    ----------
+    learner : str, learner, scikit-learn classifier or function, default="stump"
+    edge : float, default=0.2
+        The correlation 1 - 2·error that the learner promises under every distribution. If it gives
+        less, the run stops and says what was measured.
+    epsilon : float, default=0.1
+        The error to reach.
+    delta : float, default=0.05
+        The probability with which that may fail.
+    max_draws : int or None, default=5,000,000
+        Stop after so many examples; what was learned is kept.
+    max_bins : int, default=255
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool, default=False
+        Show what is done.
+
+    Attributes
+    ----------
+    report_ : Record
+        Every call of the recursion; ``levels_table`` and ``plot_levels`` show it.
+    certificate_ : Certificate
+        That the error on new examples is at most epsilon; refuses where that was not reached, or
+        not by examples that were each drawn once.
+
+    Examples
+    --------
+    >>> from pacboost.sources.worlds import Intervals
+    >>> world = Intervals(((0.25, 0.6),))
+    >>> model = ThreeWayBoost(edge=0.3, epsilon=0.05, random_state=0).fit_source(world)
+    >>> world.risk(model.predict) < 0.05, round(model.certificate_.value, 6)
+    (True, 0.05)
+    """
+
+    certify = None
+
+    _copies = ""
+    """What is wrong with the rows of an array, if some are surely copies of others."""
+
+    def __init__(
+        self,
+        learner: Any = "stump",
+        edge: float = 0.2,
+        epsilon: float = 0.1,
+        delta: float = 0.05,
+        *,
+        max_draws: int | None = 5_000_000,
+        max_bins: int = 255,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.learner = learner
+        self.edge = edge
+        self.epsilon = epsilon
+        self.delta = delta
+        self.max_draws = max_draws
+        self.max_bins = max_bins
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Draw from rows in memory: each once, and then with replacement."""
+        seed = self._seed()
+
+        def rows() -> Opened:
+            table = open_table(self, X, reset=True)
+            labels = read_labels(y, table.n_rows)
+            self._remember(table)
+            self._copies = copies_in(Repeats.of(table))
+            matrix: Any = X
+            values = matrix.tocsr() if sparse.issparse(X) else table.rows()
+            again = ArrayOracle(values, labels, seed, replace=True)
+            return ArrayOracle(values, labels, seed), np.unique(labels), again
+
+        return self._fit(rows, seed)
+
+    def fit_source(
+        self, source: Any, target: str | None = None, classes: Any = None, **options: Any
+    ) -> Self:
+        """Draw from an oracle, or from what can be made one (see FilterBoostClassifier).
+
+        A world, an iterator of batches or a function that gives one, files, a database;
+        ``classes`` names both labels where a source cannot tell them without a pass.
+        """
+        seed = self._seed()
+
+        def opened() -> Opened:
+            self.forget_rows()  # those of an earlier fit
+            self._copies = ""
+            oracle = as_oracle(source, target, seed, **options)
+            self.n_features_in_ = oracle.n_columns
+            self.__dict__.pop("feature_names_in_", None)
+            if oracle.names is not None:
+                self.feature_names_in_ = np.array(oracle.names, dtype=object)
+            return oracle, classes, None
+
+        return self._fit(opened, seed)
+
+    def levels_table(self) -> Table:
+        """Show every level of the recursion in a table, with g(x) = 3x² - 2x³."""
+        return shown.levels_table(self._report())
+
+    def plot_levels(self, ax: Any = None) -> Any:
+        """Draw g, and the stairs by which the recursion comes down to epsilon."""
+        return shown.plot_levels(self._report(), ax)
+
+    def _report(self) -> Record:
+        check_is_fitted(self)
+        if not hasattr(self, "report_"):
+            raise DataError("model files do not hold the record of the recursion; fit keeps it")
+        return self.report_
+
+    def _fit(self, opened: Callable[[], Opened], seed: int) -> Self:
+        """Recurse; Ctrl-C keeps the best rule known so far, any other failure what was before."""
+        before = self.__dict__.copy()
+        run: Recursion | None = None
+        try:
+            source, classes, spare = opened()
+            with using(self.n_jobs), source:
+                run, bins = self._set_up(source, seed, classes, spare)
+                if self.classes_.size > 1:
+                    with self._watched(run):
+                        run.run()
+                self._finish(run, source, bins)
+        except BaseException as problem:
+            interrupted = isinstance(problem, KeyboardInterrupt)
+            if interrupted and run is not None and run.rule is not None:
+                self._finish(run, source, bins)
+                problem.add_note("pacboost: the best rule known at the interrupt is kept")
+            else:
+                self.__dict__ = before
+            raise
+        self._warn(source, ran_out=run.ran_out)
+        return self
+
+    def _set_up(
+        self, oracle: AbstractOracle, seed: int, classes: Any, spare: AbstractOracle | None
+    ) -> tuple[Recursion, Bins | None]:
+        learner = as_learner(self.learner, "learner")
+        bins, seen = look(oracle, integer("max_bins", self.max_bins), codes=learner.codes)
+        known = oracle.classes() if classes is None else np.unique(np.asarray(classes))
+        self.classes_ = np.unique(seen) if known is None else known
+        if self.classes_.size > 2:
+            raise DataError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(seen)}: there are {self.classes_.size} classes. For more, use "
+                "ThreeLearnerBoost."
+            )
+        most = None if self.max_draws is None else positive_integer("max_draws", self.max_draws)
+        run = Recursion(
+            Source(oracle, Intake(oracle, self.classes_, bins), most, spare),
+            learner,
+            real_number("edge", self.edge),
+            real_number("epsilon", self.epsilon),
+            real_number("delta", self.delta),
+            seed,
+        )
+        return run, bins
+
+    def _finish(self, run: Recursion, oracle: AbstractOracle, bins: Bins | None) -> None:
+        record = run.record
+        self.report_ = record
+        certificate: Certificate | None = None
+        shown = self.classes_.size > 1 and not record.stopped and not record.again
+        if shown and not self._copies:
+            certificate = three_way.certificate(
+                record.targets[0], record.levels, record.delta, record.draws, oracle.order.assumes
+            )
+        name = as_learner(self.learner, "learner").name
+        ledger = empty_ledger("three_way", name, record.draws, 1, self._ended(record))
+        width, names = oracle.n_columns, getattr(self, "feature_names_in_", None)
+        table = ArrayTable(np.empty((0, width)), None if names is None else tuple(names))
+        rules = [] if run.rule is None else [run.rule]
+        self._keep(rules, ledger, table, bins, certificate=certificate)
+
+    def _ended(self, record: Record) -> str:
+        """Say how the recursion ended."""
+        if self.classes_.size == 1:
+            return "there is one class only"
+        if self._copies and not record.stopped:
+            return self._copies
+        if record.stopped or not record.again:
+            return record.stopped or f"epsilon = {record.epsilon:g} is reached"
+        return (
+            f"of the {record.draws:,} examples that were drawn {record.again:,} had come before, "
+            f"and tests on such say nothing of new ones; {record.draws:,} rows would have done, or "
+            "a source that does not end (fit_source)"
+        )
+
+    def _refusal(self) -> str:
+        return (
+            f"that the error is at most epsilon was not shown: {self.model_.ledger.stopped}. Rows "
+            "that it has not seen certify it all the same (pacboost.certify)"
+        )
+
+    def _warn(self, oracle: AbstractOracle, *, ran_out: bool) -> None:
+        record = self.report_
+        self._warn_of_one_class(stacklevel=5)
+        if record.stopped:
+            kind = TooFewRowsWarning if ran_out else NoEdgeWarning
+            warnings.warn(
+                f"{record.stopped}. The best rule found before is kept, and nothing is certified; "
+                "promise a smaller edge, take a richer learner, or allow more examples",
+                kind,
+                stacklevel=4,
+            )
+        elif record.again:
+            rows = oracle.n_rows if oracle.n_rows is not None else record.draws - record.again
+            warnings.warn(
+                f"{rows:,} rows are too few: {record.draws:,} examples were needed, so that rows "
+                "were drawn again; what was reached is about these rows only, and nothing is "
+                "certified",
+                TooFewRowsWarning,
+                stacklevel=4,
+            )
+
+    @contextmanager
+    def _watched(self, run: Recursion) -> Iterator[None]:
+        if not self.verbose:
+            yield
+            return
+        with shown.RecursionView() as view:
+            run.watch = view
+            yield
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

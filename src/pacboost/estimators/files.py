@@ -1,0 +1,112 @@
+"""Model files: load what was saved, and save what was fitted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pacboost.errors import FileError
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.regressor import BoostRegressor
+from pacboost.estimators.boosting.text import TextBoostClassifier
+from pacboost.estimators.committees.bagged_boost import BaggedBoost
+from pacboost.estimators.committees.base import MembersClassifier
+from pacboost.estimators.committees.majority_of_boosters import MajorityOfBoosters
+from pacboost.estimators.committees.subsampled_boost import SubsampledBoost
+from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
+from pacboost.estimators.committees.three_way import ThreeWayBoost
+from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.models.file import container, forest_format
+from pacboost.models.file import format as model_file
+from pacboost.models.file.forest_format import ForestModel
+from pacboost.models.model import Model
+
+MEMBERS: dict[str, type[MembersClassifier]] = {
+    "three_way": ThreeWayBoost,
+    "three_learners": ThreeLearnerBoost,
+    "majority_of": MajorityOfBoosters,
+    "subsampled": SubsampledBoost,
+    "bagged": BaggedBoost,
+}
+"""By what their ledgers call them."""
+FORESTS: dict[tuple[str, bool], Any] = {
+    ("random_forest", True): RandomForestClassifier,
+    ("random_forest", False): RandomForestRegressor,
+    ("extra_trees", True): ExtraTreesClassifier,
+    ("extra_trees", False): ExtraTreesRegressor,
+}
+"""By kind, and whether they name classes."""
+
+
+def load(path: str | Path, *, memory: int = 0) -> Any:
+    """Read a model file; the estimator it gives predicts as the one that was saved did.
+
+    It is a BoostRegressor for numbers, an AdaBoostClassifier for AdaBoost's votes of stumps, what
+    it was for texts, forests and majorities of members, and a BoostClassifier for all others.
+
+    A file may be from anybody: it is data, and whatever no fit could have written is refused. So is
+    what would take more memory than twice the file and 50 MB, or ``memory`` bytes if that is more;
+    a model of a hundred thousand rounds may need that.
+    """
+    if container.kind_of(Path(path)) == forest_format.KIND:
+        return _forest(forest_format.load(path, memory))
+    model = model_file.load(path, memory)
+    estimator = _estimator(model)
+    estimator.model_, estimator._sketches = replace(model, seen=()), model.seen
+    estimator.n_features_in_ = model.n_features
+    estimator.levels_ = model.levels
+    if model.names is not None:
+        estimator.feature_names_in_ = np.array(model.names, dtype=object)
+    if not isinstance(estimator, BoostRegressor):
+        estimator.classes_ = model.classes
+        estimator._several_labels = model.ledger.several_labels
+    return estimator
+
+
+def _forest(model: ForestModel) -> Any:
+    estimator = FORESTS[model.kind, model.classes.size > 0](len(model.forest))
+    estimator.model_, estimator._sketches = replace(model, seen=()), model.seen
+    estimator.n_features_in_ = model.n_features
+    estimator.levels_ = model.levels
+    if model.names is not None:
+        estimator.feature_names_in_ = np.array(model.names, dtype=object)
+    if model.classes.size:
+        estimator.classes_ = model.classes
+    return estimator
+
+
+def _estimator(model: Model) -> Any:
+    ledger = model.ledger
+    if ":" in ledger.booster:  # "module:Class" would be imported by the next fit
+        raise FileError(f"the file names {ledger.booster!r}, which is not the name of a booster")
+    if ledger.booster in MEMBERS:
+        return MEMBERS[ledger.booster]()
+    rounds = max(1, len(ledger))
+    if model.text is not None:
+        return TextBoostClassifier(**model.text.parameters(), n_rounds=rounds)
+    if model.classes.size == 0:
+        return BoostRegressor(ledger.booster, n_rounds=rounds)
+    if ledger.booster == "adaboost" and ledger.learner != "Tree":
+        return AdaBoostClassifier(n_estimators=rounds)
+    return BoostClassifier(ledger.booster, ledger.learner.lower(), n_rounds=rounds)
+
+
+def save(model: Any, path: str | Path, *, remember_rows: bool = True) -> None:
+    """Write a fitted model to a file that ``pacboost.load`` reads; the name may end in .pacb.
+
+    The file holds data only, no code, and is written whole or not at all. It keeps a sketch of the
+    training rows, salted hashes of some of them, by which ``certify`` refuses them later;
+    ``remember_rows=False`` leaves it out.
+    """
+    if not hasattr(model, "save"):
+        raise FileError(
+            f"{path}: is not written, for {type(model).__name__} has no model file; votes of "
+            "stumps, trees and lists of words have one, and forests. Pickle it, if you trust who "
+            "reads it"
+        )
+    model.save(path, remember_rows=remember_rows)

@@ -1,0 +1,1 @@
+"""What a fitted vote can do: predict, explain, abstain, report and certify."""

@@ -1,0 +1,156 @@
+"""Sample compression: the few rows that define a vote of stumps, and what follows from that.
+
+Every stump compares a feature with a threshold. Moved down to the nearest value that some row has,
+the threshold is that row's, and all rows are answered as before. With votes rounded to few bits the
+vote is then a function of the rows that give thresholds and of a short message; the other rows had
+no part in it and judge it (bounds/compression.py).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.bounds import compression, occam
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified
+from pacboost.estimators.fitted.quantised import merged
+from pacboost.hypotheses.digest import vote_digest
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.models.model import Model
+from pacboost.numerics.checks import probability
+from pacboost.samples.copies import Repeats, refuse_copied
+from pacboost.samples.sample import Sample
+from pacboost.sources.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A compressed vote: the rows that give its thresholds, the votes, and its certificate."""
+
+    rows: NDArray[np.intp]
+    vote: Vote
+    certificate: Certificate
+
+
+class CompressingMixin:
+    """What a vote of stumps can do with its training rows besides learning from them."""
+
+    model_: Model
+
+    if TYPE_CHECKING:  # what the classifier brings along
+
+        def _labelled(self, X: Any, y: Any) -> Sample: ...
+
+    def compress(self, X: Any, y: Any, delta: float = 0.05) -> Self:
+        """Give the vote again, from few of its training rows, with the bound that follows.
+
+        The copy has the thresholds moved to values of rows, ``kept_rows_`` names these rows, and
+        ``certificate_`` says how often it errs on new examples at most. Its votes are whole
+        numbers: of all roundings that were tried, the one with the smallest bound. Give all rows
+        that the fit and every choice before it have looked at. Copies of rows are refused.
+        """
+        check_is_fitted(self)
+        sample = self._labelled(X, y)
+        refuse_copied(Repeats.of(sample.table, sample.signs), "a bound by sample compression")
+        kept = compressed(self.model_, sample, probability("delta", delta))
+        small = copy.copy(self)
+        ledger = replace(self.model_.ledger, vote_digest=vote_digest(kept.vote))
+        small.model_ = replace(
+            self.model_,
+            vote=kept.vote,
+            ledger=ledger,
+            certificate=kept.certificate.of(ledger.digest()),
+            bins=None,
+            calibration=None,
+            answering=None,
+        )
+        small.kept_rows_ = kept.rows  # type: ignore[attr-defined]
+        return small
+
+
+def compressed(model: Model, sample: Sample, delta: float) -> Kept:
+    """Try votes of few bits, and give the one with the smallest bound."""
+    _refuse(model)
+    moved, votes, rows = _moved(*merged(model.vote), sample.table)
+    if not votes.size:
+        raise NotCertified("the vote is empty: there is nothing to compress")
+    n, features = sample.n_rows, model.n_features
+    best: Kept | None = None
+    for bits in occam.BITS:
+        for scale in occam.SCALES:
+            whole = occam.quantise(votes, bits, scale)
+            used = np.flatnonzero(whole)
+            kept = np.unique(rows[used][rows[used] >= 0])
+            if used.size == 0 or kept.size >= n:
+                continue
+            stumps = [moved[k] if whole[k] > 0 else moved[k].negated() for k in used]
+            vote = Vote(stumps, np.abs(whole[used]).astype(np.float64))
+            wrong = vote.scores(sample.table) * sample.signs[:, 0] <= 0
+            wrong[kept] = False
+            certificate = compression.vote_certificate(
+                int(wrong.sum()), n - kept.size, n, features, used.size, bits, delta
+            )
+            if best is None or certificate.value < best.certificate.value:
+                best = Kept(kept, vote, certificate)
+    if best is None:
+        raise NotCertified(
+            f"the vote takes thresholds from all of the {n} rows, which leaves none to judge it by"
+        )
+    return best
+
+
+def _moved(
+    rules: list[StumpRule], votes: NDArray[np.float64], table: Table
+) -> tuple[list[StumpRule], NDArray[np.float64], NDArray[np.intp]]:
+    """Move every threshold to the largest value at or below it; also give a row that has it.
+
+    A rule that asks whether a value is missing, or nothing, needs no row: -1. If no value is so
+    small the least is taken: what counts is the vote that comes out. Rules that become equal are
+    one rule, with their votes added up.
+    """
+    sums: dict[StumpRule, float] = {}
+    found: dict[StumpRule, int] = {}
+    for rule, vote in zip(rules, votes.tolist(), strict=True):
+        if np.isinf(rule.threshold):
+            sums[rule], found[rule] = sums.get(rule, 0.0) + vote, -1
+            continue
+        block = table.block(rule.feature, rule.feature + 1)[:, 0]
+        values = np.asarray(block, dtype=np.float32)
+        if np.isnan(values).all():
+            raise NotCertified(f"column {rule.feature} has no value in these rows, but a rule asks")
+        below = np.where(values <= np.float32(rule.threshold), values, np.float32(-np.inf))
+        below = np.where(np.isnan(values), np.float32(-np.inf), below)
+        row = int(below.argmax()) if np.isfinite(below).any() else int(np.nanargmin(values))
+        moved = replace(rule, threshold=float(values[row]), cut=0)
+        sums[moved], found[moved] = sums.get(moved, 0.0) + vote, row
+    kept = [rule for rule, vote in sums.items() if vote != 0]
+    return (
+        kept,
+        np.array([sums[rule] for rule in kept]),
+        np.array([found[rule] for rule in kept], dtype=np.intp),
+    )
+
+
+def _refuse(model: Model) -> None:
+    splits = [rule.feature.size for rule in model.vote.hypotheses if isinstance(rule, TreeRule)]
+    if sum(splits) > len(splits) and model.vote.outputs == 1:
+        raise NotCertified(
+            f"the vote holds trees with {sum(splits):,} splits, each of which would keep a row, so "
+            "the bound would say nothing. Compress a vote of stumps (learner='stump'), or certify "
+            "this one by rows held back (certify='holdout')"
+        )
+    others = [rule for rule in model.vote.hypotheses if not isinstance(rule, StumpRule)]
+    if others or model.vote.outputs > 1 or not len(model.vote.votes):
+        raise NotCertified(
+            f"this is a vote of {model.ledger.booster} with {model.ledger.learner} on "
+            f"{model.classes.size} classes; what can be compressed is a vote of stumps on two "
+            "classes with one vote each, such as AdaBoostClassifier() finds"
+        )

@@ -1,0 +1,45 @@
+"""Remember the rows that a fit has looked at, to refuse certificates on them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.sources.table import Table
+
+
+class SketchMixin:
+    """Holds sketches of the training rows; pickles and model files keep them."""
+
+    remembers_rows: ClassVar[bool] = True
+    """Tells ``pacboost.certify`` that ``overlap`` compares rows with those of the fit."""
+    _sketches: tuple[Sketch, ...] = ()
+
+    def overlap(self, X: Any) -> Overlap | None:
+        """Compare rows with those the fit has looked at; None if it remembers none."""
+        check_is_fitted(self)
+        if not self._sketches:
+            return None
+        table = self._rows_to_compare(X)
+        return min((own.overlap(table) for own in self._sketches), key=_unlikely)
+
+    def forget_rows(self) -> None:
+        """Drop the sketch of the training rows, for example before the model is pickled.
+
+        Certificates by other rows then begin with "If these rows are new".
+        """
+        self._sketches = ()
+
+    def _rows_to_compare(self, X: Any) -> Table:
+        """Read rows as they are hashed."""
+        return open_table(self, X, reset=False)
+
+    def _remember(self, *tables: Table) -> None:
+        self._sketches = tuple(Sketch.of(table) for table in tables)
+
+
+def _unlikely(overlap: Overlap) -> tuple[bool, float]:
+    return not overlap.suspicious, overlap.chances.one

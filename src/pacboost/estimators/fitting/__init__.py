@@ -1,0 +1,1 @@
+"""Parts that several estimators share while they fit."""

@@ -1,0 +1,145 @@
+"""What a grown forest is good for beside predicting: leaves, proximities, importances, a file."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from pacboost.errors import DataError
+from pacboost.estimators.fitted.reporting import ReportMixin
+from pacboost.estimators.fitted.training_rows import SketchMixin
+from pacboost.estimators.inputs.parameters import integer, positive_integer
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses.forest import Forest
+from pacboost.kernels.jit import cores
+from pacboost.kernels.threads import using
+from pacboost.models.explain import permutation
+from pacboost.models.file import forest_format
+from pacboost.models.file.forest_format import ForestModel
+from pacboost.samples.sample import Sample
+from pacboost.sources.table import Table
+from pacboost.training.metrics import Metric
+
+ROWS_BESIDE_ONE_ANOTHER = 20_000
+"""The table of proximities of so many rows takes 3.2 GB."""
+AT_ONCE = 2**20
+"""Numbers of that table that are copied at once while leaves are counted."""
+
+
+class FittedForest(ReportMixin, SketchMixin):
+    """An estimator whose fit leaves a ``model_`` with a forest."""
+
+    model_: ForestModel
+    n_jobs: int | None
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Give the leaf of every row in every tree, (rows, trees)."""
+        table = self._open(X)
+        with using(self._threads()):
+            return self.model_.forest.leaves(table)
+
+    def proximity(self, X: Any) -> NDArray[np.float64]:
+        """Give for every two rows the share of trees in which they come to the same leaf."""
+        rows = self._open(X).n_rows
+        if rows > ROWS_BESIDE_ONE_ANOTHER:
+            raise DataError(
+                f"X has {rows} rows; a table of proximities has a number for every two of them. "
+                f"Give at most {ROWS_BESIDE_ONE_ANOTHER}, or compare the leaves that apply(X) gives"
+            )
+        leaves, together = self.apply(X), np.zeros((rows, rows))
+        for own in leaves.T:
+            for group in _groups(own):
+                at_once = max(1, AT_ONCE // group.size)  # a group may hold all rows
+                for start in range(0, group.size, at_once):
+                    together[np.ix_(group[start : start + at_once], group)] += 1
+        together /= leaves.shape[1]
+        np.fill_diagonal(together, 1.0)
+        return together
+
+    def permutation_importances(
+        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
+    ) -> permutation.Importances:
+        """Measure by how much the forest gets worse when a column is shuffled."""
+        check_is_fitted(self)
+        repeats = positive_integer("repeats", repeats)
+        sample, metric = self._labelled(X, y)
+        seed = int(check_random_state(random_state).randint(2**31))
+        with using(self._threads()):
+            asked: Any = _Asked(self.model_.forest)
+            return permutation.permutation_importances(
+                asked, sample, metric, repeats, seed, self.model_.column_names
+            )
+
+    @abstractmethod
+    def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
+        """Give rows with what is known of them, and the measure by which answers are judged."""
+
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write the forest to a file that ``pacboost.load`` reads; no code is stored in it.
+
+        The file also keeps a sketch of the training rows, salted hashes of some of them, by which
+        ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
+        """
+        check_is_fitted(self)
+        forest_format.save(self.model_, path, self._sketches if remember_rows else ())
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share of what splits won, averaged over trees."""
+        if not hasattr(self, "model_"):
+            raise AttributeError("feature_importances_ is there after fit; fit first")
+        won = self.model_.forest.importances
+        total = won.sum()
+        return won / total if total > 0 else won.copy()
+
+    def _open(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return open_table(self, X, reset=False)
+
+    def _threads(self) -> int | None:
+        return None if self.n_jobs is None else integer("n_jobs", self.n_jobs)
+
+    def _cores(self) -> int:
+        threads = self._threads()
+        count = -1 if threads is None else threads
+        return count if count > 0 else max(1, cores() + 1 + count)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _groups(leaves: NDArray[np.int64]) -> list[NDArray[np.intp]]:
+    """Give the rows of every leaf that holds several.
+
+    >>> [group.tolist() for group in _groups(np.array([7, 3, 7, 5, 3, 7]))]
+    [[1, 4], [0, 2, 5]]
+    """
+    order = np.argsort(leaves, kind="stable")
+    ends = np.flatnonzero(np.diff(leaves[order])) + 1
+    return [group for group in np.split(order, ends) if group.size > 1]
+
+
+class _Asked:
+    """A forest where a vote is expected: scores above 0 for the second class, or one a class."""
+
+    def __init__(self, forest: Forest) -> None:
+        self._forest = forest
+        self.hypotheses = [forest]
+
+    def scores(self, table: Table) -> NDArray[np.float64]:
+        forest = self._forest
+        if forest.classes == 0:
+            return forest.numbers(table)
+        shares = forest.shares(table)
+        return shares if forest.many else shares[:, 1] - shares[:, 0]

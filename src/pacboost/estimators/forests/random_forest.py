@@ -1,0 +1,234 @@
+"""Random forests behind the scikit-learn API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pacboost.estimators.forests.base import Callback
+from pacboost.estimators.forests.classifier import ForestClassifier
+from pacboost.estimators.forests.regressor import ForestRegressor
+
+
+class RandomForestClassifier(ForestClassifier):
+    """Trees grown to pure leaves from bags of rows, a few features tried at every split.
+
+    The trees err on different rows, so their average errs on few (Breiman 2001). They are grown on
+    codes, one a thread, and take 8 bytes a node.
+
+    Parameters
+    ----------
+    n_estimators : int, default=1000
+        The most trees to grow.
+    max_features : str, int, float or None, default="sqrt"
+        Features drawn at a split, of which the best is taken: "sqrt", "log2", a share, a number, or
+        None for all. If all of them are constant in a node, more are drawn.
+    min_samples_leaf, min_samples_split : int or float, default=1 and 2
+        Rows a leaf, or a node that is split, has at least: a number, or a share of the rows.
+        Repeats within a bag count once.
+    min_weight_fraction_leaf : float, default=0.0
+        The share of all weight that a leaf has at least.
+    max_depth : int or None, default=None
+        None: until leaves are pure.
+    bootstrap : bool, default=True
+        Whether each tree learns from a bag of rows drawn with replacement, or from all.
+    max_samples : int, float or None, default=None
+        How many rows are drawn for a bag; None: as many as there are. With ``bootstrap=False`` and
+        fewer, rows are drawn without replacement.
+    max_bins : int, default=255
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of text and categories, or those named or numbered; their levels are cut in order.
+        Levels not seen in fit are treated as missing.
+    oob_score : bool, default=False
+        Ask trees about the rows outside their bags.
+    settle : int or None, default=None
+        Stop when, over so many trees, the error out of bag moved by no more than its own standard
+        error.
+    class_weight : mapping, "balanced" or None, default=None
+    certify : str or None, default=None
+        "oob" certifies the plurality vote of the trees by their mistakes out of bag, with the bound
+        that suits the number of rows; "first_order", "tandem" and "cantelli" name one. "holdout"
+        holds a share ``holdout`` of the rows back, which gives a tighter bound for a forest grown
+        from fewer rows. Levels of categories come from rows that certify nothing: those that give
+        the bins, a tenth of them, or up to 256; "holdout" leaves more.
+    holdout, delta : float, default=0.2 and 0.05
+    warm_start : bool, default=False
+        Go on from the last fit, with the same rows and limits: it ends as one longer fit would
+        have. With ``certify="holdout"`` the k-th certificate pays delta/(k(k + 1)).
+    callbacks : sequence of functions, default=None
+        Each is called after every tree with ``Made(members, error)``; a true answer stops.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The forest does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+    oob_score_, oob_decision_function_ : as in scikit-learn
+        Rows that are in every bag have NaN.
+    out_of_bag_ : OutOfBag
+        With a certificate out of bag, the counts that it needs.
+    certificate_ : Certificate
+    stopped_ : why no more trees were grown
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RandomForestClassifier(100, oob_score=True, random_state=0).fit(X, y)
+    >>> model.oob_score_ > 0.93, model.predict_proba(X[:1]).round(1).tolist()
+    (True, [[1.0, 0.0, 0.0]])
+    """
+
+    _kind = "random_forest"
+
+    def __init__(
+        self,
+        n_estimators: int = 1000,
+        *,
+        max_features: Any = "sqrt",
+        min_samples_leaf: float = 1,
+        min_samples_split: float = 2,
+        min_weight_fraction_leaf: float = 0.0,
+        max_depth: int | None = None,
+        bootstrap: bool = True,
+        max_samples: float | None = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        oob_score: bool = False,
+        settle: int | None = None,
+        class_weight: Any = None,
+        certify: str | None = None,
+        holdout: float = 0.2,
+        delta: float = 0.05,
+        warm_start: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.min_samples_split = min_samples_split
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_depth = max_depth
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.oob_score = oob_score
+        self.settle = settle
+        self.class_weight = class_weight
+        self.certify = certify
+        self.holdout = holdout
+        self.delta = delta
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class RandomForestRegressor(ForestRegressor):
+    """Trees that predict numbers, grown from bags of rows until leaves hold one number.
+
+    Splits lower the squared error most; the forest predicts the mean of its trees (Breiman 2001).
+
+    Parameters
+    ----------
+    n_estimators : int, default=1000
+        The most trees to grow.
+    max_features : str, int, float or None, default=1.0
+        Features drawn at a split, of which the best is taken: "sqrt", "log2", a share, a number, or
+        None for all. If all of them are constant in a node, more are drawn.
+    min_samples_leaf, min_samples_split : int or float, default=1 and 2
+        Rows a leaf, or a node that is split, has at least: a number, or a share of the rows.
+        Repeats within a bag count once.
+    min_weight_fraction_leaf : float, default=0.0
+        The share of all weight that a leaf has at least.
+    max_depth : int or None, default=None
+        None: until leaves are pure.
+    bootstrap : bool, default=True
+        Whether each tree learns from a bag of rows drawn with replacement, or from all.
+    max_samples : int, float or None, default=None
+        How many rows are drawn for a bag; None: as many as there are. With ``bootstrap=False`` and
+        fewer, rows are drawn without replacement.
+    max_bins : int, default=255
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of text and categories, or those named or numbered; their levels are cut in order.
+        Levels not seen in fit are treated as missing.
+    oob_score : bool, default=False
+        Ask trees about the rows outside their bags.
+    settle : int or None, default=None
+        Stop when, over so many trees, the error out of bag moved by no more than its own standard
+        error.
+    warm_start : bool, default=False
+        Go on from the last fit, with the same rows and limits: it ends as one longer fit would
+        have.
+    callbacks : sequence of functions, default=None
+        Each is called after every tree with ``Made(members, error)``; a true answer stops.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The forest does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+    oob_score_, oob_prediction_ : as in scikit-learn
+        Rows that are in every bag have NaN.
+    stopped_ : why no more trees were grown
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = RandomForestRegressor(100, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> model.score(X, X[:, 0] ** 2) > 0.999
+    True
+    """
+
+    _kind = "random_forest"
+
+    def __init__(
+        self,
+        n_estimators: int = 1000,
+        *,
+        max_features: Any = 1.0,
+        min_samples_leaf: float = 1,
+        min_samples_split: float = 2,
+        min_weight_fraction_leaf: float = 0.0,
+        max_depth: int | None = None,
+        bootstrap: bool = True,
+        max_samples: float | None = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        oob_score: bool = False,
+        settle: int | None = None,
+        warm_start: bool = False,
+        callbacks: Sequence[Callback] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.min_samples_leaf = min_samples_leaf
+        self.min_samples_split = min_samples_split
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_depth = max_depth
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.oob_score = oob_score
+        self.settle = settle
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose

@@ -1,0 +1,1 @@
+"""What users pass to estimators, checked and turned into tables, labels and parameters."""

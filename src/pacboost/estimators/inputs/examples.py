@@ -1,0 +1,295 @@
+"""From what users hand in to the samples a run works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_sample_weight
+
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.inputs.division import draw
+from pacboost.estimators.inputs.labels import read_labels, read_targets, read_weights
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.models.model import answer_names
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.sample import Sample, Signs
+from pacboost.samples.signs import signs_of
+from pacboost.sources.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows of a table and what is known of them: signs (rows, outputs), weights if they differ.
+
+    ``labels`` holds the numbers of classes where there are more than two, ``targets`` the numbers
+    to predict in regression. ``numbers`` says which rows of those handed in they are, if not all.
+    """
+
+    table: Table
+    signs: Signs
+    weights: NDArray[np.float64] | None = None
+    labels: NDArray[np.int64] | None = None
+    targets: NDArray[np.float64] | None = None
+    numbers: NDArray[np.intp] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.table.n_rows
+
+    def take(self, rows: NDArray[np.intp]) -> Examples:
+        """Give some of the rows."""
+        return Examples(
+            self.table.take(rows),
+            self.signs[rows],
+            None if self.weights is None else self.weights[rows],
+            None if self.labels is None else self.labels[rows],
+            None if self.targets is None else self.targets[rows],
+            rows if self.numbers is None else self.numbers[rows],
+        )
+
+    def counting(self) -> Examples:
+        """Give the rows whose weight is not zero: the others are as good as absent."""
+        if self.weights is None or self.weights.all():
+            return self
+        if not self.weights.any():
+            raise DataError(
+                "all rows whose sample_weight is not zero are held back for validation; give more "
+                "rows a weight, or give validation rows of your own (X_val)"
+            )
+        return self.take(np.flatnonzero(self.weights))
+
+    def classes(self) -> NDArray[np.int64]:
+        """The number of each row's class, for holding rows back class by class."""
+        if self.labels is not None:
+            return self.labels
+        if self.targets is not None or self.signs.shape[1] > 1:
+            return np.zeros(self.n_rows, dtype=np.int64)
+        return (self.signs[:, 0] > 0).astype(np.int64)
+
+
+def read_examples(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    class_weight: Any = None,
+    *,
+    reset: bool = True,
+) -> tuple[Examples, NDArray[Any]]:
+    """Read rows to learn from; also give the classes. Without ``reset`` the levels are known."""
+    table = open_table(estimator, X, reset=reset)
+    labels = read_labels(y, table.n_rows, several=True)
+    weights = read_weights(sample_weight, table.n_rows)
+    if class_weight is not None:
+        weights = read_weights(
+            _class_weights(class_weight, labels) * (1.0 if weights is None else weights),
+            table.n_rows,
+        )
+    if labels.ndim == 2:
+        signs = np.where(labels > 0, np.int8(1), np.int8(-1))
+        return Examples(table, signs, weights), np.arange(labels.shape[1])
+    classes, codes = np.unique(labels, return_inverse=True)
+    _refuse_weightless(classes, codes, weights)
+    signs, numbers = signs_of(codes, classes.size)
+    return Examples(table, signs, weights, numbers), classes
+
+
+def read_known(
+    estimator: Any, X: Any, y: Any, classes: NDArray[Any], class_weight: Any = None
+) -> Examples:
+    """Read rows to learn from where others have given the levels, kinds of columns and classes."""
+    table = open_table(estimator, X, reset=False)
+    labels = read_labels(y, table.n_rows)
+    unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))
+    if unknown:
+        raise NotCertified(
+            f"class {unknown[0]!r} does not occur among the rows set apart, which say what the "
+            "classes are where training rows certify; give more rows, a larger holdout, or "
+            "certify='holdout'"
+        )
+    weights = None
+    if class_weight is not None:
+        weights = read_weights(_class_weights(class_weight, labels), table.n_rows)
+    return replace(label_rows(table, labels, classes, "y"), weights=weights)
+
+
+def numbers_of(
+    labels: NDArray[Any], classes: NDArray[Any]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Give the number of each label's class, and whether it is among the classes; else 0.
+
+    >>> numbers_of(np.array(["b", "x", "a"]), np.array(["a", "b"]))[0].tolist()
+    [1, 0, 0]
+    """
+    known: NDArray[np.bool_] = np.isin(labels, classes)
+    return np.searchsorted(classes, np.where(known, labels, classes[0])), known
+
+
+def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Examples:
+    """Read what the fit of a regressor was given."""
+    table = open_table(estimator, X, reset=True)
+    targets = read_targets(y, table.n_rows)
+    return _numbered(table, targets, read_weights(sample_weight, table.n_rows))
+
+
+def read_validation_numbers(estimator: Any, X: Any, y: Any) -> Examples:
+    """Read the validation rows of a regressor."""
+    if y is None:
+        raise ParameterError("X_val was given without y_val; give both or neither")
+    table = open_table(estimator, X, reset=False)
+    return _numbered(table, read_targets(y, table.n_rows, "y_val"), None)
+
+
+def _numbered(
+    table: Table, targets: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> Examples:
+    signs = np.ones((table.n_rows, 1), dtype=np.int8)
+    return Examples(table, signs, weights, None, targets)
+
+
+def _class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        weights = np.asarray(compute_sample_weight(class_weight, labels), dtype=np.float64)
+        if not (np.isfinite(weights) & (weights >= 0)).all():
+            raise ValueError("weights are 0 or more, and finite")
+        return weights
+    except ValueError as problem:
+        raise ParameterError(
+            f"class_weight is {class_weight!r}; it may be 'balanced', None, or a mapping from "
+            f"classes to weights ({problem})"
+        ) from problem
+
+
+def _refuse_weightless(
+    classes: NDArray[Any], codes: NDArray[np.intp], weights: NDArray[np.float64] | None
+) -> None:
+    if weights is None:
+        return
+    mass = np.bincount(codes, weights)
+    if not mass.all():
+        gone = classes.tolist()[int(mass.argmin())]
+        raise DataError(
+            f"all rows of class {gone!r} weigh 0 by sample_weight or class_weight, so it would "
+            "vanish. Give its rows some weight, or leave them out of X and y."
+        )
+
+
+def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> Examples:
+    """Read validation rows, whose labels must be among the classes."""
+    if y is None:
+        raise ParameterError("X_val was given without y_val; give both or neither")
+    table = open_table(estimator, X, reset=False)
+    return label_rows(table, y, classes, "y_val", several=estimator.several_labels_)
+
+
+def label_rows(
+    table: Table, y: Any, classes: NDArray[Any], name: str, *, several: bool = False
+) -> Examples:
+    """Give rows their labels, which must be among the classes."""
+    labels = read_labels(y, table.n_rows, several=several)
+    if several:
+        if labels.shape != (table.n_rows, classes.size):
+            raise DataError(
+                f"{name} has shape {labels.shape}; one column for each of the {classes.size} "
+                "labels is needed"
+            )
+        return Examples(table, np.where(labels > 0, np.int8(1), np.int8(-1)))
+    unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))
+    if unknown:
+        raise DataError(
+            f"{name} holds {unknown[0]!r}, which is not among the classes of y: {classes.tolist()}"
+        )
+    signs, numbers = signs_of(np.searchsorted(classes, labels), classes.size)
+    return Examples(table, signs, None, numbers)
+
+
+def split_at_random(
+    examples: Examples, name: str, share: float, seed: int
+) -> tuple[Examples, Examples]:
+    """Hold a random share of the rows back; ``name`` is the parameter that says how many."""
+    learn, held = draw(examples.n_rows, name, share, seed)
+    return examples.take(learn), examples.take(held)
+
+
+def split_by_class(
+    examples: Examples, name: str, share: float, seed: int
+) -> tuple[Examples, Examples]:
+    """Hold a random share of each class back, so that none is missing on either side if it can be.
+
+    Certificates need a share of all rows instead: they count on rows held back by chance alone.
+    """
+    classes = examples.classes()
+    counts = np.bincount(classes)
+    quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0
+    quota = np.minimum(np.maximum(quota, counts > 1), np.maximum(counts - 1, 0))
+    if not 0 < share < 1 or not quota.any():
+        return split_at_random(examples, name, share, seed)
+    order = np.random.default_rng(seed).permutation(examples.n_rows)
+    order = order[np.argsort(classes[order], kind="stable")]
+    place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    held = place < quota[classes[order]]
+    return examples.take(np.sort(order[~held])), examples.take(np.sort(order[held]))
+
+
+def training_sample(
+    examples: Examples,
+    classes: NDArray[Any],
+    max_bins: int,
+    *,
+    codes: bool,
+    bins_from: Examples | None = None,
+) -> Sample:
+    """Bin the rows if the learner reads codes, and refuse them if no two can be told apart."""
+    seen = examples if bins_from is None else bins_from
+    bins = fit_bins(seen.table, max_bins, seen.weights) if codes else None
+    base = np.ones(1) if examples.weights is None else examples.weights
+    sample = Sample(
+        examples.table,
+        examples.signs,
+        base,
+        bins,
+        answer_names(classes),
+        examples.labels,
+        examples.targets,
+        examples.numbers,
+    )
+    if codes and not has_one_class(sample) and not has_one_target(sample):
+        _refuse_constant(sample)
+    return sample
+
+
+def validation_sample(examples: Examples, training: Sample) -> Sample:
+    """Validation rows, coded like the training rows."""
+    return Sample(
+        examples.table,
+        examples.signs,
+        bins=training.bins,
+        labels=examples.labels,
+        targets=examples.targets,
+    )
+
+
+def has_one_class(sample: Sample) -> bool:
+    """Tell whether all rows have the same sign, in classification."""
+    binary = sample.targets is None and sample.signs.shape[1] == 1
+    return binary and bool((sample.signs == sample.signs[0]).all())
+
+
+def has_one_target(sample: Sample) -> bool:
+    """Tell whether all rows have the same target, in regression."""
+    return sample.targets is not None and bool((sample.targets == sample.targets[0]).all())
+
+
+def _refuse_constant(sample: Sample) -> None:
+    if sample.bins is None or any(thresholds.size for thresholds in sample.bins.thresholds):
+        return
+    if sample.codes is not None and np.ptp(sample.codes, axis=1).any():
+        return  # one value and missing ones: that tells rows apart
+    raise DataError(
+        f"all {sample.table.n_columns} features are constant: no rule can tell rows apart. Give at "
+        "least one feature that varies (values that differ by less than a 32-bit float are equal)."
+    )

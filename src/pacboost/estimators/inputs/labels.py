@@ -1,0 +1,142 @@
+"""Labels, targets and sample weights, checked once where they enter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import (
+    check_classification_targets,
+    is_multilabel,
+    type_of_target,
+)
+from sklearn.utils.validation import column_or_1d
+
+from pacboost.errors import DataError
+
+MOST_TARGET = 1e100
+
+
+def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
+    """Check labels: one per row, none missing.
+
+    Where a row may have ``several``, y may also hold a column of 0 and 1 for each of them.
+    """
+    if y is None:
+        raise DataError("this classifier requires y to be passed, but the target y is None")
+    with np.errstate(invalid="ignore"):  # labels that are missing are looked for below
+        matrix = several and is_multilabel(y)
+    if matrix:
+        dense: Any = y.toarray() if hasattr(y, "toarray") else y
+        labels: NDArray[Any] = np.asarray(dense)
+        if not np.isin(labels, (0, 1)).all():
+            strange = labels[~np.isin(labels, (0, 1))][0].item()
+            raise DataError(
+                f"y is a matrix that holds {strange!r}; with several labels a row it has a column "
+                "for each label, 1 where the row has it and 0 where not"
+            )
+    else:
+        labels = column_or_1d(y, warn=True)
+    if labels.shape[0] != rows:
+        raise DataError(f"X has {rows} rows but y has {labels.shape[0]}; they must be as many")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        what = "NaN" if np.isnan(labels).any() else "infinity"
+        raise DataError(f"Input y contains {what}. Every row needs a label: drop the others.")
+    if labels.dtype.kind == "O" and any(_is_absent(label) for label in labels):
+        raise DataError("y holds missing labels (None or NaN); drop those rows")
+    try:
+        check_classification_targets(labels)
+    except ValueError as problem:
+        raise DataError(
+            f"{problem} Labels name classes: give text, whole numbers or booleans."
+        ) from problem
+    except TypeError as problem:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise DataError(
+            f"y mixes labels of kinds {', '.join(kinds)}, which cannot be put in order; make them "
+            "all text or all numbers"
+        ) from problem
+    return labels
+
+
+def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
+    """Check the numbers to predict: one per row, all finite."""
+    if y is None:
+        raise DataError("this regressor requires y to be passed, but the target y is None")
+    try:
+        values = column_or_1d(y, warn=True)
+    except ValueError as problem:
+        raise DataError(
+            f"{problem} {name} has to hold one number a row; fit one regressor for each column"
+        ) from problem
+    if values.shape[0] != rows:
+        raise DataError(f"X has {rows} rows but {name} has {values.shape[0]}; they must be as many")
+    if values.dtype.kind == "O" and any(_is_absent(value) for value in values):
+        raise DataError(f"{name} holds missing values (None or NaN); drop those rows")
+    try:
+        if values.dtype.kind not in "biufO" or any(isinstance(value, str) for value in values[:1]):
+            raise TypeError(f"{values[0]!r}")
+        targets: NDArray[np.float64] = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise DataError(
+            f"{name} has to hold numbers ({problem}). To predict classes, take BoostClassifier"
+        ) from problem
+    if not np.isfinite(targets).all():
+        what = "NaN" if np.isnan(targets).any() else "infinity"
+        raise DataError(f"Input {name} contains {what}. Every row needs a number: drop the others.")
+    worst = float(targets[np.abs(targets).argmax()])
+    if worst and not 1 / MOST_TARGET <= abs(worst) <= MOST_TARGET:
+        raise DataError(
+            f"the largest number in {name} is {worst:g}; between {1 / MOST_TARGET:g} and "
+            f"{MOST_TARGET:g} their squares can be added up. Rescale them, or predict logarithms"
+        )
+    return targets
+
+
+def _is_absent(label: Any) -> bool:
+    """None, NaN, and pandas' NA, which answers neither yes nor no."""
+    try:
+        return label is None or bool(label != label)  # noqa: PLR0124
+    except TypeError:
+        return True
+
+
+def two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int8]]:
+    """Give the classes, and +1 for rows of the last one, -1 for the others."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    if classes.size > 2:
+        raise DataError(
+            "Only binary classification is supported. The type of the target is "
+            f"{type_of_target(labels)}: y holds {classes.size} classes."
+        )
+    return classes, np.where(codes == classes.size - 1, np.int8(1), np.int8(-1))
+
+
+def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
+    """Check weights: one per row, finite, not negative, not all zero; None if all are equal."""
+    if weights is None:
+        return None
+    values = np.asarray(weights, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(rows, float(values))
+    if values.ndim != 1:
+        raise DataError(f"Sample weights must be 1D array or scalar; got shape {values.shape}")
+    if values.size != rows:
+        raise DataError(f"X has {rows} rows but sample_weight has {values.size}")
+    if not np.isfinite(values).all():
+        raise DataError("sample_weight holds NaN or infinity; weights have to be finite")
+    if (values < 0).any():
+        worst = int(values.argmin())
+        raise DataError(
+            f"Negative values in sample_weight: row {worst} has {values[worst]}. A weight says how "
+            "much a row counts; 0 leaves it out"
+        )
+    if not (values > 0).any():
+        raise DataError("sample_weight is zero everywhere; at least one row has to count")
+    if (values == values[0]).all():
+        return None
+    # Only ratios count; the largest becomes 1, and none that was above 0 vanishes.
+    scaled: NDArray[np.float64] = values / values.max()
+    np.maximum(scaled, np.finfo(np.float64).tiny, out=scaled, where=values > 0)
+    return scaled

@@ -1,0 +1,145 @@
+"""Tables from what users pass as X: arrays, data frames, sparse matrices and our own tables."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from pacboost.errors import DataError, DenseWarning
+from pacboost.sources.arrays import ArrayTable, CategorisedArray
+from pacboost.sources.categories import find_levels
+from pacboost.sources.dataframe import FrameTable, is_frame
+from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.sparse import SparseTable
+from pacboost.sources.table import RecodedTable, Table, refuse_infinite
+
+PACKAGE = str(Path(__file__).parents[1])
+
+
+def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """Take X as it comes; ``reset`` is true in fit, where its width, names and levels are learned.
+
+    An estimator that has ``categorical_features`` keeps the levels found as ``levels_``.
+    """
+    if isinstance(X, Table):
+        _check_own(estimator, X, reset=reset)
+        return _with_levels(estimator, X, reset=reset)
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        table: Table = FrameTable(X, _levels(estimator, X, reset=reset))
+        _refuse_empty(table)
+        return table
+    if not sparse.issparse(X) and hasattr(estimator, "categorical_features"):
+        raw = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)  # 1 is not "1"
+        levels = _levels(estimator, raw, reset=reset) if raw.ndim == 2 and raw.size else NO_LEVELS
+        if levels:
+            raw = validate_data(estimator, raw, reset=reset, dtype=None, ensure_all_finite=False)
+            return CategorisedArray(raw, levels)
+    array = _checked_array(estimator, X, reset=reset)
+    if not sparse.issparse(array):
+        return ArrayTable(array)
+    stored = _with_levels(estimator, SparseTable(array), reset=reset)
+    keeps = getattr(estimator, "_keeps_sparse", False) and stored.entries is not None
+    if reset and not keeps:
+        warn_of_dense(stored)
+    return stored
+
+
+def warn_of_dense(table: Table) -> None:
+    """Say, where the user called, that a sparse table is opened up to be learned from."""
+    frame: FrameType | None = sys._getframe()
+    level = 1
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(
+        f"the sparse {table.n_rows} x {table.n_columns} matrix is held dense: one byte a cell "
+        "where codes are read (two above 255 bins), eight elsewhere. BoostClassifier, "
+        "AdaBoostClassifier and BoostRegressor keep it sparse for stumps and trees on numbers",
+        DenseWarning,
+        stacklevel=level,
+    )
+
+
+def _levels(estimator: Any, data: Any, *, reset: bool) -> Levels:
+    """Find the levels of categorical columns in fit, and give the same ones after it."""
+    if not hasattr(estimator, "categorical_features"):
+        return NO_LEVELS
+    if reset:
+        estimator.levels_ = find_levels(data, estimator.categorical_features)
+    levels: Levels = estimator.levels_
+    return levels
+
+
+def _with_levels(estimator: Any, table: Table, *, reset: bool) -> Table:
+    levels = _levels(estimator, table, reset=reset)
+    return table if levels == table.levels else RecodedTable(table, levels)
+
+
+def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Let scikit-learn check an array, and say what to do about what it finds."""
+    try:
+        array = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse=["csc", "csr"],
+            dtype="numeric",
+            ensure_all_finite="allow-nan",
+        )
+    except ValueError as problem:
+        message = str(problem)
+        if "infinity" in message and not sparse.issparse(X):
+            values = np.asarray(X, dtype=np.float64)
+            column = int(np.argwhere(np.isinf(values))[0, 1])
+            refuse_infinite(values[:, column], str(column))
+        if "could not convert" in message:
+            raise DataError(
+                f"X holds text: {message}. Encode text as numbers (for example with "
+                "scikit-learn's OrdinalEncoder or OneHotEncoder) or drop those columns."
+            ) from problem
+        raise
+    if array.dtype.kind not in "fiub":
+        raise DataError(f"X holds {array.dtype}; numbers are needed. Encode text as numbers first.")
+    return array
+
+
+def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:
+    """Check a table of ours as scikit-learn would check an array."""
+    _refuse_empty(table)
+    if table.entries is not None:
+        table.entries.refuse_infinite()
+    for first, block in () if table.entries is not None else table.blocks():
+        for j in range(block.shape[1]):
+            refuse_infinite(block[:, j], repr(table.name(first + j)))
+    if reset:
+        estimator.n_features_in_ = table.n_columns
+        estimator.__dict__.pop("feature_names_in_", None)
+        if table.names is not None:
+            estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        return
+    if table.n_columns != estimator.n_features_in_:
+        raise DataError(
+            f"X has {table.n_columns} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if table.names is not None and known is not None and list(known) != list(table.names):
+        raise DataError(
+            "The feature names should match those that were passed during fit: got "
+            f"{', '.join(table.names)}; expected {', '.join(known)}, in this order"
+        )
+
+
+def _refuse_empty(table: Table) -> None:
+    what = "the data frame" if isinstance(table, FrameTable) else "the table"
+    if table.n_columns == 0:
+        raise DataError(f"{what} has no columns; at least one feature is needed")
+    if table.n_rows == 0:
+        raise DataError(f"{what} has no rows; at least one is needed")

@@ -1,0 +1,1 @@
+"""Estimators that learn a single rule: rectangles and version spaces."""

@@ -1,0 +1,133 @@
+"""What classifiers of two classes with a single rule share: reading, predicting, refusing."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import DataError, NotCertified, OneClassWarning
+from pacboost.estimators.fitted.training_rows import SketchMixin
+from pacboost.estimators.inputs.labels import read_labels, two_classes
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses.hypothesis import Names, Rule
+from pacboost.models.model import answer_names
+from pacboost.numerics.checks import probability
+from pacboost.samples.copies import Repeats, copies_in
+from pacboost.samples.sample import Signs, unlabelled
+from pacboost.sources.arrays import ArrayTable
+
+Rows = NDArray[np.float64]
+
+
+class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of two classes whose fit leaves one rule, ``rule_``, and ``classes_``."""
+
+    delta: float
+    rule_: Rule
+    classes_: NDArray[Any]
+    mistakes_: int
+    n_rows_: int
+    _copies: str = ""
+    """What is wrong with the training rows, if some are surely copies of others."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the rule; after a failure the estimator is as it was before."""
+        before = self.__dict__.copy()
+        try:
+            probability("delta", self.delta)
+            rows = self._read(X, reset=True)
+            self.classes_, signs = two_classes(read_labels(y, len(rows)))
+            self.n_rows_ = len(rows)
+            self._remember(ArrayTable(rows))
+            self._copies = copies_in(Repeats.of(ArrayTable(rows)))
+            self._find(rows, signs)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        if self.classes_.size == 1:
+            warnings.warn(
+                f"y holds one class only ({self.classes_.tolist()[0]!r}); the classifier is "
+                "constant and not certified",
+                OneClassWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @abstractmethod
+    def _find(self, X: Rows, signs: Signs) -> None:
+        """Set ``rule_``, ``mistakes_`` and whatever else is told."""
+
+    @abstractmethod
+    def _certify(self) -> Certificate:
+        """Apply the theorem to what fit left."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class the rule answers."""
+        check_is_fitted(self)
+        positive = self._answers(self._read(X, reset=False)) > 0
+        predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
+        return predicted
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound on the risk; refuses in words where its theorem does not apply."""
+        self._need_fit("certificate_")
+        if self.classes_.size == 1:
+            raise NotCertified(
+                "y held one class only, so it is not known which class the rule speaks of; fit on "
+                "rows of both classes"
+            )
+        if self._copies:
+            raise NotCertified(self._copies)
+        return self._certify()
+
+    @property
+    def consistent_(self) -> bool:
+        """Whether the rule makes no mistake on the training rows."""
+        self._need_fit("consistent_")
+        return self.mistakes_ == 0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "rule_")
+
+    def _need_fit(self, name: str) -> None:
+        if not hasattr(self, "rule_"):
+            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
+
+    def _answers(self, X: Rows) -> NDArray[Any]:
+        return self.rule_.answers(unlabelled(ArrayTable(X)))
+
+    def _words(self) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        minus, plus = answer_names(self.classes_)
+        return self.rule_.words(
+            Names(lambda j: f"x{j}" if names is None else names[j], (minus, plus))
+        )
+
+    def _read(self, X: Any, *, reset: bool) -> Rows:
+        """Take rows as they come, as doubles; refuse sparse ones and missing values."""
+        if sparse.issparse(X):
+            raise DataError("X is sparse; dense rows are needed here. Give X.toarray() instead.")
+        table = open_table(self, X, reset=reset)
+        rows = np.asarray(table.rows(), dtype=np.float64)
+        missing = np.argwhere(np.isnan(rows))
+        if missing.size:
+            row, column = missing[0].tolist()
+            raise DataError(
+                f"column {table.name(column)} holds NaN in row {row}; {type(self).__name__} needs "
+                "every value. Fill missing ones in or drop those rows."
+            )
+        return rows

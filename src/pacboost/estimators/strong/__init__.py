@@ -1,0 +1,1 @@
+"""StrongClassifier: ask for an error and a confidence."""

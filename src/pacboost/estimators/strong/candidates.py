@@ -1,0 +1,84 @@
+"""Which booster and which learner: chosen from the data, delegated to the estimators there are.
+
+What the rows are decides on the kind of learner. Where it is cheap to try, trees of two sizes are
+boosted, and the rows that watch say which of them learn better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pacboost.estimators.boosting.boost import FEW_CLASSES, BoostClassifier
+from pacboost.estimators.boosting.text import TextBoostClassifier
+from pacboost.estimators.fitting.tree_parameters import ROWS_TO_SPARE
+
+MOST_ROUNDS, MOST_ROUNDS_OF_MANY = 1000, 600
+"""Nothing is boosted longer, and nothing with many classes, whose trees are large; rows that watch
+mostly end it far earlier."""
+PATIENCE, PATIENCE_OF_LISTS = 30, 50
+"""Rounds without improvement on watching rows after which more can't help."""
+SMALL_TREE = 8
+ROWS_PER_LEAF = 20
+"""Leaves hold a twentieth of the rows at least, where that is fewer than so many."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to learn: in words, and as an estimator still to be given rounds."""
+
+    words: str
+    make: Any
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What may be boosted with what, why, and for how long."""
+
+    candidates: tuple[Candidate, ...]
+    why: str
+    rounds: int
+    """At most."""
+    least: int
+    """Of few rows, few can watch, and log loss rises before the error does: boost so long."""
+    patience: int
+
+
+def choose(
+    *,
+    texts: str | None,
+    rows: int,
+    classes: int,
+    several_labels: bool,
+    rounds: int | None,
+    common: dict[str, Any],
+) -> Choice:
+    """Choose by what the rows are, how many there are, and how many labels they have.
+
+    ``texts`` says what are texts, if something is.
+
+    >>> chosen = choose(
+    ...     texts=None, rows=999, classes=2, several_labels=False, rounds=None, common={}
+    ... )
+    >>> [candidate.words for candidate in chosen.candidates]
+    ['trees by LogitBoost', 'trees of at most 8 leaves by LogitBoost']
+    """
+    booster = "adaboost" if several_labels else "logit"
+    called = "AdaBoost.MH" if several_labels else "LogitBoost"
+    many_classes, many_rows = classes > FEW_CLASSES, rows >= ROWS_TO_SPARE
+    if texts:
+        lists = partial(TextBoostClassifier, booster=booster, **common)
+        candidate = Candidate(f"lists of words by {called}", lists)
+        return Choice((candidate,), texts, rounds or MOST_ROUNDS, 0, PATIENCE_OF_LISTS)
+    make = partial(BoostClassifier, booster, "tree", **common)
+    if rows < ROWS_PER_LEAF**2:  # or few rows could never be told apart
+        make = partial(make, min_leaf_rows=max(1, rows // ROWS_PER_LEAF))
+    trees = [Candidate(f"trees by {called}", make)]
+    if not (many_rows or many_classes or several_labels):
+        smaller = f"trees of at most {SMALL_TREE} leaves by {called}"
+        trees.append(Candidate(smaller, partial(make, max_leaves=SMALL_TREE)))
+    why = "rows have several labels" if several_labels else "rows have columns"
+    most = rounds or (MOST_ROUNDS_OF_MANY if many_classes else MOST_ROUNDS)
+    least = 0 if many_rows else min(most, 100 if many_classes else 180)
+    return Choice(tuple(trees), why, most, least, PATIENCE)

@@ -1,0 +1,196 @@
+"""PAC learning as an interface: ask for an error and a confidence, and be told what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.strong import reading
+from pacboost.estimators.strong.fit import StrongFitting
+from pacboost.models.model import Model
+
+
+class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
+
+    It picks booster and learner from the data, sets as many rows apart for the certificate as
+    epsilon and delta ask for, boosts until the certificate reaches epsilon or more rounds can't
+    help, and says which. Rows that certify are looked at by nothing else.
+
+    Parameters
+    ----------
+    epsilon : float, default=None
+        The error on new examples that shall be reached; boosting stops when it is. None: as small
+        as it gets.
+    delta : float, default=0.05
+        The probability with which what is certified may fail.
+    n_rounds : int, default=None
+        The most rounds; None: 1000, with more than three classes 600. Rows that watch mostly end
+        it earlier.
+    text_columns : "auto", list of str or None, default="auto"
+        For data frames and files: the columns that hold texts. "auto": those that read like
+        sentences. None: no column does.
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        As in BoostClassifier.
+    random_state, n_jobs, verbose : as in AdaBoostClassifier
+
+    Attributes
+    ----------
+    sentence_ : what is certified, whether epsilon was reached, and if not, what is missing
+    verdict_ : the same as numbers
+    certificate_ : the bound with its grounds; of training rows, if no rows could be set apart
+    proper_ : whether the vote lies in the weak learner's own class
+    choice_ : which booster and learner were chosen, and why
+    parts_ : how many rows were learned from, watched the rounds, and certify
+    evidence_ : what was measured: rounds, training error, edge and noise on rows that watched
+    estimator_ : the fitted estimator that does the work; ``save`` writes it, ``load`` gives it back
+    classes_ : the labels of the rows learned from
+
+    Everything else that ``estimator_`` can do (``rules``, ``explain``, ``report``, ``ledger_`` and
+    so on) is passed on to it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = StrongClassifier(epsilon=0.15, random_state=0).fit(X, y)
+    >>> print(model.sentence_)  # doctest: +NORMALIZE_WHITESPACE
+    With 95 % confidence it errs on at most 8.8 % of future examples like these. 15 % was asked for,
+    and reached after 61 rounds.
+    """
+
+    def __init__(
+        self,
+        epsilon: float | None = None,
+        delta: float = 0.05,
+        *,
+        n_rounds: int | None = None,
+        text_columns: Any = "auto",
+        categorical_features: Any = "from_dtype",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.n_rounds = n_rounds
+        self.text_columns = text_columns
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def sentence_(self) -> str:
+        """What came of it, in one sentence."""
+        check_is_fitted(self)
+        return self.verdict_.sentence
+
+    @property
+    def model_(self) -> Model:
+        """The model of the estimator that does the work."""
+        if "estimator_" not in self.__dict__:
+            raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
+        model: Model = self.estimator_.model_
+        return model
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class of each row."""
+        answers: NDArray[Any] = self._ready().predict(self._open(X))
+        return answers
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give the probability of each class."""
+        chances: NDArray[np.float64] = self._ready().predict_proba(self._open(X))
+        return chances
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Give the score of each row: for two classes one, else one a class."""
+        scores: NDArray[np.float64] = self._ready().decision_function(self._open(X))
+        return scores
+
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Tell which rows are wrong; ties count as wrong, and so do unknown labels."""
+        wrong: NDArray[np.bool_] = self._ready().mistakes(self._open(X), y)
+        return wrong
+
+    def overlap(self, X: Any) -> Any:
+        """Compare rows with those the fit has looked at, to learn or to certify."""
+        return self._ready().overlap(self._open(X))
+
+    def answer(self, X: Any, **wishes: Any) -> Any:
+        """Answer where confident enough: see AbstainingMixin."""
+        return self._ready().answer(self._open(X), **wishes)
+
+    def certify_answers(self, X: Any, y: Any, **wishes: Any) -> Any:
+        """Certify the error among the answered by fresh rows: see AbstainingMixin."""
+        return self._ready().certify_answers(self._open(X), y, **wishes)
+
+    def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Give the margin of every row: see MarginsMixin."""
+        found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
+        return found
+
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
+
+        ``remember_rows=False`` leaves the sketch of the training rows out.
+        """
+        self._ready().save(path, remember_rows=remember_rows)
+
+    def report(
+        self, path: str | Path, X: Any = None, y: Any = None, *, title: str | None = None
+    ) -> Path:
+        """Write a page about the model that begins with ``sentence_``: see ReportMixin."""
+        from pacboost.reports.page.sentence import Sentence
+
+        rows, model = None if X is None else self._open(X), self._ready()
+        said = Sentence(*self.verdict_.headline, self.verdict_.note)
+        written: Path = model.report(path, rows, y, title=title, sentence=said)
+        return written
+
+    remembers_rows: ClassVar[bool] = True
+
+    def forget_rows(self) -> None:
+        """Drop the sketch of the rows that the fit has looked at."""
+        self._ready().forget_rows()
+
+    @property
+    def _sketches(self) -> Any:
+        return self.estimator_._sketches
+
+    def _rows_to_compare(self, X: Any) -> Any:
+        return self._ready()._rows_to_compare(self._open(X))
+
+    def _ready(self) -> Any:
+        check_is_fitted(self)
+        return self.estimator_
+
+    def _open(self, X: Any) -> Any:
+        """Read rows as in fit; texts, and rows like those drawn, go on as they are."""
+        check_is_fitted(self)
+        if not hasattr(self, "parts_") or self._texts:
+            return X
+        return open_table(self, reading.without(X, self._dropped), reset=False)
+
+    def __getattr__(self, name: str) -> Any:
+        """Pass on what the chosen estimator can do besides."""
+        own = name.startswith("_") or name == "feature_names_in_"
+        if own or "estimator_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.estimator_, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "estimator_" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,234 @@
+"""How StrongClassifier fits: read, divide the rows, boost, judge; or draw, if rows come so.
+
+Nothing that is learned sees the certifying rows: not the levels of categories, not the words of
+texts, not which columns are texts, not when to stop. They are counted on when all is settled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_random_state
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import ParameterError
+from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
+from pacboost.estimators.boosting.text_input import fingerprints
+from pacboost.estimators.inputs import division
+from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.parameters import positive_integer
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.strong import reading, row_roles
+from pacboost.estimators.strong.candidates import choose
+from pacboost.estimators.strong.proper import is_proper
+from pacboost.estimators.strong.reading import Reading
+from pacboost.estimators.strong.row_roles import Parts, Rows
+from pacboost.estimators.strong.search import EpsilonSearch, Promise
+from pacboost.numerics.checks import probability
+from pacboost.questions import verdict
+from pacboost.questions.verdict import Evidence, Verdict
+from pacboost.samples.copies import Repeats, copies_in
+from pacboost.samples.groups import numbered
+from pacboost.samples.sketch import Sketch
+from pacboost.sources.columns import Columns
+from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.table import Table
+from pacboost.sources.text import read_texts
+
+ROUNDS_OF_FILTERING = 300
+
+
+class StrongFitting:
+    """The part of StrongClassifier that fits."""
+
+    epsilon: float | None
+    delta: float
+    n_rounds: int | None
+    text_columns: Any
+    random_state: Any
+    n_jobs: int | None
+    verbose: bool
+    estimator_: Any
+    evidence_: Evidence
+    verdict_: Verdict
+    classes_: NDArray[Any]
+    parts_: dict[str, int]
+    _keeps_sparse = True
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, time: Any = None) -> Self:
+        """Learn, certify and judge.
+
+        X is an array, a data frame, a sparse matrix, a list of texts, the path of a CSV file, or
+        anything that FilterBoostClassifier draws from: files too large to be read, folders,
+        databases, worlds, oracles. y holds the labels, or names their column. ``groups`` (rows of
+        one group depend on each other) and ``time`` (rows come one after the other) are values or
+        names of columns too: whole groups, or the latest rows, are then set apart.
+        """
+        before = self.__dict__.copy()
+        try:
+            if not reading.is_source(X):
+                self._start()
+                return self._fit(reading.read(X, y, groups, time))
+            if groups is not None or time is not None:
+                raise ParameterError(
+                    "groups and time go with rows in memory; a source is drawn from in an order of "
+                    "its own"
+                )
+            return self.fit_source(X, y)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def fit_source(
+        self, source: Any, target: str | None = None, classes: Any = None, **options: Any
+    ) -> Self:
+        """Learn from what is drawn: files of any size, databases, streams, worlds, oracles.
+
+        The parameters are those of ``FilterBoostClassifier.fit_source``.
+        """
+        self._start()
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        oracle = as_oracle(source, target, seed, **options)
+        model = FilterBoostClassifier(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            n_certify=row_roles.certifying_draws(oracle.about_rows, self.epsilon, self.delta),
+            n_rounds=self.n_rounds or ROUNDS_OF_FILTERING,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        model.fit_source(oracle, classes=classes)
+        self.choice_ = "trees by boosting by filtering, because rows are drawn from a source"
+        rounds = model.ledger_.rounds
+        own = rounds[-1].training_error if rounds else 1.0
+        evidence = Evidence(len(rounds), own, improving=len(rounds) == model.n_rounds)
+        self._keep(model, model.model_.certificate, evidence, "no rows were set apart")
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        return self
+
+    def _start(self) -> None:
+        """Refuse parameters before any work, and forget an earlier fit."""
+        probability("delta", self.delta)
+        if self.epsilon is not None:
+            probability("epsilon", self.epsilon)
+        if self.n_rounds is not None:
+            positive_integer("n_rounds", self.n_rounds)
+        if isinstance(self.text_columns, str) and self.text_columns != "auto":
+            raise ParameterError(
+                f"text_columns is {self.text_columns!r}; it may be 'auto', None, or a list of the "
+                "columns that hold texts"
+            )
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            del self.__dict__[name]
+
+    def _fit(self, reading: Reading) -> Self:
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        given = self._columns(reading.X)
+        number = division.number_of_rows(given)
+        labels = read_labels(reading.y, number, several=True)
+        parts, promise, why = self._set_apart(reading, number, seed)
+        rows, columns = self._open_rows(given, reading.X, parts)
+        common = {"random_state": seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        texts = not isinstance(rows, Table)
+        choice = choose(
+            texts=_texts(columns) if texts else None,
+            rows=number,
+            classes=labels.shape[1] if labels.ndim > 1 else np.unique(labels[parts.known]).size,
+            several_labels=labels.ndim > 1,
+            rounds=self.n_rounds,
+            common=common | ({"text_columns": columns} if columns else {}),
+        )
+
+        def take(chosen: Rows) -> Any:
+            return [rows[i] for i in chosen] if isinstance(rows, list) else rows.take(chosen)
+
+        outcome = EpsilonSearch(choice, take, labels, parts, promise).run()
+        self.choice_ = f"{outcome.candidate.words}, because {choice.why}"
+        self.parts_ = {name: int(own.size) for name, own in vars(parts).items()}
+        self._dropped, self._texts = reading.dropped, texts
+        _remember(outcome.estimator, rows)
+        self._keep(outcome.estimator, outcome.certificate, outcome.evidence, why)
+        return self
+
+    def _columns(self, X: Any) -> Any:
+        """Read so far that rows can be counted and taken: texts, named columns, or X as it is."""
+        if reading.is_texts(X):
+            return read_texts(X)
+        columns = None if self.text_columns is None else reading.columns_of(X)
+        return X if columns is None else columns
+
+    def _open_rows(self, given: Any, X: Any, parts: Parts) -> tuple[Any, list[str]]:
+        """Find the columns of texts, in rows that may be learned from; without, read a table."""
+        if reading.is_texts(X):
+            return given, []
+        found = self.text_columns
+        if not isinstance(given, Columns):
+            found = None
+        elif found == "auto":
+            found = reading.text_columns(given.take(parts.known))
+        return (given, list(found)) if found else (self._open_table(X, parts), [])
+
+    def _open_table(self, X: Any, parts: Parts) -> Table:
+        """Learn kinds and levels of columns from rows that may be learned from; then read all."""
+        if parts.certify.size:
+            open_table(self, division.alone(X, parts.known), reset=True)
+        return open_table(self, X, reset=not parts.certify.size)
+
+    def _set_apart(self, reading: Reading, rows: int, seed: int) -> tuple[Parts, Promise, str]:
+        """Divide the rows; also say why none certify, if none do."""
+        asked = self.epsilon, self.delta
+        if reading.groups is not None and reading.time is not None:
+            raise ParameterError("groups and time were both given; rows are one or the other")
+        if reading.groups is not None:
+            groups = numbered(np.asarray(reading.groups), rows)
+            why = f"{int(groups.max()) + 1} groups are too few to set any apart"
+            return row_roles.by_groups(groups, *asked, seed), Promise(*asked, groups), why
+        why = f"{rows} rows are too few to set any apart"
+        if reading.time is not None:
+            times = row_roles.ordered(np.asarray(reading.time), rows)
+            return row_roles.by_time(times, *asked), Promise(*asked, ordered=True), why
+        labels = read_labels(reading.y, rows, several=True)
+        repeats = Repeats.of_any(reading.X, labels)
+        copies = copies_in(repeats)
+        if copies:
+            return row_roles.all_known(rows, seed), Promise(*asked), copies.removesuffix(".")
+        parts = row_roles.by_chance(rows, *asked, seed)
+        equal, discrete = division.equal_rows(repeats.place, parts.known, parts.certify)
+        return parts, Promise(*asked, equal=equal, discrete=discrete), why
+
+    def _keep(
+        self, estimator: Any, certificate: Certificate | None, evidence: Evidence, why: str
+    ) -> None:
+        """Tie the certificate to the model, and judge."""
+        model = estimator.model_
+        kept = certificate or model.certificate
+        if kept is not None:
+            estimator.model_ = replace(model, certificate=kept.of(model.ledger.digest()))
+        if certificate is None:
+            self.verdict_ = verdict.nothing_certified(why, self.delta, self.epsilon)
+        else:
+            self.verdict_ = verdict.judge(certificate, self.delta, self.epsilon, evidence)
+        self.estimator_, self.evidence_ = estimator, evidence
+        self.classes_ = estimator.classes_
+        self.proper_ = is_proper(estimator.model_.vote)
+        self.n_features_in_ = estimator.n_features_in_
+
+
+def _remember(estimator: Any, rows: Any) -> None:
+    """Have all rows remembered, also those that certify: no later certificate may use them."""
+    if not isinstance(rows, Table):
+        rows = fingerprints(estimator.features_.lines(rows))
+    estimator._sketches = (Sketch.of(rows),)
+
+
+def _texts(columns: list[str]) -> str:
+    """Say what are texts."""
+    if not columns:
+        return "rows are texts"
+    named = " and ".join(repr(name) for name in columns)
+    return f"{named} {'holds' if len(columns) == 1 else 'hold'} texts"

@@ -1,0 +1,231 @@
+"""The course of a fit that shall reach epsilon: boost, look at most twice, say what was found.
+
+The certifying rows are looked at once, after the last round, with the whole of delta. Only if
+watching rows say on the way that epsilon is probably reached already, there are two looks, each
+with half of delta: one then, and, should it fail, one at the end. Whether there are one or two is
+settled without the certifying rows, so by Boole's inequality both claims hold together with
+probability at least 1 - delta, and the smaller may be kept (docs/proofs/strong.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds import dependent, holdout
+from pacboost.bounds.certificate import Certificate
+from pacboost.estimators.boosting.fit import MORE_ROUNDS
+from pacboost.estimators.inputs.division import SEPARATE
+from pacboost.estimators.strong.candidates import Candidate, Choice
+from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
+from pacboost.estimators.strong.validation_curve import WatchedRounds
+from pacboost.models.model import Model
+from pacboost.questions.verdict import Evidence
+
+LAST = 20
+"""The edge that is told is the mean over so many of the last rounds."""
+IMPROVED = 0.1
+"""By so much log loss, of one row's worth, the watching rows have to fare better in the end."""
+TIMES = 3
+"""Few watching rows may ask for an end too early, but not by more than so many times."""
+WORTH_IT = 0.02
+"""Rows that watched are learned from in the end if they are at least such a share of all."""
+
+Take = Callable[[Rows], Any]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What was asked for: an error of at most epsilon (None: as small as can be), but for delta."""
+
+    epsilon: float | None
+    delta: float
+    groups: Rows | None = None
+    ordered: bool = False
+    equal: NDArray[np.bool_] | None = None
+    """Which certifying rows may be copies of others, and count as mistakes."""
+    discrete: bool = False
+    """Whether so many rows repeat that equal rows are taken as separate draws."""
+
+    @property
+    def may_look_early(self) -> bool:
+        """Rows alone can be looked at twice; groups and rows in time are looked at once."""
+        return self.epsilon is not None and self.groups is None and not self.ordered
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A classifier with what is certified and was measured of it."""
+
+    candidate: Candidate
+    estimator: Any
+    certificate: Certificate | None
+    evidence: Evidence
+
+    @property
+    def value(self) -> float:
+        """What is certified."""
+        return 1.0 if self.certificate is None else self.certificate.value
+
+    def reached(self, epsilon: float | None) -> bool:
+        """Whether that is what was asked for."""
+        return epsilon is not None and self.value <= epsilon
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A candidate boosted while rows watched."""
+
+    candidate: Candidate
+    estimator: Any
+    watched: WatchedRounds
+
+    @property
+    def loss(self) -> float:
+        """How the watching rows fared after the best round."""
+        return min(self.watched.losses, default=math.inf)
+
+
+class EpsilonSearch:
+    """Fits what may be chosen on parts of the rows; ``run`` leaves estimator and certificate."""
+
+    def __init__(
+        self, choice: Choice, take: Take, labels: NDArray[Any], parts: Parts, promise: Promise
+    ) -> None:
+        self._choice, self._take, self._labels = choice, take, labels
+        self._parts, self._promise = parts, promise
+        self._watch = self._known_to(parts.watch, parts.learn)
+        self._early = promise.may_look_early and parts.certify.size > 0
+
+    def run(self) -> Outcome:
+        """Boost until epsilon is certified or more rounds can't help."""
+        if not self._watch.size:
+            only = self._choice.candidates[0]
+            estimator = self._fit(only.make(**self._rounds()), self._parts.known, None)
+            return self._outcome(only, estimator, self._look(estimator, 1), None)
+        scouts: list[Trial] = []
+        first: Outcome | None = None
+        for candidate in self._choice.candidates:
+            scout = self._scout(candidate, early=self._early and first is None)
+            if scout.watched.enough:
+                first = self._first_look(scout)
+                if first.reached(self._promise.epsilon):
+                    return first
+                self._go_on(scout)
+            scouts.append(scout)
+        chosen = min(scouts, key=lambda scout: scout.loss)
+        estimator = self._finish(chosen)
+        certificate = self._look(estimator, 1 if first is None else LOOKS)
+        last = self._outcome(chosen.candidate, estimator, certificate, chosen)
+        if first is not None and first.value < last.value:
+            return first
+        return last
+
+    def _scout(self, candidate: Candidate, *, early: bool) -> Trial:
+        """Boost while the watching rows improve, or until they suggest a look."""
+        epsilon = self._promise.epsilon if early else None
+        watched = WatchedRounds(epsilon, self._parts.certify.size, self._promise.delta, LOOKS)
+        estimator = candidate.make(
+            n_rounds=self._choice.rounds,
+            n_iter_no_change=self._choice.patience,
+            tol=IMPROVED / self._watch.size,
+            eval_metric=watched,
+            callbacks=[watched.worth_a_look] if early else None,
+        )
+        return Trial(candidate, self._fit(estimator, self._parts.learn, self._watch), watched)
+
+    def _first_look(self, scout: Trial) -> Outcome:
+        estimator = copy(scout.estimator)  # which goes on boosting if this does not suffice
+        said = f"the certificate reached {self._promise.epsilon:g}"
+        estimator.model_ = _stopped(estimator.model_, said)
+        return self._outcome(scout.candidate, estimator, self._look(estimator, LOOKS), scout)
+
+    def _go_on(self, scout: Trial) -> None:
+        """Boost on from where the look interrupted."""
+        scout.watched.start_again()
+        scout.estimator.set_params(callbacks=None, warm_start=True)
+        self._fit(scout.estimator, self._parts.learn, self._watch)
+        scout.estimator.set_params(warm_start=False)
+
+    def _finish(self, scout: Trial) -> Any:
+        """Learn from the rows that watched, too: they have said how many rounds are best."""
+        parts, choice = self._parts, self._choice
+        if self._watch.size < WORTH_IT * parts.learn.size:
+            return scout.estimator
+        best = len(scout.estimator.ledger_)
+        least = min(choice.least, TIMES * best)
+        rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
+        estimator = scout.candidate.make(early_stopping=False, n_rounds=rounds)
+        self._fit(estimator, parts.known, None)
+        why = scout.estimator.ledger_.stopped.partition(";")[0]
+        said = f"{why}; {best} rounds were best on rows that watched, before boosting on all rows"
+        estimator.model_ = _stopped(estimator.model_, said)
+        return estimator
+
+    def _outcome(
+        self,
+        candidate: Candidate,
+        estimator: Any,
+        certificate: Certificate | None,
+        scout: Trial | None,
+    ) -> Outcome:
+        """Add what was measured on the way."""
+        rounds = estimator.ledger_.rounds
+        evidence = Evidence(len(rounds), rounds[-1].training_error if rounds else 1.0)
+        if scout is not None and scout.watched.losses:
+            watched = scout.watched
+            best = int(np.argmin(watched.losses))
+            evidence = replace(
+                evidence,
+                watching=watched.rows,
+                edge=float(np.mean(watched.edges[-LAST:])),
+                expected_error=watched.expected[best],
+                improving=best + 1 == len(watched.losses) >= self._choice.rounds,
+            )
+        return Outcome(candidate, estimator, certificate, evidence)
+
+    def _rounds(self) -> dict[str, Any]:
+        least = self._choice.least
+        return {"early_stopping": False} | ({"n_rounds": least} if least else {})
+
+    def _fit(self, estimator: Any, rows: Rows, watch: Rows | None) -> Any:
+        more: dict[str, Any] = {}
+        if watch is not None:
+            more = {"X_val": self._take(watch), "y_val": self._labels[watch]}
+        return estimator.fit(self._take(rows), self._labels[rows], **more)
+
+    def _known_to(self, rows: Rows, learned: Rows) -> Rows:
+        """Leave rows out whose label was not learned."""
+        if self._labels.ndim > 1:
+            return rows
+        return rows[np.isin(self._labels[rows], np.unique(self._labels[learned]))]
+
+    def _look(self, estimator: Any, looks: int) -> Certificate | None:
+        """Count mistakes on the certifying rows, if there are any."""
+        rows, promise = self._parts.certify, self._promise
+        if not rows.size:
+            return None
+        wrong = estimator.mistakes(self._take(rows), self._labels[rows])
+        if promise.groups is not None:
+            place = np.unique(promise.groups[rows], return_inverse=True)[1]
+            shares = np.bincount(place, weights=wrong) / np.bincount(place)
+            return dependent.groups_certificate(shares.tolist(), promise.delta)
+        if promise.ordered:
+            return dependent.ordered_certificate(int(wrong.sum()), rows.size, promise.delta)
+        equal = 0
+        if promise.equal is not None:
+            wrong, equal = wrong | promise.equal, int(np.count_nonzero(promise.equal))
+        mistakes = int(np.count_nonzero(wrong))
+        found = holdout.certificate(mistakes, rows.size, promise.delta, looks, shared=equal)
+        return found.assuming(SEPARATE) if promise.discrete else found
+
+
+def _stopped(model: Model, why: str) -> Model:
+    """Say in the ledger why the run ended."""
+    return replace(model, ledger=replace(model.ledger, stopped=why))

@@ -1,0 +1,246 @@
+"""Turn scores into probabilities with held-out rows.
+
+A booster's score ranks rows well, but how often rows of a score are of the second class has to be
+learned from rows that training has not seen. The curves (models/calibration/curves.py) never
+fall, so rows of two classes keep their order or tie. "temperature" has no
+curves but one slope for all classes (models/calibration/temperature.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.models.calibration.curves import Doubles, Isotonic, Sigmoid, pool
+from pacboost.models.calibration.temperature import fit_slope
+from pacboost.numerics.checks import positive_whole
+
+METHODS: dict[str, type[Sigmoid] | type[Isotonic]] = {"sigmoid": Sigmoid, "isotonic": Isotonic}
+TEMPERATURE = "temperature"
+NAMES = (*METHODS, TEMPERATURE)
+
+FEWEST_ROWS = 10
+"""With fewer rows a curve would say more about chance than about the scores."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Curves from scores to probabilities: one for two classes, otherwise one for each class.
+
+    >>> doubled = Calibration("sigmoid", (Sigmoid(slope=2.0, offset=0.0),))
+    >>> doubled.probabilities([0.0, 1.0]).round(3).tolist()
+    [[0.5, 0.5], [0.119, 0.881]]
+    """
+
+    method: str
+    curves: tuple[Sigmoid | Isotonic, ...]
+    slope: float | None = None
+    """Of "temperature", in place of curves: probabilities are softmax(slope·F)."""
+
+    def probabilities(self, scores: ArrayLike) -> Doubles:
+        """Give (rows, classes) for scores (rows,) of two classes or (rows, classes) of more.
+
+        With one curve for each class, every row's heights are divided by their sum; where all of
+        them are 0, the classes get equal shares.
+        """
+        values = _finite("scores", scores)
+        if self.slope is not None:
+            return np.asarray(softmax(self.slope * _matrix(values), axis=1))
+        count = len(self.curves)
+        if values.ndim == 0 or values.shape[1:] != (() if count == 1 else (count,)):
+            wanted = "(rows,)" if count == 1 else f"(rows, {count})"
+            raise DataError(f"scores have shape {values.shape}; this calibration takes {wanted}")
+        if count == 1:
+            second = self.curves[0].at(values)
+            return np.stack([1 - second, second], axis=1)
+        heights = np.stack([c.at(values[:, k]) for k, c in enumerate(self.curves)], axis=1)
+        sums = heights.sum(axis=1, keepdims=True)
+        return np.where(sums > 0, heights / np.where(sums > 0, sums, 1.0), 1.0 / count)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain objects that JSON knows."""
+        if self.slope is not None:
+            return {"method": self.method, "slope": self.slope}
+        return {"method": self.method, "curves": [curve.to_dict() for curve in self.curves]}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Calibration:
+        """Read what ``to_dict`` wrote."""
+        try:
+            if content["method"] == TEMPERATURE:
+                slope = float(content["slope"])
+                if not 0 <= slope < np.inf:
+                    raise ValueError(f"its slope is {slope}")
+                return cls(TEMPERATURE, (), slope)
+            kind = METHODS[content["method"]]
+            curves = tuple(kind.from_dict(curve) for curve in content["curves"])
+            if not curves:
+                raise ValueError("it has no curves")
+        except (KeyError, TypeError, ValueError) as problem:
+            raise DataError(f"this is not a calibration: {problem!r}") from problem
+        return cls(content["method"], curves)
+
+
+def fit(
+    method: str, scores: ArrayLike, labels: ArrayLike, weights: ArrayLike | None = None
+) -> Calibration:
+    """Learn the curves from held-out rows: ``sigmoid`` for few rows, ``isotonic`` for thousands.
+
+    With many classes, and few rows of each, ``temperature`` does best.
+
+    Scores are (rows,) with labels 0 and 1, or (rows, classes) with labels 0 to classes - 1; then
+    every class gets a curve of its own score, for that class against all others. Weights count
+    relative to one another; a row of weight 0 counts as absent. The order of rows does not matter.
+
+    >>> scores, labels = np.arange(12) - 5.5, np.array([0] * 5 + [1, 0] + [1] * 5)
+    >>> fit("sigmoid", scores, labels).probabilities([0.0, 4.0])[:, 1].round(3).tolist()
+    [0.5, 0.875]
+    >>> fit("isotonic", scores, labels).probabilities([0.0, 4.0])[:, 1].round(3).tolist()
+    [0.5, 1.0]
+    """
+    if method not in NAMES:
+        raise ParameterError(f"method is {method!r}; it may be {' or '.join(NAMES)}")
+    values, classes, mass = _held_out(scores, labels, weights)
+    if method == TEMPERATURE:
+        return Calibration(method, (), fit_slope(_matrix(values), classes, mass))
+    _refuse_absent(classes, 2 if values.ndim == 1 else values.shape[1])
+    chosen = METHODS[method]
+    if values.ndim == 1:
+        return Calibration(method, (chosen.fit(pool(values, classes == 1, mass)),))
+    curves = [chosen.fit(pool(own, classes == k, mass)) for k, own in enumerate(values.T)]
+    return Calibration(method, tuple(curves))
+
+
+def calibration_error(
+    probabilities: ArrayLike, labels: ArrayLike, bins: int = 15, weights: ArrayLike | None = None
+) -> float:
+    """Give the expected calibration error of the top class.
+
+    A row's confidence is its largest probability, and it is right if that class (the first such)
+    is its label. Rows are sorted by confidence and cut into ``bins`` parts of equal weight, where
+    rows of equal confidence stay together (they go where the middle of their weight lies). The
+    error is the weighted mean, over parts, of |share of rows that are right - mean confidence|.
+    It is not 0 even for true probabilities: chance adds up to about 0.4·√(bins / rows).
+
+    Probabilities are (rows, classes), or (rows,) for the second of two classes.
+
+    >>> sure = np.tile([0.1, 0.9], (100, 1))
+    >>> round(calibration_error(sure, np.arange(100) < 70), 3)
+    0.2
+    """
+    shares = _finite("probabilities", probabilities)
+    shares = np.stack([1 - shares, shares], axis=1) if shares.ndim == 1 else shares
+    if shares.ndim != 2 or shares.shape[1] < 2 or shares.shape[0] == 0:
+        raise DataError(
+            f"probabilities have shape {np.shape(probabilities)}; they must be (rows, classes), or "
+            "(rows,) for the second of two classes, with a row at least"
+        )
+    parts = positive_whole("bins", bins)
+    right = shares.argmax(axis=1) == _labels(labels, *shares.shape)
+    mass = _weights(weights, shares.shape[0])
+    kept = mass > 0
+    rows = pool(shares.max(axis=1)[kept], right[kept], mass[kept])
+    ends = np.cumsum(rows.weights)
+    middles = (ends - rows.weights / 2) / ends[-1]
+    part = np.minimum((middles * parts).astype(np.int64), parts - 1)
+    gaps = np.bincount(part, rows.positive - rows.weights * rows.scores)
+    return float(np.abs(gaps).sum() / ends[-1])
+
+
+def _held_out(
+    scores: ArrayLike, labels: ArrayLike, weights: ArrayLike | None
+) -> tuple[Doubles, NDArray[np.int64], Doubles]:
+    """Check the rows, leave out those of weight 0, and make weights 1 on average."""
+    values = _finite("scores", scores)
+    if values.ndim not in {1, 2} or (values.ndim == 2 and values.shape[1] < 2):
+        raise DataError(
+            f"scores have shape {values.shape}; they must be (rows,) for two classes or "
+            "(rows, classes) for more"
+        )
+    count = 2 if values.ndim == 1 else values.shape[1]
+    classes = _labels(labels, values.shape[0], count)
+    mass = _weights(weights, values.shape[0])
+    kept = mass > 0
+    values, classes, mass = values[kept], classes[kept], mass[kept]
+    if classes.size < FEWEST_ROWS:
+        raise DataError(
+            f"there are {classes.size} held-out rows to calibrate with, and at least {FEWEST_ROWS} "
+            "are needed: hold out more rows, or do not calibrate"
+        )
+    return values, classes, mass * (mass.size / np.sort(mass).sum())
+
+
+def _refuse_absent(classes: NDArray[np.int64], count: int) -> None:
+    present = np.unique(classes)
+    absent = np.setdiff1d(np.arange(count), present)
+    if absent.size:
+        raise DataError(
+            f"the held-out rows are of {present.size} of {count} classes, none of class "
+            f"{absent[0]}; a curve needs rows of every class: hold out more rows, class by class, "
+            "or take 'temperature'"
+        )
+
+
+def _matrix(values: Doubles) -> Doubles:
+    """Give two columns for the scores of two classes, and those of more as they are."""
+    return np.stack([np.zeros_like(values), values], axis=1) if values.ndim == 1 else values
+
+
+def _finite(name: str, given: ArrayLike) -> Doubles:
+    values = np.asarray(given, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise DataError(f"{name} hold NaN or infinity; they must be finite numbers")
+    return values
+
+
+def _labels(labels: ArrayLike, rows: int, count: int) -> NDArray[np.int64]:
+    given = np.asarray(labels)
+    if given.shape != (rows,):
+        raise DataError(f"labels have shape {given.shape}; there must be one for each of {rows}")
+    strange = given[~np.isin(given, np.arange(count))]
+    if strange.size:
+        raise DataError(f"a label is {strange[0]!r}; they must be whole numbers, 0 to {count - 1}")
+    return given.astype(np.int64)
+
+
+def _weights(weights: ArrayLike | None, rows: int) -> Doubles:
+    if weights is None:
+        return np.ones(rows)
+    mass = _finite("weights", weights)
+    if mass.shape != (rows,):
+        raise DataError(f"weights have shape {mass.shape}; there must be one for each of {rows}")
+    if (mass < 0).any() or not mass.any():
+        raise DataError("weights must not be negative, and not all of them 0")
+    return mass
+
+
+def crossed_error(
+    method: str,
+    scores: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64] | None = None,
+) -> float | None:
+    """Give the calibration error on halves of the rows, each calibrated by the other half.
+
+    Every other row of each class goes to the first half. None if a half is too small to fit on.
+    """
+    order = np.argsort(labels, kind="stable")
+    first = np.zeros(labels.size, dtype=np.bool_)
+    first[order[::2]] = True
+    parts = []
+    for half in (first, ~first):
+        own = None if weights is None else weights[~half]
+        try:
+            fitted = fit(method, scores[~half], labels[~half], own)
+        except DataError:
+            return None
+        parts.append((fitted.probabilities(scores[half]), labels[half], half))
+    probabilities = np.concatenate([part[0] for part in parts])
+    known = np.concatenate([part[1] for part in parts])
+    own = None if weights is None else np.concatenate([weights[part[2]] for part in parts])
+    return calibration_error(probabilities, known, weights=own)

@@ -1,0 +1,134 @@
+"""Checkpoints of boosting by filtering: everything a run needs to go on, between two refills.
+
+A run that goes on from one draws the very rows that it would have drawn, so it ends with the same
+model. The file is laid out as a model file is (models/file/container.py); nothing in it can run.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import FileError
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.ledgers.ledger import Round
+from pacboost.ledgers.refill import Refill
+from pacboost.models.file import container, parts, records
+from pacboost.models.file.fields import Fields
+from pacboost.models.file.rules import from_plain, to_plain
+from pacboost.samples.bins import Bins
+
+KIND = "checkpoint"
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A run of filtering between two refills."""
+
+    settings: dict[str, Any]
+    """What the run was told, and which source it reads: another run cannot go on from here."""
+    position: dict[str, Any]
+    """Where the oracle is."""
+    rows: tuple[int, int]
+    """The most rows of a sample, and how many the first one has: memory may allow others now."""
+    bins: Bins
+    outputs: int
+    rules: list[Hypothesis]
+    votes: list[float]
+    rounds: list[Round]
+    refills: list[Refill]
+    cells: bool
+    mass: float
+    arrays: Arrays
+    """Rows set apart, and what is known of each row of an array."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the file whole or not at all."""
+        path = Path(path)
+        content = {
+            "settings": self.settings,
+            "position": self.position,
+            "rows": list(self.rows),
+            "bins": parts.bins_written(self.bins),
+            "outputs": self.outputs,
+            "rules": to_plain(self.rules),
+            "votes": self.votes,
+            "rounds": records.columns(self.rounds, [field.name for field in fields(Round)]),
+            "refills": records.columns(self.refills, [field.name for field in fields(Refill)]),
+            "counts": [len(self.rounds), len(self.refills)],
+            "cells": self.cells,
+            "mass": self.mass,
+            "arrays": self.arrays,
+        }
+        try:
+            container.write(path, KIND, content, _part(path))
+        except OSError as problem:
+            raise FileError(
+                f"{path}: the checkpoint cannot be written ({problem.strerror or problem}); an "
+                "earlier one, if there is any, is as it was"
+            ) from problem
+
+
+def _part(path: Path) -> Path:
+    """Where a file grows: always the same place, so that a run that was killed leaves no litter."""
+    return path.with_name(f".{path.name}.part")
+
+
+def delete(path: Path) -> None:
+    """Delete a checkpoint that is no longer needed, and what a killed run may have left of one."""
+    for file in (path, _part(path)):
+        with suppress(OSError):
+            file.unlink()
+
+
+def load(path: str | Path) -> Checkpoint:
+    """Read what ``save`` wrote."""
+    path = Path(path)
+    try:
+        content = container.read(path, KIND)
+        return _checkpoint(Fields(content.document, "content", content.room))
+    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+        if isinstance(problem.__cause__, OSError):
+            raise
+        raise FileError(
+            f"{path}: is no checkpoint that this pacboost can read ({problem}). Delete it to start "
+            "afresh, or name another file"
+        ) from problem
+
+
+def _checkpoint(content: Fields) -> Checkpoint:
+    bins = parts.bins_read(content.part("bins"))
+    outputs = content.whole("outputs", 1, 2**20)
+    rules = from_plain(content.parts("rules"), len(bins.thresholds), bins, outputs)
+    votes, counts, rows = (content.entries(name) for name in ("votes", "counts", "rows"))
+    if not all(type(number) is int and number >= 0 for number in counts + rows):
+        content.refuse("rows", "are not whole numbers")
+    if len(rows) != 2 or len(counts) != 2 or not len(rules) == len(votes) == counts[0]:
+        content.refuse("votes", "rules, votes and rounds are not as many")
+    if not all(isinstance(vote, float) for vote in votes):
+        content.refuse("votes", "are not numbers")
+    made = Checkpoint(
+        settings=content.mapping("settings"),
+        position=content.mapping("position"),
+        rows=(rows[0], rows[1]),
+        bins=bins,
+        outputs=outputs,
+        rules=rules,
+        votes=votes,
+        rounds=records.records([content.part("rounds")], Round, counts[0]),
+        refills=records.records([content.part("refills")], Refill, counts[1]),
+        cells=content.flag("cells"),
+        mass=content.number("mass"),
+        arrays=content.mapping("arrays"),
+    )
+    if not all(isinstance(array, np.ndarray) for array in made.arrays.values()):
+        content.refuse("arrays", "are not arrays")
+    content.end()
+    return made

@@ -1,0 +1,150 @@
+"""The container of model files: one document, arrays as raw bytes, and a SHA-256 over all of it.
+
+    pacboost model 3\\n        what it is, and the version of the schema
+    1234\\n                    how many bytes the document has
+    {"arrays": …, "content": …}   ASCII JSON; an array is a reference, {"array": 0}
+    the bytes of the arrays, one after the other, little-endian
+    SHA-256 of everything before, 32 bytes
+
+It holds data only: nothing in it can run, name a file or be expanded. So its size bounds what may
+be allocated to read it, and all of that is checked before anything is (see
+models/file/memory_budget.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+from pacboost.errors import FileError
+from pacboost.models.file import document
+from pacboost.models.file.memory_budget import MemoryBudget
+from pacboost.sources.placing import place_of
+
+VERSION = 3
+DIGEST = 32
+AT_ONCE = 2**20
+LONGEST_LINE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a file holds, and how much may still be allocated to make something of it."""
+
+    kind: str
+    document: dict[str, Any]
+    room: MemoryBudget
+    sha256: str
+
+
+def packed(content: dict[str, Any]) -> Iterator[bytes | memoryview]:
+    """Give all bytes between the first line and the SHA-256; the same for equal content."""
+    text, arrays = document.written(content)
+    yield b"%d\n" % len(text)
+    yield text
+    for array in arrays:
+        yield document.raw(array)
+
+
+def write(path: Path, kind: str, content: dict[str, Any], part: Path | None = None) -> None:
+    """Write a file whole or not at all: beside its place, and then put there once on disk."""
+    place = place_of(path)
+    part = part or place.with_name(f".{place.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            digest = hashlib.sha256()
+            for piece in (f"pacboost {kind} {VERSION}\n".encode(), *packed(content)):
+                digest.update(piece)
+                file.write(piece)
+            file.write(digest.digest())
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(place)
+    finally:
+        with suppress(OSError):
+            part.unlink()
+
+
+def kind_of(path: Path) -> str:
+    """Tell by its first line what a file holds."""
+    with _opened(path, "model") as (file, _):
+        return _first_line(path, file, "model")
+
+
+def read(path: Path, kind: str, memory: int = 0) -> Content:
+    """Read a file that ``write`` wrote, if it is of a kind and as it was written.
+
+    So many bytes of ``memory`` may be taken, if that is more than the size of the file allows.
+    """
+    with _opened(path, kind) as (file, size):
+        found = _first_line(path, file, kind)
+        if found != kind:
+            raise FileError(f"{path}: holds a {found}; a pacboost {kind} file is needed")
+        sha256 = _checked_digest(path, file, size)
+        room = MemoryBudget.of(size, memory)
+        try:
+            text = _document(file, size)
+            content = document.read(text, file.readinto, size - DIGEST - file.tell(), room)
+        except (LookupError, RecursionError, TypeError, ValueError) as problem:
+            raise FileError(f"{path}: is damaged ({problem})") from problem
+    return Content(kind, content, room, sha256)
+
+
+@contextmanager
+def _opened(path: Path, kind: str) -> Iterator[tuple[BufferedReader, int]]:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # others may have no end, or none to wait for
+            raise FileError(f"{path}: cannot be read (it is no file); a {kind} file is needed")
+        with path.open("rb") as file:
+            yield file, os.fstat(file.fileno()).st_size
+    except OSError as problem:
+        raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
+
+
+def _first_line(path: Path, file: BufferedReader, kind: str) -> str:
+    line = file.readline(LONGEST_LINE)
+    if line.startswith((b"{", b"PK\x03\x04")):
+        raise FileError(
+            f"{path}: is not a pacboost {kind} file of today; if pacboost wrote it, it did so "
+            f"before version {VERSION} of its files, which this one does not read. Fit again, save"
+        )
+    words = line.decode("ascii", "replace").split(" ")
+    if len(words) != 3 or words[0] != "pacboost" or not line.endswith(b"\n"):
+        raise FileError(f"{path}: is not a pacboost {kind} file")
+    if words[2] != f"{VERSION}\n":
+        raise FileError(
+            f"{path}: has version {words[2][:-1]!r:.20}; this pacboost reads version {VERSION}. "
+            "Take the pacboost that wrote it, or a newer one"
+        )
+    return words[1]
+
+
+def _checked_digest(path: Path, file: BufferedReader, size: int) -> str:
+    """Compare the SHA-256 at the end with that of what is before it."""
+    after = file.tell()
+    file.seek(0)
+    digest, left = hashlib.sha256(), size - DIGEST
+    while left > 0 and (piece := file.read(min(AT_ONCE, left))):
+        digest.update(piece)
+        left -= len(piece)
+    if left != 0 or file.read(DIGEST + 1) != digest.digest():
+        raise FileError(
+            f"{path}: is damaged (its SHA-256 is not the one at its end: it was cut off, or "
+            "something has changed it since it was written)"
+        )
+    file.seek(after)
+    return digest.hexdigest()
+
+
+def _document(file: BufferedReader, size: int) -> bytes:
+    line = file.readline(LONGEST_LINE)
+    if not line[:-1].isdigit() or line[-1:] != b"\n" or int(line) > size - DIGEST - file.tell():
+        raise ValueError(f"the document cannot have {line[:20]!r} bytes")
+    return file.read(int(line))

@@ -1,0 +1,214 @@
+"""The document of a model file: plain values in JSON, with arrays and long lists of words apart.
+
+What is written are dictionaries with words as keys, lists, words, numbers, true, false, null and
+NumPy arrays. An array becomes ``{"array": k}``: the k-th of the arrays that follow the document. A
+long list of words becomes ``{"strings": [k, k + 1]}``: their letters in UTF-8, and the number of
+bytes of each. ``arrays`` says of each what it is: "f8 31x2", 31 lines of two 64-bit floats.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import FileError
+from pacboost.models.file.memory_budget import MemoryBudget
+
+TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+MOST_AXES = 3
+DEEPEST = 64
+FEW_WORDS = 16
+"""Shorter lists of words stay in the document, where people can read them."""
+
+Array = NDArray[Any]
+
+
+def written(content: dict[str, Any]) -> tuple[bytes, list[Array]]:
+    """Give the document, and the arrays that follow it.
+
+    >>> text, arrays = written({"b": np.arange(3), "a": [1, None, "x"]})
+    >>> text.decode()
+    '{"arrays":["i8 3"],"content":{"a":[1,null,"x"],"b":{"array":0}}}'
+    """
+    arrays: list[Array] = []
+    plain = _plain(content, arrays, "content", 0)
+    told = [f"{array.dtype.str[1:]} {'x'.join(map(str, array.shape))}" for array in arrays]
+    whole = {"arrays": told, "content": plain}
+    return json.dumps(whole, sort_keys=True, separators=(",", ":")).encode("ascii"), arrays
+
+
+def _plain(value: Any, arrays: list[Array], where: str, depth: int) -> Any:
+    """Turn a value into what JSON knows; arrays are put aside, in the order of sorted keys."""
+    if isinstance(value, np.ndarray):
+        return {"array": _put_aside(value, arrays, where)}
+    if depth < DEEPEST and isinstance(value, list | tuple):
+        if len(value) > FEW_WORDS and all(isinstance(entry, str) for entry in value):
+            return {"strings": _strings(value, arrays, where)}
+        return [_plain(v, arrays, f"{where}[{k}]", depth + 1) for k, v in enumerate(value)]
+    if depth < DEEPEST and isinstance(value, dict) and not {"array", "strings"} & set(value):
+        keys = [_checked_text(key, where) for key in sorted(value, key=str)]
+        return {key: _plain(value[key], arrays, f"{where}.{key}", depth + 1) for key in keys}
+    if isinstance(value, str):
+        return _checked_text(value, where)
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or (isinstance(plain, bool | int | float) and math.isfinite(plain)):
+        return plain
+    raise FileError(f"{where} cannot be saved: {value!r:.60} is not what a model file holds")
+
+
+def _checked_text(text: str, where: str) -> str:
+    try:
+        text.encode()
+    except (AttributeError, UnicodeEncodeError) as problem:
+        raise FileError(f"{where} cannot be saved: {text!r:.60} is no Unicode text") from problem
+    return text
+
+
+def _put_aside(array: Array, arrays: list[Array], where: str) -> int:
+    if array.dtype.str[1:] not in TYPES or not 1 <= array.ndim <= MOST_AXES:
+        raise FileError(f"{where} cannot be saved: an array of {array.dtype} and {array.ndim} axes")
+    arrays.append(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")))
+    return len(arrays) - 1
+
+
+def raw(array: Array) -> memoryview:
+    """Give the bytes of an array without copying them."""
+    return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+
+
+def _strings(words: list[str] | tuple[str, ...], arrays: list[Array], where: str) -> list[int]:
+    held = [_checked_text(word, where).encode() for word in words]
+    letters: Array = np.frombuffer(b"".join(held), dtype=np.uint8)
+    sizes: Array = np.fromiter(map(len, held), np.int32, len(held))
+    return [_put_aside(letters, arrays, where), _put_aside(sizes, arrays, where)]
+
+
+def read(
+    text: bytes, fill: Callable[[memoryview], int], left: int, room: MemoryBudget
+) -> dict[str, Any]:
+    """Read a document; ``fill`` gives the bytes of the arrays, of which ``left`` are there."""
+    _take_room_for(text, room)
+    if not text.isascii():
+        raise ValueError("the document holds bytes that are not ASCII")
+    whole = json.loads(
+        text.decode("ascii"),
+        object_pairs_hook=_no_key_twice,
+        parse_float=_finite,
+        parse_constant=_finite,
+    )
+    if not isinstance(whole, dict) or sorted(whole) != ["arrays", "content"]:
+        raise ValueError("the document does not consist of arrays and content")
+    told = [_told(line) for line in _list(whole["arrays"], "arrays")]
+    if sum(kind.itemsize * math.prod(shape) for kind, shape in told) != left:
+        raise ValueError(f"the arrays do not take up the {left} bytes that are there")
+    arrays = [_filled(kind, shape, fill, room) for kind, shape in told]
+    reader = _Reader(arrays, room)
+    content = reader.value(whole["content"], "content", 0)
+    if reader.next != len(arrays) or not isinstance(content, dict):
+        raise ValueError("the content does not refer to every array once, in order")
+    return content
+
+
+def _take_room_for(text: bytes, room: MemoryBudget) -> None:
+    """Bound what JSON becomes in memory by counting what makes objects: no cheaper way is safe."""
+    counts = {b"{": 240, b"[": 96, b",": 64, b":": 260}
+    cost = 2 * len(text) + sum(price * text.count(mark) for mark, price in counts.items())
+    room.take(cost, "the document")
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        raise ValueError(f"a key stands twice among {[key for key, _ in pairs][:10]}")
+    return content
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text:.40} is no number that a fit writes")
+    return number
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{where}: is no list")
+    return value
+
+
+def _told(line: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    kind, _, sizes = line.partition(" ") if isinstance(line, str) else ("", "", "")
+    shape = [int(size) if size.isdigit() and size.isascii() else -1 for size in sizes.split("x")]
+    if kind not in TYPES or len(shape) > MOST_AXES or min(shape) < 0 or max(shape) >= 2**48:
+        raise ValueError(f"arrays: {line!r:.60} is not a type and sizes")
+    return np.dtype(f"<{kind}"), tuple(shape)
+
+
+def _filled(
+    kind: np.dtype[Any],
+    shape: tuple[int, ...],
+    fill: Callable[[memoryview], int],
+    room: MemoryBudget,
+) -> Array:
+    room.take(max(kind.itemsize * math.prod(shape), 64 * max(shape) * (0 in shape)), "arrays")
+    array = np.empty(shape, dtype=kind)
+    if array.size and fill(raw(array)) != array.nbytes:
+        raise ValueError("the file ends within its arrays")
+    if kind.kind == "b" and array.size and array.view(np.uint8).max() > 1:
+        raise ValueError("arrays: a truth value is neither 0 nor 1")
+    return array.astype(kind.newbyteorder("="), copy=False)
+
+
+@dataclass
+class _Reader:
+    """Puts arrays and words back in their places; they are referred to in order."""
+
+    arrays: list[Array]
+    room: MemoryBudget
+    next: int = 0
+
+    def value(self, value: Any, where: str, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise ValueError(f"{where}: is nested too deeply")
+        if isinstance(value, list):
+            return [self.value(v, f"{where}[{k}]", depth + 1) for k, v in enumerate(value)]
+        if isinstance(value, dict):
+            if "array" in value or "strings" in value:
+                return self._referred(value, where)
+            return {k: self.value(v, f"{where}.{k}", depth + 1) for k, v in value.items()}
+        if isinstance(value, str):
+            value.encode()  # half a character of two raises
+        return value
+
+    def _referred(self, value: dict[str, Any], where: str) -> Any:
+        if value == {"array": self.next} and type(value["array"]) is int:
+            self.next += 1
+            if self.next <= len(self.arrays):
+                return self.arrays[self.next - 1]
+        elif value == {"strings": [self.next, self.next + 1]}:
+            self.next += 2
+            if self.next <= len(self.arrays):
+                return self._words(self.arrays[self.next - 2], self.arrays[self.next - 1], where)
+        raise ValueError(f"{where}: refers to arrays out of order: {value!r:.60}")
+
+    def _words(self, letters: Array, sizes: Array, where: str) -> list[str]:
+        kinds = [f"{array.dtype} {array.ndim}" for array in (letters, sizes)]
+        if kinds != ["uint8 1", "int32 1"]:
+            raise ValueError(f"{where}: the letters of words are not letters and sizes")
+        if (sizes < 0).any() or int(sizes.sum(dtype=np.int64)) != letters.size:
+            raise ValueError(f"{where}: the sizes of words are not those of their letters")
+        self.room.take(letters.size, where)
+        held, found, start = letters.tobytes(), [], 0
+        for size in sizes.tolist():
+            word = held[start : start + size].decode()
+            self.room.take(sys.getsizeof(word) + 16, where)
+            found.append(word)
+            start += size
+        return found

@@ -1,0 +1,54 @@
+"""What files of earlier versions leave out, and what stands in its place when they are read.
+
+They wrote the claim of a certificate as text, which is not read, and neither what it speaks of nor
+a digest of the whole model. The first follows from the ledger. The second cannot be had again: such
+a certificate is marked (models/file/seal.py), so that writing the model anew does not bind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.wording import NEW_EXAMPLES, THIS_SOURCE, TRAINING_LABELS, TRAINING_ROWS
+from pacboost.models.file.seal import kept
+
+if TYPE_CHECKING:
+    from pacboost.models.model import Model
+
+
+def completed(model: Model, document: Mapping[str, Any]) -> Model:
+    """Give the model of a file with what its claims leave out."""
+    certificate, answering = model.certificate, model.answering
+    if answering is not None:
+        answering = replace(answering, model_digest=kept(document, "answering"))
+    return replace(model, certificate=read(certificate, document), answering=answering)
+
+
+def read(certificate: Certificate | None, document: Mapping[str, Any]) -> Certificate | None:
+    """Give the certificate of a file with what it leaves out."""
+    if certificate is None:
+        return None
+    return replace(typed(certificate, document), model_digest=kept(document, "certificate"))
+
+
+def typed(certificate: Certificate, document: Mapping[str, Any]) -> Certificate:
+    """Say what the certificate of a document speaks of, where only words said so."""
+    if "of_what" in document["certificate"]:
+        return certificate
+    core = document["model"]
+    if certificate.bound.startswith("pac_bayes.") and "blocks" in core:
+        members = sum(len(block["firsts"]) - 1 for block in core["blocks"])
+        return replace(certificate, details={"members": members})
+    ledger = core.get("ledger", {})
+    if certificate.bound == "training.product_bound":
+        of_what = TRAINING_LABELS if ledger.get("several_labels") else TRAINING_ROWS
+        details = {"weighted": 1} if ledger.get("weighted") else {}
+        return replace(certificate, of_what=of_what, details=details)
+    if certificate.bound == "filtering.error_by_weight":
+        refills = ledger["refills"]
+        of_what = NEW_EXAMPLES if int(refills["fresh"][-1]) else THIS_SOURCE
+        return replace(certificate, of_what=of_what, details={"rounds": int(refills["rounds"][-1])})
+    return certificate

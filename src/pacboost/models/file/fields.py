@@ -1,0 +1,184 @@
+"""The fields of a file on their way to become a model: each is asked for by name and kind.
+
+Whatever no fit could have written is refused with the name of the field and the reason. A field
+that nobody asks for is refused too: it might have changed what the model means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pacboost.models.file.memory_budget import MemoryBudget
+
+LARGEST = 1e150
+"""No vote or value of a fit is larger; products and sums of what is not stay finite."""
+
+
+class Written(Protocol):
+    """Something that can say itself in plain values."""
+
+    def to_dict(self) -> Any:
+        """Give plain values."""
+
+
+Made = TypeVar("Made", bound=Written)
+
+
+class Fields:
+    """A dictionary of a file, named ``where``.
+
+    >>> fields = Fields({"features": -3}, "model", MemoryBudget.of(0))
+    >>> fields.whole("features", 1, 10)
+    Traceback (most recent call last):
+    ValueError: model.features: is -3; it must be a whole number, 1 to 10
+    """
+
+    def __init__(self, content: Any, where: str, room: MemoryBudget) -> None:
+        self.where, self.room = where, room
+        if not isinstance(content, dict):
+            self.refuse(None, f"is {_kind(content)} where names and values are needed")
+        self._content: dict[str, Any] = dict(content)
+
+    def refuse(self, name: str | None, reason: str) -> NoReturn:
+        """Say which field is wrong, and why."""
+        raise ValueError(f"{self.where if name is None else f'{self.where}.{name}'}: {reason}")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._content
+
+    def peek(self, name: str) -> Any:
+        """Look at a field without taking it; None if it is not there."""
+        return self._content.get(name)
+
+    def any(self, name: str) -> Any:
+        """Give a field of whatever kind."""
+        if name not in self._content:
+            self.refuse(name, "is not there")
+        return self._content.pop(name)
+
+    def whole(self, name: str, least: int, most: int) -> int:
+        """Give a whole number within bounds."""
+        value = self.any(name)
+        if type(value) is not int or not least <= value <= most:
+            self.refuse(name, f"is {value!r:.40}; it must be a whole number, {least} to {most}")
+        return value
+
+    def number(self, name: str) -> float:
+        """Give a number."""
+        value = self.any(name)
+        if type(value) not in (int, float) or not abs(value) <= LARGEST:
+            self.refuse(name, f"is {value!r:.40}; it must be a number")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        """Give true or false."""
+        value = self.any(name)
+        if not isinstance(value, bool):
+            self.refuse(name, f"is {value!r:.40}; it must be true or false")
+        return value
+
+    def word(self, name: str, allowed: Mapping[str, Any] | tuple[str, ...]) -> str:
+        """Give one of some words."""
+        value = self.any(name)
+        if not isinstance(value, str) or value not in allowed:
+            self.refuse(name, f"is {value!r:.40}; it may be {', '.join(allowed)}")
+        return value
+
+    def text(self, name: str) -> str:
+        """Give any text."""
+        value = self.any(name)
+        if not isinstance(value, str):
+            self.refuse(name, f"is {_kind(value)} where a text is needed")
+        return value
+
+    def words(self, name: str) -> list[str]:
+        """Give a list of words."""
+        return [
+            w for w in self.entries(name) if isinstance(w, str) or self.refuse(name, "is not words")
+        ]
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        """Give names and values."""
+        value = self.any(name)
+        if not isinstance(value, dict):
+            self.refuse(name, f"is {_kind(value)} where names and values are needed")
+        return value
+
+    def entries(self, name: str) -> list[Any]:
+        """Give a list."""
+        value = self.any(name)
+        if not isinstance(value, list):
+            self.refuse(name, f"is {_kind(value)} where a list is needed")
+        return value
+
+    def array(
+        self, name: str, kind: DTypeLike, *shape: int | None, within: Any = None
+    ) -> NDArray[Any]:
+        """Give an array of a kind and shape (None: any length), all of it finite and within bounds.
+
+        Without bounds, numbers are within ±LARGEST.
+        """
+        value = self.any(name)
+        wanted = np.dtype(kind)
+        if not isinstance(value, np.ndarray) or value.dtype != wanted:
+            found = value.dtype if isinstance(value, np.ndarray) else _kind(value)
+            self.refuse(name, f"is {found} where an array of {wanted} is needed")
+        fits = value.ndim == len(shape) and all(
+            size in (None, own) for size, own in zip(shape, value.shape, strict=True)
+        )
+        if not fits:
+            told = " x ".join("any" if size is None else str(size) for size in shape)
+            self.refuse(name, f"has the shape {value.shape}, not {told}")
+        least, most = (-LARGEST, LARGEST) if within is None else within
+        ends = (value.min().item(), value.max().item()) if value.size else (0, 0)
+        if wanted.kind != "b" and value.size and not least <= ends[0] <= ends[1] <= most:
+            self.refuse(name, f"holds what is not a number from {least:g} to {most:g}")
+        return value
+
+    def part(self, name: str) -> Fields:
+        """Give the fields within a field."""
+        return Fields(self.any(name), f"{self.where}.{name}", self.room)
+
+    def parts(self, name: str) -> list[Fields]:
+        """Give the fields within each entry of a list."""
+        where = f"{self.where}.{name}"
+        entries = enumerate(self.entries(name))
+        return [Fields(entry, f"{where}[{k}]", self.room) for k, entry in entries]
+
+    def made(self, name: str, make: Callable[[Any], Made]) -> Made:
+        """Hand a field to what reads it, and say where it was if that refuses.
+
+        What was read must be what would be written: then no part of it was passed over.
+        """
+        value = self.any(name)
+        try:
+            made = make(value)
+        except KeyError as problem:
+            self.refuse(name, f"lacks {problem}")
+        except (AttributeError, LookupError, ArithmeticError, TypeError, ValueError) as problem:
+            self.refuse(name, str(problem))
+        if not _same(made.to_dict(), value):
+            self.refuse(name, "holds what this version does not know")
+        return made
+
+    def end(self) -> None:
+        """Refuse fields that nobody asked for."""
+        for name in self._content:
+            self.refuse(name, "is a field that this version does not know")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Compare plain values; a list is as good as a tuple."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other)
+
+
+def _kind(value: Any) -> str:
+    return "null" if value is None else type(value).__name__

@@ -1,0 +1,176 @@
+"""The file of a forest: its arrays as they lie in memory (models/file/container.py).
+
+A thousand trees have some ten million nodes of 8 bytes. The same data and seed give the same bytes;
+column names and the certificate lie in parts of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import FileError
+from pacboost.hypotheses.forest import LOW, Block, Forest
+from pacboost.kernels.forest_grow import LEAF
+from pacboost.models.file import container, earlier, parts
+from pacboost.models.file.fields import LARGEST, Fields
+from pacboost.models.file.seal import sealed
+from pacboost.samples.sketch import Sketch
+from pacboost.sources.levels import NO_LEVELS, Levels
+
+KIND = "forest"
+KINDS = ("random_forest", "extra_trees")
+NODES_AT_ONCE = 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class ForestModel:
+    """What the fit of a forest leaves behind."""
+
+    kind: str
+    """Which estimator it came from: "random_forest" or "extra_trees"."""
+    classes: NDArray[Any]
+    """Empty for numbers."""
+    forest: Forest
+    names: tuple[str, ...] | None = None
+    levels: Levels = NO_LEVELS
+    certificate: Certificate | None = None
+    seen: tuple[Sketch, ...] = ()
+    """Sketches of the training rows, on the way from a file to an estimator."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return len(self.forest.bins.thresholds)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """What to call every column."""
+        return self.names or tuple(f"x{j}" for j in range(self.n_features))
+
+
+def model_bytes(model: ForestModel) -> bytes:
+    """Give the part that equal fits share."""
+    return b"".join(container.packed({"model": _core(model)}))
+
+
+def save(model: ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
+    """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
+    path = Path(path)
+    content = {
+        "model": _core(model),
+        "about": {
+            "names": None if model.names is None else list(model.names),
+            "versions": parts.versions(),
+        },
+        "certificate": None if model.certificate is None else model.certificate.stored(),
+        **parts.sketches_written(seen),
+    }
+    try:
+        container.write(path, KIND, sealed(content))
+    except OSError as problem:
+        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+
+
+def load(path: str | Path, memory: int = 0) -> ForestModel:
+    """Read a file that ``save`` wrote, and refuse one that no fit could have written."""
+    return opened(container.read(Path(path), KIND, memory), path)
+
+
+def opened(content: container.Content, path: str | Path) -> ForestModel:
+    """Make the forest of what a file holds."""
+    try:
+        whole = Fields(content.document, "content", content.room)
+        core, about = whole.part("model"), whole.part("about")
+        certificate, seen = parts.certificate_read(whole), parts.sketches_read(whole)
+        whole.end()
+        model = _model(core, about, earlier.read(certificate, content.document))
+        return replace(model, seen=seen)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+        raise FileError(f"{path}: is damaged ({problem})") from problem
+
+
+def _core(model: ForestModel) -> dict[str, Any]:
+    forest = model.forest
+    blocks = [
+        {"nodes": b.nodes, "firsts": b.firsts, "table": b.table, "bases": b.bases}
+        for b in forest.blocks
+    ]
+    return {
+        "kind": model.kind,
+        "classes": model.classes.tolist(),
+        "levels": model.levels.to_dict(),
+        "middle": forest.middle,
+        "scale": forest.scale,
+        "hard": forest.hard,
+        "bins": parts.bins_written(forest.bins),
+        "importances": forest.importances,
+        "blocks": blocks,
+    }
+
+
+def _model(core: Fields, about: Fields, certificate: Certificate | None) -> ForestModel:
+    kind, classes = core.word("kind", KINDS), parts.classes_read(core)
+    bins = parts.bins_read(core.part("bins"))
+    features = len(bins.thresholds)
+    if bins.missing > 255 or features == 0:
+        core.refuse("bins", "are none, or have codes of more than 8 bits")
+    importances = core.array("importances", np.float64, features, within=(0, LARGEST))
+    most = max(2, classes.size) if classes.size else 0
+    blocks = tuple(_block(part, features, most) for part in core.parts("blocks"))
+    levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
+    middle, scale, hard = core.number("middle"), core.number("scale"), core.flag("hard")
+    forest = Forest(bins, most, importances, blocks, middle, scale, hard)
+    parts.versions_read(about)
+    core.end()
+    about.end()
+    return ForestModel(kind, classes, forest, names, levels, certificate)
+
+
+def _block(part: Fields, features: int, classes: int) -> Block:
+    """Read trees that lie side by side."""
+    nodes = part.array("nodes", np.uint64, None, within=(0, np.inf))
+    firsts = part.array("firsts", np.int64, None, within=(0, nodes.size))
+    bases = part.array("bases", np.int64, firsts.size, within=(0, np.inf))
+    table = part.array("table", np.float32, None, classes if classes > 2 else 1)
+    part.end()
+    whole = firsts.size >= 2 and firsts[0] == bases[0] == 0
+    if not (whole and (firsts[1:] > firsts[:-1]).all() and (bases[1:] >= bases[:-1]).all()):
+        part.refuse("firsts", "do not say where tree after tree begins")
+    if firsts[-1] != nodes.size or bases[-1] != len(table):
+        part.refuse("firsts", "are not those of as many nodes and lines")
+    for start in range(0, nodes.size, NODES_AT_ONCE):
+        _refuse_impossible(part, Block(nodes, firsts, table, bases), start, features, classes)
+    return Block(nodes, firsts, table, bases)
+
+
+def _refuse_impossible(part: Fields, block: Block, start: int, features: int, classes: int) -> None:
+    """Check, for some nodes, that rows come to a leaf and that every leaf has something to say.
+
+    Children lie further on, within their tree; so the last node of a tree has to be a leaf.
+    """
+    nodes = block.nodes[start : start + NODES_AT_ONCE]
+    number = np.arange(start, start + nodes.size)
+    tree = np.searchsorted(block.firsts, number, side="right") - 1
+    sizes, place = np.diff(block.firsts)[tree], number - block.firsts[tree]
+    feature, payload = nodes >> np.uint64(41), (nodes & LOW).astype(np.int64)
+    leaf = feature == LEAF
+    inner = ~leaf
+    if not (feature[inner] < features).all():
+        part.refuse("nodes", f"ask for a feature beyond the {features} there are")
+    children = (payload > place + 1) & (payload < sizes)
+    if not children[inner].all() or not leaf[place == sizes - 1].all():
+        part.refuse("nodes", "name a child that is not further on in its tree")
+    if classes > 2:
+        fits = payload < classes + np.diff(block.bases)[tree]
+    else:
+        said = payload.astype(np.uint32).view(np.float32)
+        fits = np.isfinite(said)
+    if not fits[leaf].all():
+        part.refuse("nodes", "hold a leaf that has nothing to say")

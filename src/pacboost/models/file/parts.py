@@ -1,0 +1,131 @@
+"""What files of votes, of forests and checkpoints share: bins, classes, names and versions."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.models.file import records
+from pacboost.models.file.fields import Fields
+from pacboost.samples.bins import MOST_BINS, Bins
+from pacboost.samples.sketch import Sketch
+from pacboost.sources.levels import Levels
+
+LARGEST_FLOAT = float(np.finfo(np.float32).max)
+MOST_FEATURES = 2**24
+BYTES_A_FEATURE = 112
+
+
+def bins_written(bins: Bins) -> dict[str, Any]:
+    """Put the thresholds of all features side by side; ``sizes`` says how many each has."""
+    return {
+        "sizes": np.array([own.size for own in bins.thresholds], dtype=np.int32),
+        "thresholds": np.concatenate([np.empty(0, np.float32), *bins.thresholds]),
+        "middle": bins.middle.astype(np.int64),
+        "levels": bins.levels.astype(np.int64),
+    }
+
+
+def bins_read(part: Fields, features: int | None = None) -> Bins:
+    """Read the bins; kernels count on one sorted list of thresholds for every feature."""
+    sizes = part.array("sizes", np.int32, features, within=(0, MOST_BINS - 1))
+    part.room.take(BYTES_A_FEATURE * sizes.size, part.where)
+    total = int(sizes.sum(dtype=np.int64))
+    bound = (-LARGEST_FLOAT, LARGEST_FLOAT)
+    thresholds = part.array("thresholds", np.float32, total, within=bound)
+    middle = part.array("middle", np.int64, sizes.size, within=(0, MOST_BINS))
+    levels = part.array("levels", np.int64, sizes.size, within=(0, MOST_BINS + 1))
+    part.end()
+    if (middle > sizes).any():
+        part.refuse("middle", "lies beyond the bins of its feature")
+    ends = np.cumsum(sizes, dtype=np.int64)
+    falls = np.flatnonzero(thresholds[1:] < thresholds[:-1]) + 1
+    if not np.isin(falls, ends).all():
+        part.refuse("thresholds", "are not in order")
+    return Bins(tuple(np.split(thresholds, ends[:-1])) if sizes.size else (), middle, levels)
+
+
+def classes_read(part: Fields) -> NDArray[Any]:
+    """Read the labels that stand for the classes: distinct, and all of one kind."""
+    found = part.entries("classes")
+    kinds = {type(label) for label in found}
+    if len(kinds) > 1 or not kinds <= {str, bool, int, float}:
+        part.refuse("classes", "are not words, numbers or truth values, all of one kind")
+    if len(set(found)) != len(found):
+        part.refuse("classes", "hold one label twice")
+    if kinds == {str}:  # all take as much room as the longest of them
+        part.room.take(4 * len(found) * max(map(len, found)), f"{part.where}.classes")
+    if kinds == {int} and not all(-(2**63) <= label < 2**63 for label in found):
+        part.refuse("classes", "hold a number of more than 64 bits")
+    return np.array(found)
+
+
+def names_read(part: Fields, features: int) -> tuple[str, ...] | None:
+    """Read what columns are called."""
+    if part.peek("names") is None:
+        part.any("names")
+        return None
+    names = tuple(part.words("names"))
+    if len(names) != features:
+        part.refuse("names", f"are {len(names)} for {features} features")
+    return names
+
+
+def levels_read(part: Fields, features: int, bins: Bins | None) -> Levels:
+    """Read the levels of categorical columns, as many as the bins say."""
+    levels = part.made("levels", Levels.from_dict)
+    if any(column >= features for column in levels.columns):
+        part.refuse("levels", f"name a column beyond the {features} there are")
+    if bins is not None and not np.array_equal(levels.counts(features), bins.levels):
+        part.refuse("levels", "are not as many as the bins say")
+    return levels
+
+
+def certificate_read(part: Fields) -> Certificate | None:
+    """Read a certificate, if there is one."""
+    if part.peek("certificate") is None:
+        part.any("certificate")
+        return None
+    own = part.part("certificate")
+    if "claim" in own:  # earlier versions wrote it; it is made from the numbers instead
+        own.any("claim")
+    found = records.checked(own, Certificate)
+    own.end()
+    return Certificate.from_dict(found)
+
+
+def sketches_written(seen: Sequence[Sketch]) -> dict[str, Any]:
+    """Give the part that holds sketches of the training rows; nothing if there are none."""
+    return {"rows_seen": [sketch.to_dict() for sketch in seen]} if seen else {}
+
+
+def sketches_read(part: Fields) -> tuple[Sketch, ...]:
+    """Read the sketches of the training rows; earlier files have none."""
+    if "rows_seen" not in part:
+        return ()
+    found = part.entries("rows_seen")
+    own = Fields({str(k): sketch for k, sketch in enumerate(found)}, "rows_seen", part.room)
+    return tuple(own.made(str(k), Sketch.from_dict) for k in range(len(found)))
+
+
+def versions() -> dict[str, str]:
+    """Say what a file was written with."""
+    try:
+        own = metadata.version("pacboost")
+    except metadata.PackageNotFoundError:  # run from a folder, not installed
+        own = "unknown"
+    return {"pacboost": own, "numpy": np.__version__, "python": platform.python_version()}
+
+
+def versions_read(part: Fields) -> dict[str, str]:
+    """Read what a file was written with."""
+    found = part.any("versions")
+    if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
+        part.refuse("versions", "are not words")
+    return found

@@ -1,0 +1,93 @@
+"""One digest that binds a claim in a file to the whole model that it was made for.
+
+The digest is a SHA-256 of everything in the file but clock times and versions (rules, votes, bins,
+column names, levels, classes, calibration, vocabulary, ledger, and whatever a later version adds),
+together with all fields of the claim itself. So a certificate cannot be laid beside other classes
+or names than those it was made for. The digest is no signature: whoever makes a file from scratch
+can compute it too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from pacboost.models.file import container
+
+CLAIMS = ("certificate", "answering")
+"""The parts of a file that claim something of the model; each has a digest of its own."""
+OUTSIDE = ("seconds", "versions")
+"""What equal models may differ in."""
+FIELD = "model_digest"
+UNBOUND = "unbound"
+"""In the place of a digest: the claim was read from a file that had none, and never gets one."""
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the content of a file with a digest in every claim that has none.
+
+    A claim that did not belong to the file it was read from keeps what it had (``kept``): writing
+    a model again proves nothing.
+
+    >>> content = {"model": {"classes": ["no", "yes"]}, "certificate": {"value": 0.1}}
+    >>> whole = sealed(content)
+    >>> binds(whole, "certificate")
+    True
+    >>> binds({**whole, "model": {"classes": ["yes", "no"]}}, "certificate")
+    False
+    """
+    new = [name for name in CLAIMS if content.get(name) and not content[name].get(FIELD)]
+    found = _body_digest(content) if new else b""
+    claims = {name: {**content[name], FIELD: _digest(found, content[name])} for name in new}
+    return {**content, **claims}
+
+
+def binds(content: Mapping[str, Any], name: str) -> bool:
+    """Tell whether the digest of a claim is that of the content it lies in."""
+    claim = content[name]
+    return bool(claim[FIELD] == _digest(_body_digest(content), claim))
+
+
+def kept(content: Mapping[str, Any], name: str) -> str:
+    """Give what stands for the digest of a claim once it is read: "" if it belongs to the model.
+
+    Such a claim gets a new digest when the model is written again; no other claim does.
+    """
+    claim = content[name]
+    if not is_bound(claim):
+        return UNBOUND
+    return "" if binds(content, name) else str(claim[FIELD])
+
+
+def is_bound(claim: Mapping[str, Any]) -> bool:
+    """Tell whether a claim has a digest at all; earlier versions wrote none."""
+    return claim.get(FIELD, UNBOUND) not in ("", UNBOUND)
+
+
+def _body_digest(content: Mapping[str, Any]) -> bytes:
+    body = {name: part for name, part in content.items() if name not in CLAIMS}
+    if "about" in body:
+        body["about"] = _timeless(body["about"])
+    return _sha256(body)
+
+
+def _digest(body: bytes, claim: Mapping[str, Any]) -> str:
+    fields = {name: value for name, value in claim.items() if name != FIELD}
+    return _sha256({"body": body.hex(), "claim": fields}).hex()
+
+
+def _timeless(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out clock times and versions, wherever they lie."""
+    return {
+        name: _timeless(value) if isinstance(value, Mapping) else value
+        for name, value in part.items()
+        if name not in OUTSIDE
+    }
+
+
+def _sha256(content: dict[str, Any]) -> bytes:
+    found = hashlib.sha256()
+    for piece in container.packed(content):
+        found.update(piece)
+    return found.digest()

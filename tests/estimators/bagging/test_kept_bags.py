@@ -1,0 +1,78 @@
+"""What a fit that goes on compares: learners by their parameters, rows by a digest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from pacboost.errors import ParameterError
+from pacboost.estimators.bagging.kept_bags import Memory, alike
+from pacboost.learners.choose import as_learner
+from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.sources.arrays import ArrayTable
+
+
+class Kernel:
+    """A function with a parameter, which does not say when it is equal."""
+
+    def __init__(self, power: int) -> None:
+        self.power = power
+
+
+def chain(strength: float) -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(C=strength))
+
+
+PAIRS = [
+    (DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=2)),
+    (DecisionTreeClassifier(), None),
+    (chain(1.0), chain(2.0)),
+    (SVC(kernel=Kernel(1)), SVC(kernel=Kernel(2))),
+    (SVC(class_weight={0: 1, 1: 2}), SVC(class_weight={0: 1, 1: 3})),
+    (SVC(gamma=np.array([1.0, 2.0])), SVC(gamma=np.array([1.0, 3.0]))),
+    (Tree(4), Tree(5)),
+    (Stump(), Tree()),
+    (np.add, np.subtract),
+]
+
+
+def remembered(learner: Any, X: Any, y: Any = (0, 1), classes: Any = (0, 1)) -> Memory:
+    own: Learner | None = None if learner is None else as_learner(learner)
+    return Memory.of(own, None, ArrayTable(np.asarray(X)), np.asarray(y), list(classes))
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_learners_are_told_apart_and_a_copy_is_not(one: Any, other: Any) -> None:
+    X = [[1.0], [2.0]]
+    remembered(one, X).refuse_others(remembered(one, X))
+    for pair in ((one, other), (other, one)):
+        with pytest.raises(ParameterError, match="estimator has changed"):
+            remembered(pair[0], X).refuse_others(remembered(pair[1], X))
+
+
+def test_seeds_do_not_count() -> None:
+    assert alike(
+        DecisionTreeClassifier(random_state=1),
+        DecisionTreeClassifier(random_state=np.random.RandomState(2)),
+    )
+
+
+def test_rows_are_told_apart() -> None:
+    X = np.arange(6.0).reshape(2, 3)
+    before = remembered(None, X)
+    remembered(None, X.astype(np.float32)).refuse_others(before)
+    for other in (X[::-1], X[:, ::-1], X + 1e-12, X.reshape(3, 2)):
+        with pytest.raises(ParameterError, match="X has changed"):
+            remembered(None, other).refuse_others(before)
+    for y, classes in (((1, 0), (0, 1)), ((0, 1), ("a", "b"))):
+        with pytest.raises(ParameterError, match="y has changed"):
+            remembered(None, X, y, classes).refuse_others(before)

@@ -1,0 +1,720 @@
+"""AdaBoostClassifier: what it learns, shows and promises."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import AdaBoostClassifier as SklearnAdaBoost
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from pacboost import AdaBoostClassifier, Adversary, SklearnLearner, Stump
+from pacboost.errors import DataError, NoEdgeWarning, OneClassWarning
+from pacboost.ledgers.ledger import Round
+from pacboost.models.file.format import model_bytes
+from pacboost.sources.toy import ten_points
+
+Rows = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+def noisy(rows: int = 300, seed: int = 0) -> tuple[Rows, Labels]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 4))
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.7 * generator.normal(size=rows) > 0).astype(np.int64)
+    return X, y
+
+
+def fitted(**options: Any) -> AdaBoostClassifier:
+    return AdaBoostClassifier(**{"n_estimators": 25, **options}).fit(*noisy())
+
+
+def rules(model: AdaBoostClassifier) -> list[tuple[int, float, int, int]]:
+    return [(h.feature, h.threshold, h.above, h.missing) for h in model.estimators_]
+
+
+def validation(model: AdaBoostClassifier) -> list[float]:
+    return [float(value) for value in model.ledger_.columns()["validation"]]
+
+
+# What a fit shows
+
+
+def test_attributes_have_one_entry_a_round() -> None:
+    model = fitted()
+    assert len(model.estimators_) == len(model.ledger_) == len(model.rules()) == 25
+    assert model.votes_.shape == model.estimator_errors_.shape == (25,)
+
+
+def test_votes_follow_from_errors() -> None:
+    model = fitted()
+    errors = model.estimator_errors_
+    np.testing.assert_allclose(model.votes_, 0.5 * np.log((1 - errors) / errors), atol=1e-11)
+
+
+def test_learning_rate_scales_votes() -> None:
+    model = fitted(learning_rate=0.3)
+    errors = model.estimator_errors_
+    np.testing.assert_allclose(model.votes_, 0.15 * np.log((1 - errors) / errors), atol=1e-11)
+    assert not model.ledger_.plain_votes
+
+
+def test_max_vote_caps_votes() -> None:
+    plain, capped = fitted(), fitted(max_vote=0.2)
+    assert plain.votes_.max() > 0.2
+    assert capped.votes_.max() == pytest.approx(0.2, abs=1e-11)
+    assert not capped.ledger_.plain_votes
+
+
+def test_estimator_weights_are_twice_the_votes() -> None:
+    model = fitted()
+    assert np.array_equal(model.estimator_weights_, 2 * model.votes_)
+
+
+def test_feature_importances_are_shares_of_votes() -> None:
+    model = fitted()
+    shares = np.zeros(4)
+    for rule, vote in zip(model.estimators_, model.votes_, strict=True):
+        shares[rule.feature] += vote
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    np.testing.assert_allclose(model.feature_importances_, shares / shares.sum())
+
+
+def test_feature_importances_of_trees_sum_to_one() -> None:
+    model = fitted(estimator=DecisionTreeClassifier(max_depth=2), random_state=0)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_black_boxes_without_importances_have_none() -> None:
+    model = fitted(estimator=LinearDiscriminantAnalysis(), n_estimators=3, random_state=0)
+    assert not hasattr(model, "feature_importances_")
+
+
+def test_rules_are_words_with_votes() -> None:
+    X, y = ten_points()
+    model = AdaBoostClassifier(n_estimators=3).fit(X, np.where(y > 0, "plus", "minus"))
+    assert model.rules()[0] == "0.4236  x0 > 7.5 → plus, else minus"
+    assert [text.split()[0] for text in model.rules()] == ["0.4236", "0.6496", "0.9229"]
+
+
+def test_certificate_bounds_the_training_error() -> None:
+    X, y = noisy()
+    for model in (fitted(), fitted(learning_rate=0.3), fitted(max_vote=0.1), fitted(resample=True)):
+        assert 1 - model.score(X, y) <= model.certificate_.value < 1
+        assert model.certificate_.ledger_digest == model.ledger_.digest()
+
+
+def test_training_errors_of_the_ledger_are_the_staged_ones() -> None:
+    X, y = noisy()
+    model = fitted()
+    staged = [1 - score for score in model.staged_score(X, y)]
+    np.testing.assert_allclose([e.training_error for e in model.ledger_.rounds], staged, atol=1e-12)
+
+
+# Predictions
+
+
+def test_probability_is_the_logistic_of_twice_the_score() -> None:
+    X, _ = noisy()
+    model = fitted()
+    chances = model.predict_proba(X)
+    np.testing.assert_allclose(chances[:, 1], 1 / (1 + np.exp(-2 * model.decision_function(X))))
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(chances))
+
+
+def test_log_probability_is_finite_where_the_probability_is_zero() -> None:
+    X = np.array([[0.0], [1.0]])
+    model = AdaBoostClassifier(learning_rate=1.0).fit(X, [0, 1])
+    assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+def test_prediction_is_the_sign_of_the_score() -> None:
+    X, _ = noisy()
+    model = fitted()
+    assert np.array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
+
+
+def test_score_tables_equal_the_sum_over_rounds() -> None:
+    X, _ = noisy(seed=5)
+    X[::7, 1] = np.nan
+    model = fitted()
+    *_, last = model.staged_decision_function(X)
+    assert np.array_equal(model.decision_function(X), last)
+    votes = zip(model.estimators_, model.votes_, strict=True)
+    by_hand = sum(
+        vote
+        * np.where(
+            np.isnan(X[:, h.feature]),
+            h.missing,
+            np.where(
+                X[:, h.feature].astype(np.float32) > np.float32(h.threshold), h.above, -h.above
+            ),
+        )
+        for h, vote in votes
+    )
+    assert np.array_equal(last, by_hand)
+
+
+def test_stages_end_at_the_final_answers() -> None:
+    X, y = noisy(seed=5)
+    model = fitted()
+    assert np.array_equal(list(model.staged_predict(X))[-1], model.predict(X))
+    assert np.array_equal(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
+    assert list(model.staged_score(X, y))[-1] == pytest.approx(model.score(X, y))
+
+
+def test_stages_are_the_answers_of_shorter_runs() -> None:
+    X, _ = noisy(seed=5)
+    stages = list(fitted().staged_decision_function(X))
+    assert len(stages) == 25
+    assert np.array_equal(stages[6], fitted(n_estimators=7).decision_function(X))
+
+
+def test_staged_score_takes_weights() -> None:
+    X, y = noisy(seed=5)
+    weights = np.random.default_rng(0).uniform(size=y.size)
+    model = fitted()
+    assert list(model.staged_score(X, y, weights))[-1] == pytest.approx(model.score(X, y, weights))
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [3, 8]])
+def test_labels_come_back_as_they_were(labels: list[Any]) -> None:
+    X, y = noisy()
+    named = np.array(labels)[y]
+    model = AdaBoostClassifier(n_estimators=25).fit(X, named)
+    assert model.classes_.tolist() == labels
+    assert np.array_equal(model.decision_function(X), fitted().decision_function(X))
+    assert np.array_equal(model.predict(X), np.array(labels)[fitted().predict(X)])
+
+
+# Missing values
+
+
+def test_missing_values_are_learned_from() -> None:
+    X, y = noisy()
+    X[y == 1, 3] = np.nan
+    model = AdaBoostClassifier().fit(X, y)
+    assert model.score(X, y) == 1
+    assert model.rules()[0].endswith("x3 is missing → 1, else 0")
+
+
+def test_missing_values_at_random_are_accepted() -> None:
+    X, y = noisy()
+    X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
+    model = AdaBoostClassifier(n_estimators=25).fit(X, y)
+    assert model.score(X, y) > 0.7
+    assert 1 - model.score(X, y) <= model.certificate_.value
+
+
+def test_value_missing_only_at_predict_time_goes_with_the_median() -> None:
+    X, _ = noisy()
+    model = fitted()
+    gaps = X.copy()
+    gaps[:, 0] = np.nan
+    filled = X.copy()
+    filled[:, 0] = np.median(X[:, 0])
+    assert np.array_equal(model.predict(gaps), model.predict(filled))
+
+
+# Weights
+
+
+def test_whole_weights_equal_repeated_rows() -> None:
+    X, y = noisy()
+    times = np.random.default_rng(1).integers(1, 5, size=y.size)
+    weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, sample_weight=times)
+    repeated = AdaBoostClassifier(n_estimators=25).fit(np.repeat(X, times, 0), np.repeat(y, times))
+    assert rules(weighted) == rules(repeated)
+    np.testing.assert_allclose(weighted.votes_, repeated.votes_, rtol=0, atol=1e-9)
+    assert weighted.ledger_.weighted
+
+
+def test_zero_weight_equals_a_removed_row() -> None:
+    X, y = noisy()
+    weights = np.random.default_rng(1).integers(0, 3, size=y.size)
+    kept = weights > 0
+    weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, sample_weight=weights)
+    removed = AdaBoostClassifier(n_estimators=25).fit(X[kept], y[kept], sample_weight=weights[kept])
+    numbers = np.flatnonzero(kept)  # hard rows go by their numbers in what was given
+    hard = removed.ledger_.hard
+    removed.ledger_.hard = [replace(row, row=int(numbers[row.row])) for row in hard]
+    assert model_bytes(weighted.model_) == model_bytes(removed.model_)
+    assert weighted.ledger_.rows == kept.sum()
+
+
+@pytest.mark.parametrize("weight", [1, 0.3, 7])
+def test_equal_weights_equal_none(weight: float) -> None:
+    X, y = noisy()
+    weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, np.full(y.size, weight))
+    assert model_bytes(weighted.model_) == model_bytes(fitted().model_)
+
+
+def test_zeros_and_one_other_weight_equal_the_rows_alone() -> None:
+    X, y = noisy()
+    kept = np.arange(y.size) % 3 > 0
+    weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, sample_weight=kept * 1.0)
+    alone = AdaBoostClassifier(n_estimators=25).fit(X[kept], y[kept])
+    assert rules(weighted) == rules(alone)
+    np.testing.assert_allclose(weighted.votes_, alone.votes_, rtol=0, atol=1e-9)
+
+
+def test_weights_reach_trees() -> None:
+    X, y = noisy()
+    times = np.random.default_rng(1).integers(0, 3, size=y.size)
+    tree = DecisionTreeClassifier(max_depth=1)
+    weighted = AdaBoostClassifier(tree, 8, random_state=0).fit(X, y, times)
+    repeated = AdaBoostClassifier(tree, 8, random_state=0)
+    repeated.fit(np.repeat(X, times, 0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.estimator_errors_, repeated.estimator_errors_, atol=1e-9)
+
+
+# Going on
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"learning_rate": 0.3},
+        {"max_vote": 0.1},
+        {"resample": True},
+        {"resample": 50, "learning_rate": 0.5},
+        {"early_stopping": True},
+        {"early_stopping": True, "eval_metric": "log_loss", "n_iter_no_change": 4},
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ten_rounds_and_fifteen_more_are_twenty_five(
+    options: dict[str, Any], weighted: bool
+) -> None:
+    X, y = noisy()
+    weights = np.random.default_rng(2).uniform(0.1, 3, size=y.size) if weighted else None
+    model = AdaBoostClassifier(n_estimators=10, warm_start=True, random_state=3, **options)
+    model.fit(X, y, weights)
+    model.set_params(n_estimators=25).fit(X, y, weights)
+    whole = AdaBoostClassifier(n_estimators=25, random_state=3, **options).fit(X, y, weights)
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+
+
+def test_trees_go_on_as_in_one_run() -> None:
+    X, y = noisy()
+    tree = DecisionTreeClassifier(max_depth=2, max_features=1)
+    model = AdaBoostClassifier(tree, 4, random_state=3, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=9).fit(X, y)
+    whole = AdaBoostClassifier(tree, 9, random_state=3).fit(X, y)
+    assert model.ledger_.digest() == whole.ledger_.digest()
+    assert np.array_equal(model.decision_function(X), whole.decision_function(X))
+
+
+def test_going_on_after_a_perfect_rule_changes_nothing() -> None:
+    X, _ = noisy()
+    y = (X[:, 0] > 0).astype(int)
+    model = AdaBoostClassifier(n_estimators=3, warm_start=True, max_bins=300).fit(X, y)
+    assert len(model.ledger_) == 1
+    before = model_bytes(model.model_)
+    assert model_bytes(model.set_params(n_estimators=9).fit(X, y).model_) == before
+
+
+def test_without_warm_start_a_fit_starts_afresh() -> None:
+    X, y = noisy()
+    model = AdaBoostClassifier(n_estimators=10).fit(X, 1 - y)
+    model.set_params(n_estimators=25).fit(X, y)
+    assert model_bytes(model.model_) == model_bytes(fitted().model_)
+
+
+def test_going_on_with_other_labels_is_refused_or_certified_truly() -> None:
+    X, y = noisy()
+    model = AdaBoostClassifier(n_estimators=10, warm_start=True).fit(X, y)
+    try:
+        model.set_params(n_estimators=12).fit(X, 1 - y)
+    except ValueError:
+        return
+    assert 1 - model.score(X, 1 - y) <= model.certificate_.value
+
+
+def test_going_on_with_other_rows_is_refused_or_certified_truly() -> None:
+    X, y = noisy()
+    model = AdaBoostClassifier(n_estimators=200, warm_start=True).fit(X, y)
+    other = np.random.default_rng(9).normal(size=X.shape)
+    try:
+        model.set_params(n_estimators=201).fit(other, y)
+    except ValueError:
+        return
+    assert 1 - model.score(other, y) <= model.certificate_.value
+
+
+def test_going_on_with_an_unseeded_validation_split_is_refused_or_the_bound_is_true() -> None:
+    """Another split is refused unless the record happens to hold on it, exactly, as well."""
+    for _ in range(20):
+        shown: list[tuple[Rows, Labels]] = []
+
+        def stump(X: Rows, y: Labels, weights: Rows, shown: Any = shown) -> Any:
+            shown.append((X, y))
+            return DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=weights)
+
+        model = AdaBoostClassifier(stump, 5, early_stopping=True, warm_start=True).fit(*noisy())
+        try:
+            model.set_params(n_estimators=10).fit(*noisy())
+        except ValueError:
+            continue
+        X, signs = shown[-1]
+        wrong = np.mean(model.decision_function(X) * signs <= 0)
+        assert wrong <= model.certificate_.value
+
+
+def test_fewer_rounds_than_there_are_is_refused() -> None:
+    X, y = noisy()
+    model = AdaBoostClassifier(n_estimators=10, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match=r"n_estimators is 5, .* 10 rounds already"):
+        model.set_params(n_estimators=5).fit(X, y)
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [1, 2]])
+def test_going_on_with_other_classes_is_refused(labels: list[Any]) -> None:
+    X, y = noisy()
+    model = AdaBoostClassifier(n_estimators=3, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match=r"classes have changed.* warm_start=False"):
+        model.set_params(n_estimators=5).fit(X, np.array(labels)[y])
+
+
+def test_failed_fit_leaves_the_last_model_whole() -> None:
+    def fail(X: Rows, y: Labels, weights: Rows) -> None:
+        raise RuntimeError("no rule today")
+
+    X, y = noisy()
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(RuntimeError, match="no rule today"):
+        model.set_params(estimator=fail).fit(X, np.where(y > 0, "yes", "no"))
+    assert np.array_equal(model.predict(X), before)
+
+
+# Early stopping
+
+
+METRICS = ["error", "log_loss", "exponential_loss", "auc"]
+
+
+def assert_best_is_last(model: AdaBoostClassifier, *, more_is_better: bool) -> None:
+    seen = validation(model)
+    assert seen[-1] == (max(seen) if more_is_better else min(seen))
+    assert seen.index(seen[-1]) == len(seen) - 1  # the first of the best
+    assert model.votes_.size == len(model.estimators_) == len(seen)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_share_held_back_keeps_the_best_round(name: str) -> None:
+    X, y = noisy(600)
+    model = AdaBoostClassifier(
+        n_estimators=200, early_stopping=True, validation_fraction=0.3, eval_metric=name,
+        random_state=1,
+    ).fit(X, y)  # fmt: skip
+    assert len(model.ledger_) < 190
+    assert model.ledger_.rows == 420
+    assert name in model.ledger_.stopped
+    assert_best_is_last(model, more_is_better=name == "auc")
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_rows_of_ones_own_keep_the_best_round(name: str) -> None:
+    X, y = noisy(600)
+    X_val, y_val = noisy(200, seed=8)
+    rounds: list[Round] = []
+    model = AdaBoostClassifier(n_estimators=200, eval_metric=name, callbacks=[rounds.append])
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    assert model.ledger_.rows == 600
+    assert len(rounds) == len(model.ledger_) + 10
+    assert_best_is_last(model, more_is_better=name == "auc")
+    best = (max if name == "auc" else min)(e.validation for e in rounds if e.validation is not None)
+    assert validation(model)[-1] == best
+
+
+def test_validation_column_is_the_staged_error() -> None:
+    X_val, y_val = noisy(200, seed=8)
+    model = AdaBoostClassifier(n_estimators=50).fit(*noisy(), X_val=X_val, y_val=y_val)
+    staged = [1 - score for score in model.staged_score(X_val, y_val)]
+    np.testing.assert_allclose(validation(model), staged, atol=1e-12)
+
+
+def test_function_as_metric_is_asked_every_round() -> None:
+    asked: list[int] = []
+
+    def squares(signs: NDArray[np.int8], scores: Rows) -> float:
+        assert set(np.unique(signs)) == {-1, 1}
+        asked.append(scores.size)
+        return float(np.mean((signs - np.tanh(scores)) ** 2))
+
+    X_val, y_val = noisy(200, seed=8)
+    rounds: list[Round] = []
+    model = AdaBoostClassifier(n_estimators=60, eval_metric=squares, callbacks=[rounds.append])
+    model.fit(*noisy(), X_val=X_val, y_val=y_val)
+    assert asked == [200] * len(rounds)
+    assert "squares" in model.ledger_.stopped
+    assert_best_is_last(model, more_is_better=False)
+
+
+def test_patience_is_counted_in_rounds() -> None:
+    rounds: list[Round] = []
+    X_val, y_val = noisy(200, seed=8)
+    model = AdaBoostClassifier(n_estimators=99, n_iter_no_change=3, callbacks=[rounds.append])
+    model.fit(*noisy(), X_val=X_val, y_val=y_val)
+    assert len(rounds) == len(model.ledger_) + 3
+
+
+def test_tolerance_asks_for_real_progress() -> None:
+    X_val, y_val = noisy(200, seed=8)
+    lengths = [
+        len(AdaBoostClassifier(tol=tol, eval_metric="log_loss")
+            .fit(*noisy(), X_val=X_val, y_val=y_val).ledger_)
+        for tol in (0.0, 0.05)
+    ]  # fmt: skip
+    assert lengths[1] < lengths[0]
+
+
+def test_without_validation_rows_the_column_is_empty() -> None:
+    assert fitted().ledger_.columns()["validation"] == [None] * 25
+
+
+def test_validated_model_is_certified_for_its_rounds() -> None:
+    X, y = noisy(600)
+    model = AdaBoostClassifier(early_stopping=True, random_state=1).fit(X, y)
+    assert model.certificate_.inputs["rounds"] == len(model.ledger_)
+    assert model.certificate_.value >= model.ledger_.rounds[-1].training_error
+
+
+# Callbacks and the bar
+
+
+def test_callback_gets_every_round_once() -> None:
+    seen: list[Round] = []
+    model = fitted(callbacks=[seen.append])
+    assert [entry.number for entry in seen] == list(range(1, 26))
+    assert seen == model.ledger_.rounds
+    assert all(isinstance(entry, Round) for entry in seen)
+
+
+def test_callback_can_stop_and_all_are_called() -> None:
+    seen: list[Round] = []
+    model = fitted(callbacks=[lambda entry: entry.number == 6, seen.append])
+    assert len(model.ledger_) == len(seen) == 6
+    assert model.ledger_.stopped == "a callback stopped it"
+
+
+def test_bar_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    fitted(verbose=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "boosting" in err
+    assert "25/25" in err
+
+
+def test_no_bar_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    fitted()
+    assert capsys.readouterr() == ("", "")
+
+
+# Ways to learn
+
+
+def test_resampling_depends_on_the_seed_alone() -> None:
+    one, same, other = (fitted(resample=True, random_state=seed) for seed in (1, 1, 2))
+    assert model_bytes(one.model_) == model_bytes(same.model_)
+    assert rules(one) != rules(other)
+
+
+def test_resampling_few_rows_finds_other_rules_than_all() -> None:
+    few = fitted(resample=20, random_state=1)
+    assert rules(few) != rules(fitted(resample=True, random_state=1))
+    assert few.estimator_errors_.mean() > fitted().estimator_errors_.mean()
+    assert (few.estimator_errors_ < 0.5).all()
+
+
+def test_errors_of_a_resampled_run_are_those_of_the_full_sample() -> None:
+    X, y = noisy()
+    model = fitted(resample=20, random_state=1, n_estimators=1)
+    assert model.estimator_errors_[0] == pytest.approx(1 - model.score(X, y))
+
+
+@pytest.mark.parametrize("bins", [2, 8, 255, 256, 65_535])
+def test_max_bins_limits_the_thresholds_of_a_feature(bins: int) -> None:
+    model = fitted(max_bins=bins, n_estimators=40)
+    assert model.model_.bins is not None
+    counts = [t.size for t in model.model_.bins.thresholds]
+    assert counts == [min(bins, 300) - 1] * 4
+    used = {(h.feature, h.threshold) for h in model.estimators_}
+    assert all(t in model.model_.bins.thresholds[j] for j, t in used if math.isfinite(t))
+
+
+def test_named_stump_learner_is_the_default_one() -> None:
+    assert model_bytes(fitted(estimator=Stump()).model_) == model_bytes(fitted().model_)
+
+
+def test_named_sklearn_learner_is_the_classifier_in_it() -> None:
+    tree = DecisionTreeClassifier(max_depth=1)
+    named, plain = (fitted(estimator=e, random_state=0) for e in (SklearnLearner(tree), tree))
+    assert named.ledger_.digest() == plain.ledger_.digest()
+
+
+def test_function_learns_with_signs_and_weights() -> None:
+    def centroid(X: Rows, y: NDArray[np.int8], weights: Rows) -> Any:
+        assert set(np.unique(y)) == {-1, 1}
+        assert weights.sum() == pytest.approx(1)
+        direction = (weights * y) @ X
+        offset = float(np.median(X @ direction))
+        return lambda rows: rows @ direction - offset
+
+    X, y = noisy()
+    model = AdaBoostClassifier(centroid, 10).fit(X, np.where(y > 0, "yes", "no"))
+    assert model.score(X, np.where(y > 0, "yes", "no")) > 0.75
+    assert all(callable(rule) for rule in model.estimators_)
+    assert "centroid" in model.ledger_.rounds[0].rule
+    assert 1 - model.score(X, np.where(y > 0, "yes", "no")) <= model.certificate_.value
+
+
+def test_rule_that_is_always_wrong_is_turned_round() -> None:
+    X, y = noisy()
+    model = AdaBoostClassifier(lambda X, y, weights: lambda rows: -rows[:, 0], 1).fit(X, y)
+    assert model.score(X, y) > 0.7
+    assert model.rules()[0].split("  ")[1].startswith("not (")
+
+
+@pytest.mark.parametrize("order", ["random", "heavy", "light"])
+def test_adversary_trains_and_keeps_its_promise(order: str) -> None:
+    X, y = noisy()
+    model = AdaBoostClassifier(Adversary(0.2, order), 60, random_state=0).fit(X, y)
+    assert all(entry.edge >= 0.2 - 1e-9 for entry in model.ledger_.rounds)
+    assert 1 - model.score(X, y) <= model.certificate_.value
+    assert model.certificate_.value <= (1 - 0.2**2) ** 30 * (1 + 1e-6)
+
+
+def test_adversary_says_that_it_cannot_predict() -> None:
+    X, y = noisy()
+    model = AdaBoostClassifier(Adversary(0.2), 3).fit(X, y)
+    with pytest.raises(DataError, match="knows only the 300 rows"):
+        model.predict(X[:10])
+
+
+@pytest.mark.parametrize(
+    "learner", [KNeighborsClassifier(15), LinearDiscriminantAnalysis()], ids=["knn", "lda"]
+)
+def test_classifiers_without_weights_learn_from_draws(learner: Any) -> None:
+    X, y = noisy()
+    model, same = (AdaBoostClassifier(learner, 5, random_state=0).fit(X, y) for _ in range(2))
+    assert model.score(X, y) > 0.75
+    assert 1 - model.score(X, y) <= model.certificate_.value
+    assert all(type(rule) is type(learner) for rule in model.estimators_)
+    assert same.ledger_.digest() == model.ledger_.digest()
+
+
+def test_agrees_with_scikit_learn_on_stumps() -> None:
+    X, y = noisy(400, seed=4)
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    ours = AdaBoostClassifier(tree, 20, random_state=0).fit(X, y)
+    theirs = SklearnAdaBoost(tree, n_estimators=20, random_state=0).fit(X, y)
+    assert len(ours.ledger_) == 20
+    np.testing.assert_allclose(ours.estimator_errors_, theirs.estimator_errors_, rtol=1e-6)
+    np.testing.assert_allclose(ours.estimator_weights_, theirs.estimator_weights_, rtol=1e-6)
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_stumps_err_no_more_than_scikit_learns_in_the_first_round() -> None:
+    X, y = noisy(250, seed=4)
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    theirs = SklearnAdaBoost(tree, n_estimators=1).fit(X, y)
+    ours = AdaBoostClassifier(n_estimators=1).fit(X, y)
+    assert ours.estimator_errors_[0] <= theirs.estimator_errors_[0] + 1e-12
+
+
+# Ends of the world
+
+
+@pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(max_depth=1)])
+def test_one_class_is_warned_of_and_predicted(estimator: Any) -> None:
+    X, _ = noisy()
+    with pytest.warns(OneClassWarning, match=r"one class only .*good.*constant"):
+        model = AdaBoostClassifier(estimator).fit(X, ["good"] * 300)
+    assert (model.predict(X) == "good").all()
+    assert np.array_equal(model.predict_proba(X), np.ones((300, 1)))
+    assert np.array_equal(model.predict_log_proba(X), np.zeros((300, 1)))
+    assert model.score(X, ["good"] * 300) == 1
+    assert model.certificate_.value < 1
+
+
+def test_two_classes_of_which_one_is_held_back_predict_the_other() -> None:
+    X, y = noisy()
+    weights = (y == 0).astype(float)
+    with pytest.raises(DataError, match="class 1 weigh 0"):
+        AdaBoostClassifier().fit(X, y, sample_weight=weights)
+    constant = 0
+    for row in np.flatnonzero(y == 1)[:30]:
+        weights[y == 1] = 0
+        weights[row] = 1  # class 1 has but this row, which may be held back
+        model = AdaBoostClassifier(early_stopping=True, validation_fraction=0.5, random_state=0)
+        model.fit(X, y, sample_weight=weights)
+        assert model.predict_proba(X).shape == (300, 2)
+        if len(model.ledger_) == 1 and model.ledger_.learner == "FunctionLearner":
+            assert (model.predict(X) == 0).all()
+            constant += 1
+    assert constant > 0
+
+
+def test_exclusive_or_has_no_edge_and_still_predicts() -> None:
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    with pytest.warns(NoEdgeWarning, match="vote is empty.* richer weak learner"):
+        model = AdaBoostClassifier().fit(X, [0, 1, 1, 0])
+    assert model.estimators_ == []
+    assert model.predict(X).tolist() == [0] * 4  # a tie goes to the first class
+    assert np.array_equal(model.predict_proba(X), np.full((4, 2), 0.5))
+    assert model.certificate_.vacuous
+    assert model.feature_importances_.tolist() == [0, 0]
+    assert list(model.staged_predict(X)) == []
+
+
+def test_exclusive_or_is_learned_by_deeper_trees() -> None:
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), random_state=0)
+    assert model.fit(X, [0, 1, 1, 0]).score(X, [0, 1, 1, 0]) == 1
+
+
+def test_rule_without_mistakes_stands_alone() -> None:
+    X, _ = noisy()
+    y = (X[:, 2] > 0.3).astype(int)
+    model = AdaBoostClassifier(max_bins=300).fit(X, y)
+    assert len(model.ledger_) == 1
+    assert model.score(X, y) == 1
+    assert model.estimator_errors_.tolist() == [0]
+    assert np.isfinite(model.votes_).all()
+    assert "stands alone" in model.ledger_.stopped
+
+
+def test_rule_without_mistakes_that_comes_late_stands_alone() -> None:
+    depths = iter([1, 1, 1, 30])
+
+    def deeper(X: Rows, y: Labels, weights: Rows) -> Any:
+        return DecisionTreeClassifier(max_depth=next(depths)).fit(X, y, sample_weight=weights)
+
+    X, y = noisy()
+    model = AdaBoostClassifier(deeper).fit(X, y)
+    assert len(model.ledger_) == 1
+    assert model.ledger_.rounds[0].number == 1
+    assert model.score(X, y) == 1
+    assert "stands alone" in model.ledger_.stopped
+
+
+def test_one_feature_and_two_rows_are_enough() -> None:
+    model = AdaBoostClassifier().fit([[0], [1]], ["a", "b"])
+    assert model.predict([[-5], [0.4], [0.6], [9]]).tolist() == ["a", "a", "b", "b"]
+
+
+def test_many_rounds_keep_the_bound_true() -> None:
+    X, y = noisy(100)
+    model = AdaBoostClassifier(n_estimators=1000).fit(X, y)
+    assert model.score(X, y) == 1
+    assert 0 < model.certificate_.value < 1e-2

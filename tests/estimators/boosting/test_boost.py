@@ -1,0 +1,484 @@
+"""BoostClassifier as a user meets it: any booster with any learner, and what it refuses."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from pacboost import BoostClassifier
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.gentle import Gentle
+from pacboost.boosters.logit import Logit
+from pacboost.boosters.mada import Mada
+from pacboost.errors import (
+    DataError,
+    NoEdgeWarning,
+    NotCertified,
+    PacboostError,
+    ParameterError,
+)
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.models.file.format import model_bytes
+from tests.worlds import noisy
+
+Rows = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+SMOOTH = ("filter_boost", "measure", "smooth", "projection")
+FAST = ("adaboost", "logit", "gentle", "mada", *SMOOTH)
+BLACK_BOX = DecisionTreeClassifier(max_depth=2)
+
+
+def world(classes: int = 2, rows: int = 240) -> tuple[Rows, Labels]:
+    """Rows whose class is read off a sum with a product in it, and some noise."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(rows, 4))
+    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * generator.normal(size=rows)
+    cuts = {2: [0.0], 3: [-0.5, 0.5], 4: [-1.0, 0.0, 1.0]}[classes]
+    return X, np.digitize(score, cuts)
+
+
+def several() -> tuple[Rows, Labels]:
+    """Rows that have each of three labels or not."""
+    X, y = world()
+    return X, np.stack([y, X[:, 0] > 0, X[:, 1] > 0.5], axis=1).astype(np.int64)
+
+
+def fit(classes: int = 2, **options: Any) -> BoostClassifier:
+    return BoostClassifier(**{"n_rounds": 5, "random_state": 0, **options}).fit(*world(classes))
+
+
+# -- boosters and learners
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
+@pytest.mark.parametrize("booster", FAST)
+def test_every_booster_takes_every_learner(booster: str, learner: Any, classes: int) -> None:
+    X, y = world(classes)
+    model = fit(classes, booster=booster, learner=learner, n_rounds=20)
+    assert model.ledger_.booster == booster
+    guessing = np.bincount(y).max() / y.size
+    assert model.score(X, y) > guessing + 0.1
+    shares = model.predict_proba(X)
+    assert shares.shape == (y.size, classes)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert (shares >= 0).all()
+    assert np.array_equal(model.predict(X), model.classes_[shares.argmax(axis=1)])
+    wrong = model.mistakes(X, y).mean()
+    assert wrong == pytest.approx(model.ledger_.rounds[-1].training_error)
+    assert model.certificate_.value >= wrong
+
+
+@pytest.mark.parametrize(
+    ("booster", "learner", "same"),
+    [
+        (Gentle(learning_rate=0.3), Tree(max_leaves=4), {"booster": "gentle", "max_leaves": 4}),
+        (Mada(learning_rate=0.3), Tree(max_depth=2), {"booster": "mada", "max_depth": 2}),
+        (Logit(learning_rate=0.3, l2=2, prior=True), Tree(), {"booster": "logit", "l2": 2}),
+        (AdaBoost(learning_rate=0.3, confidence_rated=True), Tree(), {"booster": "adaboost"}),
+        (AdaBoost(learning_rate=0.3), Stump(), {"booster": "adaboost", "learner": "stump"}),
+    ],
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_object_boosts_as_its_name_with_the_same_parameters(
+    booster: Any, learner: Any, same: dict[str, Any], classes: int
+) -> None:
+    given = fit(classes, booster=booster, learner=learner)
+    named = fit(classes, shrinkage=0.3, **same)
+    assert model_bytes(given.model_) == model_bytes(named.model_)
+
+
+def test_what_an_object_says_is_kept_and_what_is_said_beside_it_wins() -> None:
+    kept = fit(booster=Logit(learning_rate=0.3))
+    assert model_bytes(kept.model_) != model_bytes(fit().model_)
+    said = fit(booster=Logit(learning_rate=0.3), learning_rate=0.7)
+    assert model_bytes(said.model_) == model_bytes(fit(booster=Logit(learning_rate=0.7)).model_)
+
+
+@pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
+def test_samme_boosts_and_refuses_a_bound(learner: Any) -> None:
+    X, y = world(3)
+    model = fit(3, booster="adaboost", learner=learner, multiclass="samme", n_rounds=20)
+    assert model.score(X, y) > np.bincount(y).max() / y.size
+    with pytest.raises(NotCertified, match=r"SAMME has no training-error bound.*multiclass='mh'"):
+        _ = model.certificate_
+
+
+@pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
+def test_m1_is_certified(learner: Any) -> None:
+    X, y = world(3)
+    model = fit(3, booster="adaboost", learner=learner, multiclass="m1", n_rounds=20)
+    assert model.certificate_.value >= model.mistakes(X, y).mean()
+
+
+# -- parameters
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"booster": "nope"}, "booster is 'nope'.*'adaboost', 'adaboost_v', 'arc_gv', 'brown'"),
+        ({"booster": Logit}, "an object, not a class"),
+        ({"booster": None}, "booster is None"),
+        ({"learner": "nope"}, "learner is 'nope'; it may be 'stump', 'tree'"),
+        ({"learner": Tree}, "an object, not a class"),
+        ({"learner": 3}, "learner is 3"),
+        ({"n_rounds": 3, "n_estimators": 4}, "n_rounds is 3 and n_estimators is 4.*give one"),
+        ({"shrinkage": 0.1, "learning_rate": 0.2}, "shrinkage is 0.1 and learning_rate is 0.2"),
+        ({"learner": "stump", "max_leaves": 4}, "Stump has no parameter 'max_leaves'"),
+        ({"learner": BLACK_BOX, "max_depth": 4}, "has no parameter 'max_depth'"),
+        ({"booster": "gentle", "l2": 1.0}, "Gentle has no parameter 'l2'.*learning_rate"),
+        ({"multiclass": "m1"}, "Logit has no parameter 'multiclass'"),
+        ({"booster": "adaboost", "multiclass": "x"}, "multiclass is 'x'; it may be 'mh', 'm1'"),
+        ({"n_rounds": 0}, "n_rounds is 0; it must be a whole number, 1 or more"),
+        ({"n_rounds": 2.5}, "n_rounds is 2.5"),
+        ({"max_leaves": 1}, "max_leaves is 1; it may be 2 to"),
+        ({"max_leaves": 7.5}, "max_leaves is 7.5; it must be a whole number"),
+        ({"max_leaves": "7"}, "max_leaves is '7'"),
+        ({"max_leaves": True}, "max_leaves is True"),
+        ({"max_depth": 0}, "max_depth is 0; it must be 1 or more, or None"),
+        ({"min_leaf_rows": -1}, "min_leaf_rows is -1; it must be 0 or more"),
+        ({"min_leaf_rows": np.nan}, "min_leaf_rows is nan"),
+        ({"max_features": 0}, "max_features is 0; it must be above 0"),
+        ({"max_features": "sqrt"}, "max_features is 'sqrt'; it must be a number"),
+        ({"subsample": 0}, r"subsample is 0.0; it must lie in \(0, 1\]"),
+        ({"subsample": 1.5}, "subsample is 1.5"),
+        ({"subsample": "half"}, "subsample is 'half'; it must be a number"),
+        ({"shrinkage": 0}, "is 0; it must be above 0"),
+        ({"shrinkage": np.nan}, "is nan; it must be above 0"),
+        ({"l2": -1}, "l2 is -1; it must be 0 or more"),
+        ({"early_stopping": "sometimes"}, "'sometimes'; it may be True, False, 'refit' or 'auto'"),
+        (
+            {"calibrate": "x"},
+            "calibrate is 'x'; it may be 'sigmoid', 'isotonic', 'temperature' or None",
+        ),
+        ({"class_weight": "x"}, "class_weight is 'x'; it may be 'balanced', None, or a mapping"),
+        ({"class_weight": 3}, "class_weight is 3"),
+        ({"class_weight": {0: 1, 5: 2}}, r"class_weight is \{0: 1, 5: 2\}"),
+        ({"class_weight": {0: -1, 1: 1}}, "class_weight is.*0 or more"),
+        ({"class_weight": {0: np.nan, 1: 1}}, "class_weight is.*finite"),
+        ({"class_weight": {0: "x", 1: 1}}, "class_weight is"),
+        ({"monotone_constraints": {9: 1}}, "names 9, which is no column of X.* 0 to 3"),
+        ({"monotone_constraints": {-1: 1}}, "names -1, which is no column"),
+        ({"monotone_constraints": {1.5: 1}}, "names 1.5, which is no column"),
+        ({"monotone_constraints": {(0,): 1}}, "which is no column"),
+        ({"monotone_constraints": {"a": 1}}, "names 'a', which is no column"),
+        ({"monotone_constraints": [1, 0]}, "holds 2 numbers for 4 features; give one for every"),
+        ({"monotone_constraints": {0: 2}}, r"sets 2 on 0; it may be -1, 0 or \+1"),
+        ({"monotone_constraints": {0: "up"}}, "sets 'up' on 0"),
+        ({"monotone_constraints": 1}, "monotone_constraints is 1; it may be a mapping"),
+        ({"monotone_constraints": "up"}, "monotone_constraints is 'up'; it may be a mapping"),
+        ({"monotone_constraints": {0: 1}, "classes": 3}, "are for two classes"),
+        ({"monotone_constraints": {0: 1}, "learner": "stump"}, "Stump has no parameter"),
+        ({"max_bins": 1}, "max_bins is 1"),
+        ({"max_bins": 300, "rows": 400}, "max_bins to 255 or less"),
+        ({"tol": -1}, "tol is -1; it must be 0 or more"),
+        ({"eval_metric": "x"}, "eval_metric is 'x'; it may be error"),
+        ({"certify": "x"}, "certify is 'x'"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+    ],
+)
+def test_refused_in_words(options: dict[str, Any], message: str) -> None:
+    X, y = world(options.pop("classes", 2), options.pop("rows", 240))
+    model = BoostClassifier(**{"n_rounds": 2, **options})
+    with pytest.raises(ParameterError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "model_")
+
+
+def test_the_names_of_scikit_learn_mean_the_same() -> None:
+    expected = model_bytes(fit(n_rounds=6, shrinkage=0.2).model_)
+    other = fit(n_rounds=None, n_estimators=6, learning_rate=0.2)
+    assert model_bytes(other.model_) == expected
+    both = fit(n_rounds=6, n_estimators=6, shrinkage=0.2, learning_rate=0.2)
+    assert model_bytes(both.model_) == expected
+
+
+def test_monotone_constraints_by_name_number_and_sequence() -> None:
+    X, y = world()
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    wanted = [1, 0, 0, -1]
+    models = [
+        BoostClassifier(n_rounds=15, monotone_constraints=given).fit(frame, y)
+        for given in ({"a": 1, "d": -1}, {0: 1, 3: -1}, wanted, np.array(wanted), {"a": 1, 3: -1})
+    ]
+    assert len({model_bytes(model.model_) for model in models}) == 1
+    model = BoostClassifier(n_rounds=15, monotone_constraints=wanted).fit(X, y)
+    for column, slope in ((0, 1), (3, -1)):
+        lines = np.repeat(X[:20], 40, axis=0)
+        lines[:, column] = np.tile(np.linspace(-3, 3, 40), 20)
+        steps = np.diff(model.decision_function(lines).reshape(20, 40), axis=1)
+        assert (slope * steps >= 0).all()
+
+
+def test_parameters_of_objects_are_got_set_and_cloned() -> None:
+    model = BoostClassifier(Logit(l2=3.0), Tree(max_leaves=4))
+    assert model.get_params()["booster__l2"] == 3.0
+    assert model.get_params()["learner__max_leaves"] == 4
+    assert not [name for name in model.get_params(deep=False) if "__" in name]
+    copy = clone(model)
+    copy.set_params(booster__l2=5.0, learner__max_leaves=6, max_depth=2)
+    assert copy.booster == Logit(l2=5.0)
+    assert copy.learner == Tree(max_leaves=6)
+    assert copy.max_depth == 2
+    assert model.booster == Logit(l2=3.0)
+    assert model.learner == Tree(max_leaves=4)
+
+
+def test_parameters_behind_names_are_set() -> None:
+    model = BoostClassifier().set_params(booster="adaboost", booster__max_vote=2.0)
+    assert model.get_params()["booster__max_vote"] == 2.0
+    assert model.set_params(learner__max_depth=3).get_params()["learner__max_depth"] == 3
+    assert clone(model).get_params() == model.get_params()
+    black_box = BoostClassifier(learner=DecisionTreeClassifier(max_depth=3))
+    assert clone(black_box).set_params(learner__max_depth=1).learner.max_depth == 1
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_a_name_with_a_parameter_keeps_what_the_name_means(classes: int) -> None:
+    """Setting what is the default anyway changes nothing."""
+    X, y = world(classes)
+    plain = BoostClassifier(n_rounds=5, random_state=0).fit(X, y)
+    behind = BoostClassifier(n_rounds=5, random_state=0)
+    behind.set_params(booster__learning_rate=0.1, booster__l2=1.0, learner__max_depth=None).fit(
+        X, y
+    )
+    assert model_bytes(behind.model_) == model_bytes(plain.model_)
+    real = BoostClassifier("adaboost", n_rounds=5, random_state=0).fit(X, y)
+    same = BoostClassifier("adaboost", n_rounds=5, random_state=0)
+    same.set_params(booster__smoothing=0.5).fit(X, y)
+    assert model_bytes(same.model_) == model_bytes(real.model_)
+
+
+def test_few_rows_warn_that_nothing_was_split() -> None:
+    X, _ = world()
+    with pytest.warns(NoEdgeWarning, match="no split of the 30 rows.*min_leaf_rows"):
+        BoostClassifier().fit(X[:30], np.r_[np.zeros(20), np.ones(10)])
+
+
+def test_an_unknown_parameter_is_named() -> None:
+    with pytest.raises(ParameterError, match=r"no parameter 'nope'.*it has learning_rate"):
+        BoostClassifier().set_params(booster__nope=1)
+    with pytest.raises(ParameterError, match="max_leaves is 1"):
+        BoostClassifier().set_params(learner__max_leaves=1)
+    with pytest.raises(ValueError, match="Invalid parameter 'nope'"):
+        BoostClassifier().set_params(nope=1)
+
+
+@pytest.mark.parametrize(("booster", "learner"), [("logit", "tree"), (Logit(), Tree())])
+def test_grid_search_reaches_all_parameters(booster: Any, learner: Any) -> None:
+    grid = {
+        "max_leaves": [2, 8],
+        "booster__learning_rate": [1e-9, 0.5],
+        "learner__max_depth": [1, 3],
+    }
+    search = GridSearchCV(BoostClassifier(booster, learner, n_rounds=5), grid, cv=2)
+    best = search.fit(*world()).best_estimator_
+    assert len(search.cv_results_["params"]) == 8
+    found = best.get_params()
+    assert [found[name] for name in grid] == [8, 0.5, 3]
+    assert len(set(search.cv_results_["mean_test_score"])) > 2
+
+
+def test_pickle() -> None:
+    X, _ = world(4)
+    for learner in ("tree", "stump", BLACK_BOX):
+        model = fit(4, learner=learner)
+        back = pickle.loads(pickle.dumps(model))
+        assert np.array_equal(back.decision_function(X), model.decision_function(X))
+        assert back.get_params()["n_rounds"] == 5
+
+
+# -- several labels a row
+
+
+@pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada", "filter_boost", "smooth"])
+def test_several_labels_a_row(booster: str) -> None:
+    X, y = several()
+    model = BoostClassifier(booster, n_rounds=20, random_state=0).fit(X, y)
+    told = model.predict(X)
+    assert told.shape == y.shape
+    assert set(np.unique(told)) == {0, 1}
+    assert np.mean(told != y) < 0.1
+    assert model.several_labels_
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert np.array_equal(model.mistakes(X, y), (told != y).any(axis=1))
+    assert model.score(X, y) == np.mean((told == y).all(axis=1))
+    assert model.certificate_.value >= np.mean(told != y)
+    assert "labels of the rows" in model.certificate_.claim
+    shares = model.predict_proba(X)
+    assert shares.shape == y.shape
+    assert np.array_equal(shares > 0.5, told == 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"early_stopping": True}, {"certify": "holdout"}, {"learner": "stump"}, {"subsample": 0.5}],
+)
+def test_several_labels_go_with_other_parameters(options: dict[str, Any]) -> None:
+    X, y = several()
+    model = BoostClassifier("adaboost", n_rounds=10, random_state=0, **options).fit(X, y)
+    assert np.mean(model.predict(X) != y) < 0.2
+    assert 0 < model.certificate_.value < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"booster": "logit"}, "logit with multiclass='softmax' takes one; use booster='adaboost'"),
+        ({"multiclass": "m1"}, "adaboost with multiclass='m1' takes one"),
+        ({"multiclass": "samme"}, "multiclass='samme' takes one"),
+        ({"calibrate": "sigmoid"}, "calibrate is for one label a row"),
+    ],
+)
+def test_several_labels_are_refused_where_a_row_has_one(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ParameterError, match=message):
+        BoostClassifier(**{"booster": "adaboost", **options}).fit(*several())
+
+
+def test_a_matrix_of_other_labels_is_refused() -> None:
+    X, y = several()
+    with pytest.raises(DataError, match="a matrix that holds 2; with several labels"):
+        BoostClassifier("adaboost").fit(X, 2 * y)
+    model = BoostClassifier("adaboost", n_rounds=2).fit(X, y)
+    with pytest.raises(DataError, match=r"y has shape \(240, 2\); one column for each of the 3"):
+        model.mistakes(X, y[:, :2])
+    with pytest.raises(DataError, match="y_val has shape"):
+        model.fit(X, y, X_val=X, y_val=y[:, 0])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_a_classifier_without_weights_learns_from_draws(booster: str, classes: int) -> None:
+    X, y = world(classes)
+    options: dict[str, Any] = {"booster": booster, "learner": KNeighborsClassifier(15)}
+    if classes > 2 and BOOSTERS[booster]().multiclass == "two":
+        with pytest.raises(ParameterError, match="for two classes"):
+            fit(classes, **options)
+        return
+    model, same = (fit(classes, **options) for _ in range(2))
+    guessing = np.bincount(y).max() / y.size
+    assert model.score(X, y) > guessing + 0.1
+    assert 1 - model.score(X, y) <= model.certificate_.value
+    assert same.ledger_.digest() == model.ledger_.digest()
+
+
+# -- certificates, going on, threads
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_held_out_rows_certify_trees(classes: int) -> None:
+    model = fit(classes, certify="holdout", n_rounds=30)
+    certificate = model.certificate_
+    assert certificate.bound == "holdout.clopper_pearson"
+    assert certificate.size == 48
+    assert model.ledger_.rows == 192
+    X = np.random.default_rng(1).normal(size=(5_000, 4))
+    score = X[:, 0] + X[:, 1] * X[:, 2]
+    y = np.digitize(score, [0.0] if classes == 2 else [-1.0, 0.0, 1.0])
+    assert model.mistakes(X, y).mean() < certificate.value < 1
+
+
+@pytest.mark.parametrize("options", [{}, {"booster": "adaboost"}, {"learner": "stump"}])
+def test_a_short_vote_of_trees_is_not_certified(options: dict[str, Any]) -> None:
+    with pytest.raises(NotCertified, match="certify='train' counts stumps"):
+        fit(certify="train", **options)
+
+
+def test_a_table_of_patterns_is_not_a_vote_and_refused_before_the_work() -> None:
+    rounds: list[Any] = []
+    options: dict[str, Any] = {"certify": "train", "callbacks": [rounds.append]}
+    with pytest.raises(NotCertified, match="certify='train' counts stumps"):
+        fit(booster="graph_separation", learner="stump", **options)
+    assert not rounds
+    fit(booster="lp", learner="stump", **options)
+    assert rounds
+
+
+def test_a_vote_of_few_stumps_is_certified_by_its_size() -> None:
+    """LP boosting leaves most rules without a vote: a short description, which pays less."""
+    X, signs = noisy(2000, 4, seed=1)
+    options: dict[str, Any] = {"certify": "train", "random_state": 0, "n_rounds": 40}
+    model = BoostClassifier("lp", "stump", early_stopping=False, **options).fit(X, signs)
+    inputs = model.certificate_.inputs
+    assert model.certificate_.bound == "occam.occam_bound"
+    assert inputs["rules"] == len(model.estimators_) <= 10
+    new, truth = noisy(20_000, 4, seed=2)
+    assert model.mistakes(new, truth).mean() <= model.certificate_.value < 0.5
+
+
+def test_certificates_count_rows_and_refuse_weights() -> None:
+    with pytest.raises(PacboostError, match="rows have weights; the certificate counts rows"):
+        fit(certify="holdout", class_weight="balanced")
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("options", [*({"booster": name} for name in FAST), {"subsample": 0.5}])
+def test_going_on_gives_the_bytes_of_one_long_run(classes: int, options: dict[str, Any]) -> None:
+    X, y = world(classes)
+    model = fit(classes, warm_start=True, **options)
+    model.set_params(n_rounds=9).fit(X, y)
+    assert len(model.ledger_) == 9
+    expected = fit(classes, n_rounds=9, **options)
+    assert model_bytes(model.model_) == model_bytes(expected.model_)
+
+
+def test_going_on_with_another_booster_is_refused() -> None:
+    X, y = world()
+    model = fit(warm_start=True)
+    with pytest.raises(ParameterError, match="logit with Tree, these would be of gentle"):
+        model.set_params(booster="gentle", n_rounds=9).fit(X, y)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize(("booster", "rows"), [("adaboost", 40_000), ("logit", 140_000)])
+def test_threads_change_no_byte(booster: str, rows: int, classes: int) -> None:
+    X, y = world(classes, rows)
+    options: dict[str, Any] = {"n_rounds": 3, "early_stopping": False, "random_state": 0}
+    one, two = (BoostClassifier(booster, n_jobs=n, **options).fit(X, y) for n in (1, 2))
+    assert model_bytes(one.model_) == model_bytes(two.model_)
+    assert np.array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_black_boxes_refuse_several_labels() -> None:
+    X, labels = several()
+    with pytest.raises(ParameterError, match="one of them only; use the learner 'stump' or 'tree'"):
+        BoostClassifier("adaboost", DecisionTreeClassifier(max_depth=1)).fit(X, labels)
+
+
+def test_monotone_trees_are_for_two_classes_however_they_come() -> None:
+    with pytest.raises(ParameterError, match="monotone constraints are for two classes"):
+        BoostClassifier(learner=Tree(monotone={0: 1})).fit(*world(3))
+
+
+def test_calibration_does_not_go_with_rounded_votes() -> None:
+    model = BoostClassifier("adaboost", "stump", certify="train", calibrate="sigmoid")
+    with pytest.raises(ParameterError, match="set calibrate=None"):
+        model.fit(*world())
+
+
+def test_a_certificate_of_several_labels_speaks_of_labels() -> None:
+    X, labels = several()
+    certificate = BoostClassifier("adaboost", n_rounds=5).fit(X, labels).certificate_
+    assert "labels of the rows" in certificate.claim
+    assert "K/2" not in certificate.theorem
+
+
+def test_staged_scores_end_at_the_score() -> None:
+    X, labels = several()
+    model = BoostClassifier("adaboost", n_rounds=5).fit(X, labels)
+    assert list(model.staged_score(X, labels))[-1] == model.score(X, labels)

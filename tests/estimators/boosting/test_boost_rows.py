@@ -1,0 +1,392 @@
+"""BoostClassifier and its rows: held back to stop or to calibrate, weighted, with categories."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+from sklearn import metrics as reference
+
+from pacboost import BoostClassifier
+from pacboost.errors import DataError, ParameterError
+from pacboost.ledgers.ledger import Ledger
+from pacboost.models.file.format import model_bytes
+
+Rows = NDArray[np.float64]
+Labels = NDArray[np.int64]
+QUICK: dict[str, Any] = {
+    "n_rounds": 60,
+    "shrinkage": 0.5,
+    "n_iter_no_change": 3,
+    "random_state": 0,
+}
+
+
+def world(classes: int = 2, rows: int = 240, seed: int = 0) -> tuple[Rows, Labels]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 4))
+    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * generator.normal(size=rows)
+    return X, np.digitize(score, [0.0] if classes == 2 else [-0.5, 0.5])
+
+
+def same(one: BoostClassifier, other: BoostClassifier) -> bool:
+    return model_bytes(one.model_) == model_bytes(other.model_)
+
+
+# -- early stopping
+
+
+def is_best(ledger: Ledger) -> bool:
+    """Whether the last round is the one that was best on validation rows."""
+    seen = [entry.validation for entry in ledger.rounds if entry.validation is not None]
+    return len(seen) == len(ledger) and min(seen) == seen[-1] < min(seen[:-1])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_share_of_each_class_is_held_back(classes: int) -> None:
+    X, y = world(classes)
+    ledger = BoostClassifier(early_stopping=True, **QUICK).fit(X, y).ledger_
+    held = np.floor(0.1 * np.bincount(y) + 0.5).sum()
+    assert ledger.rows == 240 - held
+    assert len(ledger) < 57
+    assert ledger.metric == "log_loss"
+    assert is_best(ledger)
+    assert ledger.stopped == (
+        f"log_loss on the validation rows has not improved for 3 rounds; the first {len(ledger)}, "
+        "best on the validation rows, are kept"
+    )
+
+
+@pytest.mark.parametrize("early_stopping", [False, True, "auto", "refit"])
+def test_rows_of_your_own_stop_it_whatever_is_asked(early_stopping: Any) -> None:
+    X, y = world()
+    X_val, y_val = world(rows=60, seed=1)
+    model = BoostClassifier(early_stopping=early_stopping, **QUICK)
+    ledger = model.fit(X, y, X_val=X_val, y_val=y_val).ledger_
+    assert ledger.rows == 240
+    assert is_best(ledger)
+    scores = model.decision_function(X_val)
+    loss = np.mean(np.logaddexp(0, -2 * np.where(y_val, 1, -1) * scores))
+    assert loss == pytest.approx(ledger.rounds[-1].validation)
+
+
+def test_few_rows_are_not_held_back_unless_asked() -> None:
+    X, y = world()
+    ledger = BoostClassifier(**QUICK).fit(X, y).ledger_
+    assert (ledger.rows, len(ledger), ledger.metric) == (240, 60, "")
+    assert ledger.stopped == "all 60 rounds are done"
+
+
+def test_many_rows_are_held_back_unasked() -> None:
+    X, y = world(rows=25_000)
+    ledger = BoostClassifier(n_rounds=2, random_state=0).fit(X, y).ledger_
+    assert 22_499 <= ledger.rows <= 22_501
+    assert ledger.metric == "log_loss"
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_refit_boosts_on_all_rows_and_says_so(classes: int) -> None:
+    X, y = world(classes)
+    scout = BoostClassifier(early_stopping=True, **QUICK).fit(X, y)
+    model = BoostClassifier(early_stopping="refit", **QUICK).fit(X, y)
+    ledger, best = model.ledger_, len(scout.ledger_)
+    assert ledger.rows == 240
+    rounds = min(60, math.ceil(1.1 * best))
+    assert len(ledger) == rounds
+    assert ledger.stopped == (
+        f"all {rounds} rounds are done; {best} rounds were best on held-back rows, before boosting "
+        "on all"
+    )
+    plain = BoostClassifier(early_stopping=False, **QUICK | {"n_rounds": rounds}).fit(X, y)
+    assert np.array_equal(model.decision_function(X), plain.decision_function(X))
+
+
+@pytest.mark.parametrize("metric", ["error", "log_loss", "exponential_loss"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_class_may_be_missing_from_validation_rows(metric: str, classes: int) -> None:
+    X, y = world(classes)
+    X_val, y_val = world(classes, rows=90, seed=1)
+    there = y_val != 1
+    model = BoostClassifier(eval_metric=metric, **QUICK)
+    model.fit(X, y, X_val=X_val[there], y_val=y_val[there])
+    assert model.ledger_.metric == metric
+    assert model.ledger_.rounds
+
+
+@pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada", "logit"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_log_loss_is_that_of_the_probabilities(booster: str, classes: int) -> None:
+    X, y = world(classes)
+    X_val, y_val = world(classes, rows=90, seed=1)
+    model = BoostClassifier(booster, eval_metric="log_loss", **QUICK)
+    model.fit(X, y, X_val=X_val, y_val=y_val)
+    wanted = reference.log_loss(y_val, model.predict_proba(X_val))
+    assert model.ledger_.rounds[-1].validation == pytest.approx(wanted)
+    shuffled = model.permutation_importances(X_val, y_val, repeats=1, metric="log_loss")
+    assert shuffled.base == pytest.approx(wanted)
+
+
+def test_a_class_of_a_single_row_is_not_held_back() -> None:
+    X, y = world()
+    y[7] = 2
+    model = BoostClassifier(early_stopping=True, **QUICK).fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.ledger_.rounds
+
+
+def test_auc_needs_both_of_two_classes() -> None:
+    X, y = world()
+    model = BoostClassifier(eval_metric="auc", **QUICK)
+    with pytest.raises(ParameterError, match="hold one class only; auc needs both"):
+        model.fit(X, y, X_val=X[y == 0], y_val=y[y == 0])
+    with pytest.raises(ParameterError, match="auc is for two classes; take error or log_loss"):
+        model.fit(*world(3), X_val=X, y_val=y)
+    seen = [entry.validation for entry in model.fit(X, y, X_val=X, y_val=y).ledger_.rounds]
+    assert seen[-1] == max(value for value in seen if value is not None) > 0.9
+
+
+@pytest.mark.parametrize("labels", [[1, 2], ["a", "b"]])
+def test_unknown_validation_labels_are_named(labels: list[Any]) -> None:
+    X, y = world()
+    unknown = labels[1] if labels == [1, 2] else labels[0]
+    with pytest.raises(DataError, match=f"y_val holds {unknown!r}, which is not among the classes"):
+        BoostClassifier().fit(X, y, X_val=X, y_val=np.array(labels)[y])
+
+
+def test_validation_rows_and_labels_come_together() -> None:
+    X, y = world()
+    with pytest.raises(ParameterError, match="X_val was given without y_val"):
+        BoostClassifier().fit(X, y, X_val=X)
+    with pytest.raises(ParameterError, match="y_val was given without X_val"):
+        BoostClassifier().fit(X, y, y_val=y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_metric_may_be_a_function(classes: int) -> None:
+    X, y = world(classes)
+    X_val, y_val = world(classes, rows=60, seed=1)
+
+    def wrong(known: Labels, scores: Rows) -> float:
+        if classes == 2:
+            assert set(known) == {-1, 1}
+            return float(np.mean(known * scores <= 0))
+        assert scores.shape == (60, 3)
+        return float(np.mean(scores.argmax(axis=1) != known))
+
+    own = BoostClassifier(eval_metric=wrong, **QUICK).fit(X, y, X_val=X_val, y_val=y_val)
+    named = BoostClassifier(eval_metric="error", **QUICK).fit(X, y, X_val=X_val, y_val=y_val)
+    assert own.ledger_.metric == "wrong"
+    assert "wrong on the validation rows has not improved" in own.ledger_.stopped
+    assert np.array_equal(own.decision_function(X), named.decision_function(X))
+
+
+# -- weights
+
+
+def test_balanced_classes_are_weights_given_by_hand() -> None:
+    X, _ = world()
+    y = (X[:, 0] > 0.8).astype(np.int64)
+    by_hand = (y.size / (2 * np.bincount(y)))[y]
+    balanced = BoostClassifier(n_rounds=5, class_weight="balanced").fit(X, y)
+    assert same(balanced, BoostClassifier(n_rounds=5).fit(X, y, sample_weight=by_hand))
+    assert not same(balanced, BoostClassifier(n_rounds=5).fit(X, y))
+    assert balanced.ledger_.weighted
+
+
+def test_weights_of_classes_multiply_those_of_rows() -> None:
+    X, y = world(3)
+    names = np.array(["a", "b", "c"])[y]
+    rows = 1.0 + np.arange(240) % 3
+    model = BoostClassifier(n_rounds=5, class_weight={"a": 1, "b": 2, "c": 3})
+    model.fit(X, names, sample_weight=rows)
+    assert same(model, BoostClassifier(n_rounds=5).fit(X, names, sample_weight=rows * (1 + y)))
+    assert model.certificate_.value >= np.average(
+        model.mistakes(X, names), weights=rows * (1 + y)
+    ) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_class_without_weight_is_named(classes: int) -> None:
+    X, y = world(classes)
+    with pytest.raises(DataError, match=r"all rows of class 1 weigh 0.*leave them out"):
+        BoostClassifier().fit(X, y, sample_weight=y != 1)
+    with pytest.raises(DataError, match=r"all rows of class 0 weigh 0.*leave them out"):
+        BoostClassifier(class_weight={0: 0}).fit(X, y)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada", "projection"])
+def test_rows_too_light_to_count_do_no_harm(booster: str, classes: int) -> None:
+    X, y = world(classes)
+    weights = np.where(np.arange(240) < 60, 1e-20, 1.0)
+    shrinkage = None if booster == "projection" else 0.5
+    model = BoostClassifier(booster, n_rounds=40, shrinkage=shrinkage, random_state=0)
+    model.fit(X, y, sample_weight=weights)
+    wrong = float(np.average(model.mistakes(X, y), weights=weights))
+    assert wrong < 0.3
+    assert wrong <= model.certificate_.value
+    assert all(entry.normaliser < 1.1 for entry in model.ledger_.rounds)
+
+
+# -- categories
+
+
+def coloured(rows: int = 300) -> tuple[dict[str, NDArray[Any]], Labels]:
+    generator = np.random.default_rng(0)
+    colour = generator.choice(["red", "green", "blue", "grey"], size=rows)
+    size = generator.normal(size=rows)
+    warm = np.where(np.isin(colour, ["red", "blue"]), 1, -1)
+    return {"colour": colour, "size": size}, (warm + size > 0).astype(np.int64)
+
+
+def test_categories_are_the_same_from_every_frame() -> None:
+    columns, y = coloured()
+    text = pd.DataFrame(columns)
+    colour = columns["colour"]
+    frames = [
+        text.astype({"colour": "category"}),
+        text.astype({"colour": pd.CategoricalDtype(["grey", "red", "green", "blue", "none"])}),
+        pl.DataFrame(columns),
+        pl.DataFrame({**columns, "colour": pl.Series(colour).cast(pl.Categorical)}),
+    ]
+    expected = BoostClassifier(n_rounds=8).fit(text, y)
+    assert expected.levels_.to_dict() == {"0": ["blue", "green", "grey", "red"]}
+    assert expected.score(text, y) > 0.95
+    for frame in frames:
+        assert same(BoostClassifier(n_rounds=8).fit(frame, y), expected)
+        assert np.array_equal(expected.decision_function(frame), expected.decision_function(text))
+    cells = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
+    assert same(BoostClassifier(n_rounds=8).fit(cells, y), expected)
+
+
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("options", [{}, {"learner": "stump"}, {"booster": "adaboost"}])
+def test_unseen_levels_act_as_missing_ones(options: dict[str, Any], holes: bool) -> None:
+    columns, y = coloured()
+    frame = pd.DataFrame(columns)
+    if holes:
+        frame.loc[::7, "colour"] = None
+    model = BoostClassifier(n_rounds=8, **options).fit(frame, y)
+
+    def scores(colour: Any, make: Any = pd.DataFrame) -> Any:
+        return model.decision_function(make({"colour": [colour, "red"], "size": [0.1, 0.1]}))
+
+    unseen = scores("pink")
+    assert unseen[0] != unseen[1]
+    for colour, make in [(None, pd.DataFrame), (np.nan, pd.DataFrame), (None, pl.DataFrame)]:
+        assert np.array_equal(scores(colour, make), unseen)
+    assert np.array_equal(scores("pink", pl.DataFrame), unseen)
+    only = model.decision_function(pd.DataFrame({"colour": ["pink"], "size": [0.1]}))
+    assert only.tolist() == unseen[:1].tolist()
+
+
+def test_unseen_levels_may_stand_in_validation_rows() -> None:
+    columns, y = coloured()
+    own = pd.DataFrame({"colour": ["pink", "red"], "size": [0.0, 1.0]})
+    model = BoostClassifier(n_rounds=5).fit(pd.DataFrame(columns), y, X_val=own, y_val=[0, 1])
+    assert model.levels_.to_dict() == {"0": ["blue", "green", "grey", "red"]}
+    assert model.ledger_.metric == "log_loss"
+
+
+def test_a_column_of_names_is_refused() -> None:
+    frame = pd.DataFrame({"user": [f"u{i}" for i in range(70_000)], "size": 0.0})
+    with pytest.raises(DataError, match=r"column 'user' has 70,000 levels.*leave the column out"):
+        BoostClassifier().fit(frame, np.arange(70_000) % 2)
+
+
+def test_numbers_are_categories_if_named() -> None:
+    generator = np.random.default_rng(0)
+    kind = generator.integers(6, size=300)
+    y = kind % 2
+    frame = pd.DataFrame({"kind": kind, "noise": generator.normal(size=300)})
+    options: dict[str, Any] = {"n_rounds": 1, "max_leaves": 2, "min_leaf_rows": 1, "shrinkage": 1.0}
+    plain = BoostClassifier("adaboost", **options).fit(frame, y)
+    assert plain.score(frame, y) < 0.8
+    for choice in (["kind"], [0], [True, False]):
+        named = BoostClassifier("adaboost", categorical_features=choice, **options).fit(frame, y)
+        assert named.levels_.to_dict() == {"0": [0, 1, 2, 3, 4, 5]}
+        assert named.score(frame, y) == 1
+    with pytest.raises(ParameterError, match=r"names 'nope', which is no column of X.*'kind'"):
+        BoostClassifier(categorical_features=["nope"]).fit(frame, y)
+
+
+def test_text_that_shall_be_no_category_is_refused() -> None:
+    columns, y = coloured()
+    with pytest.raises(DataError, match="hold text, not numbers: colour"):
+        BoostClassifier(categorical_features=None).fit(pd.DataFrame(columns), y)
+
+
+def test_a_monotone_category_is_refused() -> None:
+    columns, y = coloured()
+    frame = pd.DataFrame(columns)
+    with pytest.raises(ParameterError, match=r"set on 'colour', a category.*no order"):
+        BoostClassifier(monotone_constraints={"colour": 1}).fit(frame, y)
+    with pytest.raises(ParameterError, match=r"names 'nope'.*its columns are colour, size"):
+        BoostClassifier(monotone_constraints={"nope": 1}).fit(frame, y)
+    free = BoostClassifier(monotone_constraints={"colour": 0, "size": 1}, n_rounds=8)
+    assert free.fit(frame, y).score(frame, y) > 0.95
+
+
+def test_going_on_with_other_levels_is_refused() -> None:
+    columns, y = coloured()
+    frame = pd.DataFrame(columns)
+    model = BoostClassifier(n_rounds=3, warm_start=True).fit(frame, y)
+    other = frame.replace({"colour": {"red": "pink"}})
+    with pytest.raises(ParameterError, match="levels or classes have changed; set warm_start"):
+        model.set_params(n_rounds=5).fit(other, y)
+    assert model.levels_.to_dict() == {"0": ["blue", "green", "grey", "red"]}
+    expected = BoostClassifier(n_rounds=5).fit(frame, y)
+    assert same(model.fit(frame, y), expected)
+
+
+# -- calibration
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_calibration_changes_probabilities_and_no_score(method: str, classes: int) -> None:
+    X, y = world(classes, rows=400)
+    options: dict[str, Any] = {"n_rounds": 20, "random_state": 0}
+    model = BoostClassifier(calibrate=method, validation_fraction=0.3, **options).fit(X, y)
+    shares = model.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert (shares >= 0).all()
+    assert model.calibration_error_ is not None
+    assert 0 <= model.calibration_error_ <= 1
+    assert 275 <= model.ledger_.rows <= 285
+    scores = model.decision_function(X)
+    model.model_ = replace(model.model_, calibration=None)
+    assert np.abs(model.predict_proba(X) - shares).max() > 0.01
+    assert np.array_equal(model.decision_function(X), scores)
+    if classes == 2:  # the curve never falls
+        assert (np.diff(shares[np.argsort(scores), 1]) >= 0).all()
+
+
+def test_calibration_with_rows_held_back_to_stop() -> None:
+    X, y = world()
+    for early_stopping, rows in ((True, 194), ("refit", 215)):
+        model = BoostClassifier(calibrate="sigmoid", early_stopping=early_stopping, **QUICK)
+        assert abs(model.fit(X, y).ledger_.rows - rows) <= 1
+        assert model.calibration_error_ is not None
+
+
+def test_too_few_rows_to_calibrate() -> None:
+    X, y = world(rows=40)
+    with pytest.raises(DataError, match="4 held-out rows to calibrate with, and at least 10"):
+        BoostClassifier(calibrate="sigmoid", n_rounds=2).fit(X, y)
+    X, y = world(rows=120)
+    model = BoostClassifier(calibrate="sigmoid", n_rounds=2).fit(X, y)
+    assert model.calibration_error_ is None  # enough for a curve, too few to measure it
+
+
+def test_a_class_missing_from_the_rows_to_calibrate_with() -> None:
+    X, y = world()
+    y[7] = 2
+    with pytest.raises(DataError, match=r"2 of 3 classes, none of class 2; .* every class"):
+        BoostClassifier(calibrate="isotonic", n_rounds=2).fit(X, y)

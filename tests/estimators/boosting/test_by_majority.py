@@ -1,0 +1,115 @@
+"""BoostByMajority as users meet it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import pacboost
+from pacboost.boosters.majority import Majority
+from pacboost.errors import NoEdgeWarning, ParameterError
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.by_majority import BoostByMajority
+from pacboost.models.file.format import model_bytes
+from tests.worlds import noisy
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+@parametrize_with_checks([BoostByMajority(n_jobs=1)])  # type: ignore[untyped-decorator]
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_rounds_and_potentials_are_known_from_the_promise() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = BoostByMajority(edge=0.4, epsilon=0.1).fit(X, y)
+    table = model.potentials_
+    assert model.rounds_ == 9
+    assert table.shape == (10, 10)
+    assert table[0, 0] <= 0.1
+    assert table[9].tolist() == [1.0] * 5 + [0.0] * 5
+    for i in range(9):
+        assert np.isnan(table[i, i + 1 :]).all()
+        by_rule = 0.7 * table[i + 1, 1 : i + 2] + 0.3 * table[i + 1, : i + 1]
+        assert table[i, : i + 1] == pytest.approx(by_rule)
+    assert model.ledger_.rounds[-1].training_error <= 0.1
+    assert model.certificate_.value <= 0.1 + 1e-6
+
+
+def test_a_promise_that_the_learner_breaks() -> None:
+    X, signs = noisy(500, 4, seed=1, noise=0.3)
+    model = BoostByMajority(edge=0.6, epsilon=0.05, learner="stump")
+    with pytest.warns(NoEdgeWarning, match=r"promise less, or give a richer") as heard:
+        model.fit(X, signs)
+    measured = model.ledger_.rounds[-1].edge
+    assert f"an edge of {measured:.4g}, less than the promised 0.6" in str(heard[0].message)
+    assert f"rounds done: {len(model.ledger_)}" in str(heard[0].message)
+    assert heard[0].filename == __file__
+    assert f"an edge of {measured:.4g}, less than the promised 0.6" in model.ledger_.stopped
+    assert model.certificate_.value >= model.ledger_.rounds[-1].training_error
+
+
+def test_the_same_as_by_the_name_of_the_rules() -> None:
+    X, signs = noisy(300, 3, seed=1)
+    mine = BoostByMajority(edge=0.1, epsilon=0.2, learner="stump", random_state=0).fit(X, signs)
+    booster = Majority(0.1, 0.2)
+    theirs = BoostClassifier(booster, "stump", random_state=0).fit(X, signs)
+    assert len(theirs.ledger_) <= booster.rounds
+    assert mine.votes_.tolist() == theirs.votes_.tolist()
+    assert np.array_equal(mine.decision_function(X), theirs.decision_function(X))
+
+
+def test_a_broken_promise_is_told_by_the_name_of_the_rules_too() -> None:
+    model = BoostClassifier("majority", "stump", random_state=0)
+    with pytest.warns(NoEdgeWarning, match="less than the promised 0.1") as heard:
+        model.fit(*noisy(2000, 3, seed=1, noise=0.49))
+    assert len(heard) == 1
+
+
+def test_warm_start_files_threads_and_black_boxes(tmp_path: Path) -> None:
+    X, signs = noisy(400, 3, seed=1)
+    make: dict[str, Any] = {"edge": 0.1, "epsilon": 0.05, "random_state": 0}
+    whole = BoostByMajority(n_rounds=12, n_jobs=1, **make).fit(X, signs)
+    model = BoostByMajority(n_rounds=5, warm_start=True, n_jobs=2, **make).fit(X, signs)
+    model.set_params(n_rounds=12).fit(X, signs)
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+    model.save(tmp_path / "model.json")
+    again = pacboost.load(tmp_path / "model.json")
+    assert np.array_equal(again.predict(X), model.predict(X))
+    black = BoostByMajority(edge=0.1, epsilon=0.2, learner=DecisionTreeClassifier(max_depth=2))
+    assert black.fit(X, signs).score(X, signs) > 0.7
+
+
+def test_several_classes_early_stopping_and_holdout() -> None:
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(600, 4))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
+    model = BoostByMajority(
+        0.2, 0.02, early_stopping=True, certify="holdout", random_state=1, n_iter_no_change=5
+    ).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert all(entry.validation is not None for entry in model.ledger_.rounds)
+    assert model.certificate_.delta == 0.05
+
+
+@pytest.mark.parametrize(
+    "options", [{"edge": 0.0}, {"edge": "much"}, {"epsilon": 1.0}, {"n_rounds": 0}]
+)
+def test_bad_parameters(options: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match=next(iter(options))):
+        BoostByMajority(**options).fit(*noisy(50, 2, seed=0))
+
+
+def test_a_table_that_is_too_large_is_not_made() -> None:
+    model = BoostByMajority(edge=0.01, n_rounds=1).fit(*noisy(50, 2, seed=0))
+    assert model.rounds_ > 20_000
+    with pytest.raises(ParameterError, match=r"too large: \d,\d+ MB"):
+        model.potentials_  # noqa: B018 - asking for it is what is tested

@@ -1,0 +1,387 @@
+"""FilterBoostClassifier as a user meets it: what it learns, and what it certifies."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from pacboost import FilterBoostClassifier
+from pacboost.boosters.mada import Mada
+from pacboost.boosters.measure import Measure
+from pacboost.errors import NoEdgeWarning, NotCertified
+from pacboost.ledgers.refill import Refill
+from pacboost.models.file.format import model_bytes
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.stream import StreamOracle
+from pacboost.sources.worlds import BooleanConcept, Halfspaces, LabelNoise
+from pacboost.training.filtering import candidates
+from pacboost.training.filtering.intake import Examples
+from pacboost.training.filtering.pool import Pool
+from tests.bounds.coverage import check_coverage, check_rejected
+from tests.estimators.filter_sources import coin, noisy, small, write_parquet
+
+BOOSTERS = ["logit", "measure", "mada", "smooth", "projection"]
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("learner", ["tree", "stump"])
+def test_learns_with_every_booster(booster: str, learner: str) -> None:
+    X, y = noisy(6000)
+    model = small(booster, learner).fit(X, y)
+    assert model.score(X, y) > 0.7
+    assert 1 <= len(model.ledger_) <= 12
+    assert model.ledger_.refills
+    assert 1 - model.score(X, y) < model.certificate_.value + 0.02 < 0.5
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_learns_several_classes(classes: int) -> None:
+    X, y = noisy(6000, classes=classes)
+    model = small(n_rounds=40).fit(X, y)
+    assert model.classes_.tolist() == list(range(classes))
+    assert model.score(X, y) > 0.6
+    assert model.predict_proba(X[:5]).shape == (5, classes)
+    assert 1 - model.score(X, y) < model.certificate_.value + 0.02 < 0.5
+
+
+@pytest.mark.parametrize(
+    "learner", [DecisionTreeClassifier(max_depth=3), LogisticRegression(), None]
+)
+def test_black_boxes_learn_from_raw_rows(learner: Any) -> None:
+    def median(X: Any, y: Any, weights: Any) -> Any:
+        return DecisionTreeClassifier(max_depth=2).fit(X, y, sample_weight=weights)
+
+    X, y = noisy(4000)
+    model = small("mada", learner or median, n_rounds=6).fit(X, y)
+    assert model.score(X, y) > 0.65
+    assert model.certificate_.value < 0.5
+
+
+def test_texts_are_labels_too() -> None:
+    X, y = noisy(3000)
+    names = np.array(["no", "yes"])[y]
+    model = small().fit(X, names)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.score(X, names) == pytest.approx(small().fit(X, y).score(X, y))
+
+
+def test_a_rare_class_is_found() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60_000, 3))
+    y = (X[:, 0] > 2.6).astype(np.int64)
+    assert y.mean() < 0.006
+    model = small(sample_rows=4000, n_rounds=30).fit(X, y)
+    assert (model.predict(X) != y).mean() < 0.001
+
+
+def test_booster_and_learner_may_be_objects() -> None:
+    X, y = noisy(3000)
+    model = small(Mada(learning_rate=0.5)).fit(X, y)
+    assert model.ledger_.booster == "mada"
+    named = small("mada", shrinkage=0.5).fit(X, y)
+    assert model_bytes(named.model_) == model_bytes(model.model_)
+
+
+def test_callbacks_see_refills_and_rounds_and_may_stop() -> None:
+    seen: list[Any] = []
+
+    def watch(event: Any) -> bool:
+        seen.append(event)
+        return getattr(event, "number", 0) == 5
+
+    model = small(callbacks=[watch]).fit(*noisy(4000))
+    assert model.ledger_.stopped == "a callback stopped it"
+    assert [e for e in seen if isinstance(e, Refill)] == model.ledger_.refills
+    assert [e for e in seen if not isinstance(e, Refill)] == model.ledger_.rounds
+
+
+# -- certificates
+
+
+def failures(delta: float, runs: int) -> int:
+    """On tosses of a coin every classifier errs on half: certificates below that are false."""
+    wrong = 0
+    for seed in range(runs):
+        X, y = coin(500, seed)
+        model = FilterBoostClassifier(
+            n_rounds=6, n_certify=120, delta=delta, random_state=seed, n_jobs=1
+        )
+        wrong += model.fit(X, y).certificate_.value < 0.5
+    return wrong
+
+
+def test_certificates_by_rows_set_apart_hold_on_a_coin() -> None:
+    check_coverage("rows set apart by the filter, a coin", failures(0.2, 200), 200, 0.2)
+
+
+def test_rows_that_were_learned_from_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broken twin that counts mistakes on rows of the sample."""
+
+    def taken(pool: Pool, intake: Any) -> Examples:
+        rows = np.arange(pool.kinds.size)[:300]
+        return Examples.join([intake.read(pool._array.take(rows))])
+
+    monkeypatch.setattr(Pool, "apart", taken)
+    check_rejected("rows that were learned from", failures(0.2, 40), 40, 0.2)
+
+
+@pytest.mark.slow
+def test_certificates_by_rows_set_apart_hold_on_a_coin_in_many_runs() -> None:
+    check_coverage("rows set apart, a coin, many runs", failures(0.05, 1000), 1000, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["stream", "array"])
+def test_certificates_hold_on_a_world_with_known_risk(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1024)
+    world = LabelNoise(BooleanConcept(5, lambda X: X.sum(axis=1) >= 3), 0.1)
+    wrong, runs = np.zeros(2), 500
+    for seed in range(runs):
+        model = FilterBoostClassifier(
+            "mada", "stump", n_rounds=4, n_certify=150, delta=0.1, random_state=seed,
+            epsilon=0.2, sample_rows=400,
+        )  # fmt: skip
+        if source == "stream":
+            model.fit_source(world)
+        else:
+            model.fit(*world.draw(3000, seed))
+        risk = world.risk(model.decision_function)
+        told = [model.certificate_, model.stop_certificate_]
+        wrong += [c is not None and "new examples" in c.claim and c.value < risk for c in told]
+    check_coverage(f"rows set apart, {source}, known risk", int(wrong[0]), runs, 0.1)
+    check_coverage(f"stop certificate, {source}, known risk", int(wrong[1]), runs, 0.05)
+
+
+def test_certificate_names_order_and_assumption_of_arrays() -> None:
+    told = small().fit(*noisy(4000)).certificate_
+    assert told.bound == "holdout.clopper_pearson"
+    assert told.size == 400
+    assert "never learned from" in told.sample
+    assert "Order: shuffled; the rows of the source are independent draws" in told.sample
+    assert not told.valid_after_looking
+
+
+def test_certificate_names_order_and_assumption_of_worlds() -> None:
+    told = small(n_certify=300).fit_source(Halfspaces((1.0, 1.0))).certificate_
+    assert "Order: independent; every row is a fresh draw" in told.sample
+    assert told.size == 300
+
+
+def test_certificate_names_order_and_assumption_of_streams() -> None:
+    X, y = noisy(5000)
+    told = small(n_certify=300).fit_source([(X[:2000], y[:2000]), (X[2000:], y[2000:])])
+    assert "Order: stream" in told.certificate_.sample
+    assert "which does not change" in told.certificate_.sample
+
+
+def certified(**told: Any) -> FilterBoostClassifier:
+    return small("mada", "stump", 0.2, 0.45, n_rounds=60, **{"sample_rows": 2000, **told})
+
+
+def test_a_certified_stop_says_what_it_rests_on() -> None:
+    model = certified(n_certify=200).fit_source(Halfspaces((3.0, 1.0)))
+    assert "the error is at most 0.45" in model.ledger_.stopped
+    stop = model.stop_certificate_
+    assert stop is not None
+    assert stop.value <= 0.45
+    assert stop.delta == 0.025
+    assert "of new examples" in stop.claim
+    assert stop.assumptions == (
+        "every row is a fresh draw from the distribution of future examples",
+    )
+    assert stop.ledger_digest == model.ledger_.digest()
+    assert model.certificate_.bound == "holdout.clopper_pearson"
+
+
+def test_without_rows_apart_the_stop_certifies() -> None:
+    model = certified(n_certify=0).fit_source(Halfspaces((3.0, 1.0)))
+    assert model.certificate_ == model.stop_certificate_
+    assert model.certificate_.value <= 0.45
+
+
+def test_without_either_there_is_no_certificate() -> None:
+    model = small(n_certify=0).fit(*noisy(3000))
+    assert model.stop_certificate_ is None
+    with pytest.raises(NotCertified, match="samples drawn anew"):
+        _ = model.certificate_
+
+
+def first_of_many(event: Any) -> bool:
+    """Stop when a refill is done, after some rounds."""
+    return isinstance(event, Refill) and event.rounds >= 8
+
+
+def test_draws_with_replacement_speak_of_the_array_alone() -> None:
+    X, y = noisy(3000)
+    model = small(callbacks=[first_of_many], n_rounds=500)
+    model.fit_source(ArrayOracle(X, y, 0, replace=True))
+    told = model.certificate_
+    assert "the error on this array" in told.claim
+    assert "new examples" not in told.claim
+    assert "drawn with replacement from this source" in told.assumptions[0]
+    assert (model.predict(X) != y).mean() <= told.value
+
+
+def test_on_a_second_pass_rows_that_were_never_learned_from_test_the_vote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
+    X, y = noisy(3000)
+    folder = write_parquet(tmp_path / "data", X, y)
+
+    def second_pass(event: Any) -> bool:
+        return isinstance(event, Refill) and event.again == event.draws and event.rounds > 2
+
+    model = small("mada", callbacks=[second_pass], n_rounds=500)
+    model.fit_source(folder, "y")
+    stop = model.stop_certificate_
+    assert stop is not None
+    assert "of new examples" in stop.claim
+    assert 200 < stop.size < 400
+    assert "in whatever order" in stop.assumptions[0]
+    assert "of new examples" in model.certificate_.claim  # rows apart were never learned from
+    assert "drawn from the whole source" in model.certificate_.sample
+
+
+def test_a_second_pass_over_a_stream_speaks_of_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
+    X, y = noisy(1500)
+
+    def second_pass(event: Any) -> bool:
+        return isinstance(event, Refill) and event.again == event.draws and event.rounds > 2
+
+    model = small("mada", callbacks=[second_pass], n_rounds=500, n_certify=0)
+    model.fit_source(lambda: iter([(X, y)]))
+    assert "the error on this stream" in model.certificate_.claim
+
+
+def test_arrays_whose_rows_have_all_come_before_certify_nothing_by_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a pool easy rows come less often, so what comes again is no fair draw."""
+    monkeypatch.setattr("pacboost.training.filtering.pool.SHARE_FRESH", 0.0)
+    model = small("mada", callbacks=[first_of_many], n_rounds=500, n_certify=0).fit(*noisy(1000))
+    assert model.ledger_.refills[-1].fresh == 0
+    assert model.stop_certificate_ is None
+    assert model.ledger_.refills[-1].error_upper == 1.0
+
+
+def test_certificates_are_of_the_vote_that_is_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows set apart are scored by the vote that is returned, after its last round."""
+    X, y = noisy(4000)
+    hidden: list[Any] = []
+
+    def keep(pool: Pool, intake: Any) -> Any:
+        hidden.append(original(pool, intake))
+        return hidden[-1]
+
+    original = Pool.apart
+    monkeypatch.setattr(Pool, "apart", keep)
+    model = small(n_certify=500).fit(X, y)
+    rows = hidden[-1].rows.astype(np.int64)
+    told = model.certificate_.inputs
+    assert told["n"] == rows.size == 500
+    assert told["k"] == model.mistakes(X[rows], y[rows]).sum()
+
+
+# -- progressive errors
+
+
+def test_progressive_errors_are_those_of_the_vote_before_learning() -> None:
+    X, y = noisy(4000)
+    parts = np.array_split(np.arange(4000), 5)
+    model = small(n_certify=0)
+    for k, rows in enumerate(parts):
+        if k:
+            scores = model.decision_function(X[rows])
+            error = (scores * np.where(y[rows] == 1, 1, -1) <= 0).mean()
+            chance = model.predict_proba(X[rows])[np.arange(rows.size), y[rows]]
+        model.partial_fit(X[rows], y[rows], classes=[0, 1])
+        told = model.ledger_.refills[-1]
+        assert told.draws == rows.size
+        if k:
+            assert told.error == pytest.approx(error, abs=1e-12)
+            assert told.loss == pytest.approx(-np.log(chance).mean(), rel=1e-9)
+            assert told.fresh == rows.size
+        else:
+            assert told.error == 1.0  # an empty vote ties
+
+
+def test_progressive_errors_of_a_stream_are_of_rows_not_yet_learned_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 500)
+    X, y = noisy(20_000)
+    oracle = StreamOracle(iter([(X, y)]))
+    model = small(n_certify=0, n_rounds=60, sample_rows=400).fit_source(oracle)
+    at = 0
+    for refill in model.ledger_.refills:
+        rows = slice(at, at + refill.draws)
+        at += refill.draws
+        if refill.rounds == 0 or refill.draws == 0:
+            continue
+        vote = dataclasses.replace(
+            model.model_.vote,
+            hypotheses=model.model_.vote.hypotheses[: refill.rounds],
+            votes=model.model_.vote.votes[: refill.rounds],
+        )
+        margins = vote.scores(ArrayTable(X[rows])) * np.where(y[rows] == 1, 1, -1)
+        assert refill.error == pytest.approx((margins <= 0).mean(), abs=1e-12)
+        assert refill.mean == pytest.approx((1 / (1 + np.exp(2 * margins))).mean(), rel=1e-9)
+    assert at > 5000
+
+
+# -- limits
+
+
+def test_a_time_limit_before_the_first_round() -> None:
+    X, y = noisy(4000)
+    model = small(time_limit=1e-9).fit(X, y)
+    assert model.ledger_.stopped == "the time is up"
+    assert len(model.ledger_) == 0
+    assert model.predict(X).shape == y.shape
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert model.certificate_.value == 1.0
+    assert model.certificate_.vacuous
+    assert model.certificate_.size == 400
+
+
+def test_a_time_limit_keeps_what_was_learned() -> None:
+    model = small(time_limit="1s", n_rounds=10**6, booster="mada").fit_source(
+        LabelNoise(Halfspaces((1.0, 1.0)), 0.2)
+    )
+    assert model.ledger_.stopped == "the time is up"
+    assert 1 <= len(model.ledger_) < 10**6
+    assert model.certificate_.value < 0.5
+
+
+def test_a_filter_that_starves_says_so_with_its_certificate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 4096)
+    world = BooleanConcept(3, lambda X: X.sum(axis=1) >= 2)
+    booster = Measure(edge=0.3, epsilon=0.9)  # of a steep slope: soon nothing weighs anything
+    model = small(booster, "stump", edge=0.3, n_rounds=10**5, n_certify=300)
+    model.fit_source(world)
+    assert "the filter starves" in model.ledger_.stopped
+    assert float(world.risk(model.decision_function)) == 0
+    assert model.certificate_.value < 0.02
+    assert model.stop_certificate_ is not None
+    assert model.stop_certificate_.value < 0.02
+
+
+def test_no_edge_is_reported() -> None:
+    model = small(learner="stump", edge=0.4, epsilon=0.1, n_certify=100, sample_rows=4000)
+    with pytest.warns(NoEdgeWarning, match="no edge was found"):
+        model.fit_source(LabelNoise(Halfspaces((1.0, 1.0)), 0.5))
+    assert "no edge was found: 3 rules" in model.ledger_.stopped
+    assert model.certificate_.value == 1.0

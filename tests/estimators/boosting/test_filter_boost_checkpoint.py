@@ -1,0 +1,328 @@
+"""A run that was stopped goes on to the model it would have come to."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost import FilterBoostClassifier
+from pacboost.errors import CheckpointWarning, FileError
+from pacboost.estimators.boosting import filter_session, filter_setup
+from pacboost.ledgers.refill import Refill
+from pacboost.models.file import checkpoint
+from pacboost.models.file.format import model_bytes
+from pacboost.sources.worlds import LabelNoise, hastie
+from pacboost.training.filtering import candidates
+from tests.estimators.filter_sources import noisy, small, write_parquet
+
+Fit = Callable[[FilterBoostClassifier, Path], FilterBoostClassifier]
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a checkpoint before every refill, and keep refills small."""
+    monkeypatch.setattr(filter_session, "SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
+
+
+def on_array(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
+    return model.fit(*noisy(6000))
+
+
+def on_files(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
+    data = folder / "data"
+    if not data.exists():
+        write_parquet(data, *noisy(6000))
+    return model.fit_source(data, "y")
+
+
+def on_world(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
+    return model.fit_source(LabelNoise(hastie(4), 0.1))
+
+
+def on_stream(model: FilterBoostClassifier, folder: Path) -> FilterBoostClassifier:
+    X, y = noisy(6000)
+    return model.fit_source([(X[k : k + 900], y[k : k + 900]) for k in range(0, 6000, 900)])
+
+
+SOURCES: dict[str, Fit] = {
+    "array": on_array, "files": on_files, "world": on_world, "stream": on_stream,
+}  # fmt: skip
+WAYS: dict[str, dict[str, Any]] = {
+    "trees": {"n_rounds": 14, "sample_rows": 700},
+    "stumps": {"booster": "mada", "learner": "stump", "n_rounds": 14, "sample_rows": 500},
+    "path": {"booster": "projection", "n_rounds": 8, "sample_rows": 500},
+    "tested": {"booster": "mada", "learner": "stump", "edge": 0.2, "n_rounds": 4},
+}
+
+
+class Interrupt:
+    """Raises at an event; counts them."""
+
+    def __init__(self, at: int, problem: type[BaseException]) -> None:
+        self.at, self.problem, self.count = at, problem, 0
+
+    def __call__(self, event: Any) -> None:
+        self.count += 1
+        if self.count == self.at:
+            raise self.problem
+
+
+@pytest.mark.parametrize("told", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("fit", SOURCES.values(), ids=SOURCES)
+def test_goes_on_to_the_same_model(fit: Fit, told: dict[str, Any], tmp_path: Path) -> None:
+    told = {**told, "n_certify": 300}
+    whole = fit(small(**told), tmp_path)
+    events = len(whole.ledger_) + len(whole.ledger_.refills)
+    path = tmp_path / "run"
+    for at in sorted({2, events // 2, events}):
+        for problem in (KeyboardInterrupt, RuntimeError):
+            model = small(**told, checkpoint=path, callbacks=[Interrupt(at, problem)])
+            with pytest.raises(problem):
+                fit(model, tmp_path)
+            again = fit(small(**told, checkpoint=path), tmp_path)
+            assert model_bytes(again.model_) == model_bytes(whole.model_), (at, problem)
+            assert again.certificate_ == whole.certificate_
+            assert not path.exists()
+
+
+def test_may_be_stopped_many_times(tmp_path: Path) -> None:
+    whole = on_array(small(n_rounds=14, sample_rows=700), tmp_path)
+    path = tmp_path / "run"
+    for turn in range(100):
+        stopper = Interrupt(2 + 3 * (turn % 5), RuntimeError)
+        model = small(n_rounds=14, sample_rows=700, checkpoint=path, callbacks=[stopper])
+        try:
+            on_array(model, tmp_path)
+        except RuntimeError:
+            continue
+        break
+    assert turn > 1
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+
+
+def test_an_interrupt_keeps_the_rounds_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    model = small(n_rounds=14, sample_rows=700, checkpoint=path)
+    model.set_params(callbacks=[Interrupt(9, KeyboardInterrupt)])
+    with pytest.raises(KeyboardInterrupt) as caught:
+        on_array(model, tmp_path)
+    done = len(model.ledger_)
+    assert done > 0
+    assert f"the {done} rounds done" in caught.value.__notes__[0]
+    assert str(path) in caught.value.__notes__[0]
+    assert model.ledger_.stopped == "interrupted"
+    assert model.score(*noisy(6000)) > 0.6
+    assert model.certificate_.value < 0.6
+    assert path.exists()
+
+
+def test_an_interrupt_without_a_checkpoint(tmp_path: Path) -> None:
+    model = small(callbacks=[Interrupt(6, KeyboardInterrupt)])
+    with pytest.raises(KeyboardInterrupt) as caught:
+        on_array(model, tmp_path)
+    assert "to go on from" not in caught.value.__notes__[0]
+    assert len(model.ledger_) > 0
+
+
+def test_the_time_limit_leaves_a_checkpoint(tmp_path: Path) -> None:
+    told: dict[str, Any] = {"n_rounds": 14, "sample_rows": 700}
+    path = tmp_path / "run"
+    model = on_array(small(**told, checkpoint=path, time_limit=1e-9), tmp_path)
+    assert model.ledger_.stopped == "the time is up"
+    assert path.exists()
+    whole = on_array(small(**told), tmp_path)
+    again = on_array(small(**told, checkpoint=path, time_limit="9m"), tmp_path)
+    assert model_bytes(again.model_) == model_bytes(whole.model_)
+    assert not path.exists()
+
+
+def test_a_callback_that_stops_leaves_a_checkpoint(tmp_path: Path) -> None:
+    told: dict[str, Any] = {"n_rounds": 14, "sample_rows": 700}
+    path = tmp_path / "run"
+    stopper = [lambda event: isinstance(event, Refill) and event.number == 2]
+    model = on_array(small(**told, checkpoint=path, callbacks=stopper), tmp_path)
+    assert model.ledger_.stopped == "a callback stopped it"
+    again = on_array(small(**told, checkpoint=path), tmp_path)
+    assert model_bytes(again.model_) == model_bytes(on_array(small(**told), tmp_path).model_)
+
+
+def stopped_run(path: Path, **told: Any) -> None:
+    model = small(n_rounds=14, sample_rows=700, checkpoint=path, **told)
+    with pytest.raises(RuntimeError):
+        on_array(model.set_params(callbacks=[Interrupt(9, RuntimeError)]), path.parent)
+    assert path.exists()
+
+
+def test_without_a_random_state_the_seed_is_that_of_the_run(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    stopped_run(path, random_state=None)
+    seed = checkpoint.load(path).settings["seed"]
+    model = small(n_rounds=14, sample_rows=700, checkpoint=path, random_state=None)
+    assert model._seed() == seed
+    assert len(on_array(model, tmp_path).ledger_) == 14
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"booster": "mada"}, "booster"),
+        ({"n_rounds": 15}, "n_rounds"),
+        ({"delta": 0.01, "max_bins": 30}, "delta, max_bins"),
+        ({"random_state": 5}, "random_state, seed"),
+    ],
+)
+def test_other_parameters_are_refused(changes: dict[str, Any], named: str, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    stopped_run(path)
+    told = {"n_rounds": 14, "sample_rows": 700, "checkpoint": path, **changes}
+    with pytest.raises(FileError, match=rf"of another run \(other {named}\)"):
+        on_array(small(**told), tmp_path)
+    assert path.exists()
+
+
+def test_other_rows_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    stopped_run(path)
+    X, y = noisy(6000)
+    model = small(n_rounds=14, sample_rows=700, checkpoint=path)
+    for other in ((X[:-1], y[:-1]), (X + 1, y), (X, 1 - y)):
+        with pytest.raises(FileError, match=r"of another run \(other source\)"):
+            model.fit(*other)
+    with pytest.raises(FileError, match=r"of another run \(other classes, source\)"):
+        model.fit(X, np.array(["a", "b"])[y])
+
+
+def test_what_has_no_part_in_the_model_may_change(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    stopped_run(path)
+    other = tmp_path / "moved"
+    path.rename(other)
+    model = small(n_rounds=14, sample_rows=700, checkpoint=str(other), n_jobs=1, time_limit=600)
+    whole = on_array(small(n_rounds=14, sample_rows=700), tmp_path)
+    assert model_bytes(on_array(model, tmp_path).model_) == model_bytes(whole.model_)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    stopped_run(path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(FileError, match="Delete it to start afresh"):
+        on_array(small(n_rounds=14, sample_rows=700, checkpoint=path), tmp_path)
+
+
+def full(*_: Any, **__: Any) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_no_reason_to_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run"
+    stopped_run(path)
+    before = path.read_bytes()
+    told: dict[str, Any] = {"n_rounds": 14, "sample_rows": 700}
+    whole = on_array(small(**told), tmp_path)
+    seen: list[bytes] = []
+    model = small(**told, checkpoint=path, callbacks=[lambda event: seen.append(path.read_bytes())])
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.warns(CheckpointWarning, match="No space left.*The run goes on"):
+        on_array(model, tmp_path)
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+    assert set(seen) == {before}
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupt_on_a_full_disk_is_still_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", full)
+    model = small(checkpoint=tmp_path / "run", callbacks=[Interrupt(6, KeyboardInterrupt)])
+    with (
+        pytest.warns(CheckpointWarning, match="No space left"),
+        pytest.raises(KeyboardInterrupt) as caught,
+    ):
+        on_array(model, tmp_path)
+    assert "to go on from" not in caught.value.__notes__[0]
+    assert len(model.ledger_) > 0
+
+
+def test_memory_may_allow_another_sample_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, told = tmp_path / "run", {"n_rounds": 14, "memory": "9GB", "sample_rows": None}
+    sizes = iter([2100, 2100, 5000])
+    monkeypatch.setattr(filter_setup, "rows_in", lambda *_, **__: next(sizes))
+    whole = on_array(small(**told), tmp_path)
+    model = small(**told, checkpoint=path, callbacks=[Interrupt(5, RuntimeError)])
+    with pytest.raises(RuntimeError):
+        on_array(model, tmp_path)
+    again = on_array(small(**told, checkpoint=path), tmp_path)
+    assert model_bytes(again.model_) == model_bytes(whole.model_)
+
+
+PROGRAM = """
+import os, sys
+from pacboost import FilterBoostClassifier
+from pacboost.estimators import session
+from pacboost.models.file.format import model_bytes
+session.SECONDS_BETWEEN = 0.0
+folder, path, out = sys.argv[1:4]
+model = FilterBoostClassifier(
+    n_rounds=250, sample_rows=3000, max_leaves=8, n_certify=1000, random_state=4,
+    checkpoint=path or None, n_jobs=1,
+)
+print("begun", flush=True)
+model.fit_source(folder, "y")
+with open(out + ".part", "wb") as file:
+    file.write(model_bytes(model.model_))
+os.replace(out + ".part", out)
+"""
+
+
+def begin(*words: str) -> subprocess.Popen[bytes]:
+    """Start the program, and come back when it begins to fit."""
+    command = [sys.executable, "-c", PROGRAM, *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_goes_on_to_the_same_model(tmp_path: Path) -> None:
+    """kill -9, in twenty runs and up to three times in each, at any moment of the fit."""
+    data = str(write_parquet(tmp_path / "data", *noisy(60_000), files=4, group=3000))
+    process = begin(data, "", str(tmp_path / "whole"))
+    started = time.monotonic()
+    process.communicate()
+    span = time.monotonic() - started
+    whole = (tmp_path / "whole").read_bytes()
+    generator, found = np.random.default_rng(0), 0
+    for turn in range(20):
+        path, out = tmp_path / f"run{turn}", tmp_path / f"out{turn}"
+        kills = 0
+        while not out.exists():
+            process = begin(data, str(path), str(out))
+            if kills < 3:
+                kills += 1
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(generator.uniform(0, span))
+                process.kill()
+                found += path.exists()
+            _, told = process.communicate()
+            assert process.returncode in (0, -9), told
+        assert out.read_bytes() == whole, turn
+        assert not path.exists()
+        assert not (tmp_path / f".run{turn}.part").exists()
+    assert found >= 10  # so many had come to a checkpoint when they were killed

@@ -1,0 +1,433 @@
+"""Boosted trees for numbers: the API of scikit-learn, exact runs, and its accuracy."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import pacboost
+from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
+from pacboost.bounds.training import product_bound
+from pacboost.errors import DataError, NotCertified, PacboostError, ParameterError
+from pacboost.ledgers.ledger import Round
+from pacboost.models.file.format import model_bytes
+from tests.data import real_data
+
+Numbers = NDArray[np.float64]
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+LOSSES = pytest.mark.parametrize("loss", ["square", "absolute"])
+
+every_check: Decorator = parametrize_with_checks(
+    [BoostRegressor(), BoostRegressor("absolute"), BoostRegressor(min_leaf_rows=1, n_rounds=10)]
+)
+
+
+def world(rows: int = 400, seed: int = 0) -> tuple[Numbers, Numbers]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 4))
+    return X, 10 * np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + generator.normal(size=rows)
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
+@every_check
+def test_passes_scikit_learns_own_check(
+    estimator: BoostRegressor, check: Callable[[BoostRegressor], None]
+) -> None:
+    check(estimator)
+
+
+@LOSSES
+def test_learns_and_shows_its_grounds(loss: str) -> None:
+    X, y = world()
+    model = BoostRegressor(loss, n_rounds=150).fit(X, y)
+    assert model.score(X, y) == r2_score(y, model.predict(X)) > 0.9
+    assert model.feature_importances_[:2].sum() > 0.6
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert len(model.rules()) == len(model.ledger_) == 150
+    assert model.rules()[0].startswith("always +")
+    assert model.ledger_.potential == loss
+    stages = list(model.staged_predict(X))
+    assert np.array_equal(stages[-1], model.predict(X))
+    measure = mean_squared_error if loss == "square" else mean_absolute_error
+    recorded = [entry.training_error for entry in model.ledger_.rounds]
+    np.testing.assert_allclose([measure(y, stage) for stage in stages], recorded, rtol=1e-9)
+    np.testing.assert_allclose(model.ledger_.columns()["bound"], recorded, rtol=1e-9)
+    assert all(b <= a * (1 + 1e-12) for a, b in pairwise(recorded))
+
+
+def test_certifies_nothing(tmp_path: Path) -> None:
+    X, y = world()
+    model = BoostRegressor(n_rounds=3).fit(X, y)
+    assert model.model_.certificate is None
+    assert not hasattr(model, "certificate_")
+    with pytest.raises(NotCertified, match="'square' is regression"):
+        product_bound(model.ledger_)
+    with pytest.raises(NotCertified, match="predicts numbers"):
+        pacboost.certify(model, X, y)
+    model.save(tmp_path / "model.json")
+    checks = {check.name: check.holds for check in pacboost.verify(tmp_path / "model.json")}
+    assert checks == {"rounds": True, "bound": False}
+
+
+@LOSSES
+def test_doubling_and_turning_targets_doubles_and_turns_predictions(loss: str) -> None:
+    X, y = world()
+    model = BoostRegressor(loss, n_rounds=20).fit(X, y)
+    for factor in (2.0**70, 2.0**-70):
+        other = BoostRegressor(loss, n_rounds=20).fit(X, factor * y)
+        assert np.array_equal(other.predict(X), factor * model.predict(X))
+    turned = BoostRegressor(loss, n_rounds=20).fit(X, -y)
+    assert np.array_equal(turned.predict(X), -model.predict(X))
+
+
+def test_far_from_zero_is_as_good_as_near() -> None:
+    X, y = world()
+    near = BoostRegressor(n_rounds=50).fit(X, y).predict(X)
+    far = BoostRegressor(n_rounds=50).fit(X, y + 2.0**30).predict(X) - 2.0**30
+    np.testing.assert_allclose(near, far, atol=1e-3)
+
+
+@LOSSES
+def test_a_weight_is_a_number_of_rows(loss: str) -> None:
+    X, y = world(200)
+    weights = np.random.default_rng(1).integers(0, 4, size=200)
+    options: dict[str, Any] = {"n_rounds": 15, "min_leaf_rows": 0}
+    weighted = BoostRegressor(loss, **options).fit(X, y, sample_weight=weights)
+    repeated = BoostRegressor(loss, **options)
+    repeated.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6, atol=1e-6)
+
+
+def test_missing_values_are_told_apart() -> None:
+    X, y = world()
+    X[::3, 0] = np.nan
+    y[::3] += 100
+    model = BoostRegressor(n_rounds=60).fit(X, y)
+    assert abs(model.predict([[np.nan, 0, 0, 0]])[0] - 100) < 10
+    assert model.score(X, y) > 0.95
+
+
+def test_categories_are_split_by_sets() -> None:
+    generator = np.random.default_rng(0)
+    colours = generator.choice(list("rgbcmy"), size=500)
+    y = np.isin(colours, list("rcy")) * 10.0
+    frame = pd.DataFrame({"colour": colours, "other": generator.normal(size=500)})
+    model = BoostRegressor(n_rounds=30, shrinkage=0.5, max_leaves=2).fit(frame, y)
+    np.testing.assert_allclose(model.predict(frame), y, atol=1e-3)
+    assert "colour in {" in model.rules()[1]
+
+
+@LOSSES
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_monotone_constraints_hold(loss: str, scale: float) -> None:
+    generator = np.random.default_rng(0)
+    X = generator.uniform(size=(500, 2))
+    y = (X[:, 0] + np.sin(20 * X[:, 0]) + X[:, 1] + 0.3 * generator.normal(size=500)) * scale
+    model = BoostRegressor(loss, n_rounds=60, monotone_constraints={0: 1}).fit(X, y)
+    grid = np.column_stack([np.linspace(0, 1, 300), np.full(300, 0.5)])
+    assert (np.diff(model.predict(grid)) >= 0).all()
+    assert model.score(X, y) > 0.2
+    stages = list(model.staged_predict(X))
+    assert np.array_equal(stages[-1], model.predict(X))
+
+
+@LOSSES
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"subsample": 0.5, "max_features": 0.5, "random_state": 3}, {"shrinkage": 1.0}],
+)
+def test_going_on_ends_as_one_long_run(loss: str, options: dict[str, Any]) -> None:
+    X, y = world()
+    weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
+    model = BoostRegressor(loss, n_rounds=7, warm_start=True, **options)
+    model.fit(X, y, sample_weight=weights)
+    model.set_params(n_rounds=20).fit(X, y, sample_weight=weights)
+    whole = BoostRegressor(loss, n_rounds=20, **options).fit(X, y, sample_weight=weights)
+    assert len(whole.ledger_) == 20
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+
+
+def test_going_on_with_rows_held_back_ends_as_one_long_run() -> None:
+    X, y = world()
+    options: dict[str, Any] = {"early_stopping": True, "random_state": 0, "n_iter_no_change": 50}
+    model = BoostRegressor(n_rounds=5, warm_start=True, **options).fit(X, y)
+    model.set_params(n_rounds=15).fit(X, y)
+    whole = BoostRegressor(n_rounds=15, **options).fit(X, y)
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+
+
+@LOSSES
+def test_going_on_with_other_data_is_refused(loss: str) -> None:
+    X, y = world()
+    model = BoostRegressor(loss, n_rounds=5, warm_start=True).fit(X, y)
+    for targets in (y + 1, np.zeros(y.size)):
+        with pytest.raises(ParameterError, match="not trained on these rows"):
+            model.set_params(n_rounds=8).fit(X, targets)
+    with pytest.raises(ParameterError, match="one record cannot hold both"):
+        model.set_params(loss="absolute" if loss == "square" else "square").fit(X, y)
+
+
+@LOSSES
+def test_interrupt_keeps_the_rounds_done(loss: str) -> None:
+    X, y = world()
+
+    def interrupt(entry: Round) -> None:
+        if entry.number == 4:
+            raise KeyboardInterrupt
+
+    model = BoostRegressor(loss, n_rounds=9, callbacks=[interrupt], warm_start=True)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    assert "the 4 rounds done" in caught.value.__notes__[0]
+    four = BoostRegressor(loss, n_rounds=4).fit(X, y)
+    assert np.array_equal(model.predict(X), four.predict(X))
+    model.set_params(callbacks=None).fit(X, y)
+    whole = BoostRegressor(loss, n_rounds=9).fit(X, y)
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+
+
+@LOSSES
+def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
+    X, y = world(100_000)
+    weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
+    options: dict[str, Any] = {"n_rounds": 4, "early_stopping": False}
+    models = [
+        BoostRegressor(loss, n_jobs=n_jobs, **options).fit(X, y, sample_weight=weights)
+        for n_jobs in (1, 2, 3)
+    ]
+    assert len({model_bytes(model.model_) for model in models}) == 1
+
+
+@LOSSES
+def test_model_file_gives_the_regressor_back(loss: str, tmp_path: Path) -> None:
+    X, y = world()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = BoostRegressor(loss, n_rounds=6).fit(frame, y)
+    model.save(tmp_path / "model.json")
+    back = pacboost.load(tmp_path / "model.json")
+    assert type(back) is BoostRegressor
+    assert back.loss == loss
+    assert np.array_equal(back.predict(frame), model.predict(frame))
+    assert model_bytes(back.model_) == model_bytes(model.model_)
+    assert back.rules() == model.rules()
+    back.set_params(n_rounds=12, warm_start=True).fit(frame, y)
+    whole = BoostRegressor(loss, n_rounds=12).fit(frame, y)
+    assert model_bytes(back.model_) == model_bytes(whole.model_)
+
+
+def test_model_files_of_classifiers_give_their_own_kind_back(tmp_path: Path) -> None:
+    X, y = world()
+    for model in (
+        AdaBoostClassifier(n_estimators=3),
+        BoostClassifier(n_rounds=3),
+        BoostClassifier("adaboost", n_rounds=3),
+        BoostClassifier("gentle", "stump", n_rounds=3),
+    ):
+        model.fit(X, y > 0)
+        model.save(tmp_path / "model.json")
+        back = pacboost.load(tmp_path / "model.json")
+        assert type(back) is type(model)
+        assert np.array_equal(back.decision_function(X), model.decision_function(X))
+
+
+def test_copies_and_pickles_are_the_same() -> None:
+    X, y = world()
+    model = BoostRegressor(n_rounds=5, shrinkage=0.3).fit(X, y)
+    back = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(back.predict(X), model.predict(X))
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_grid_search_sets_parameters() -> None:
+    X, y = world()
+    grid = {"learning_rate": [0.01, 0.3], "loss": ["square", "absolute"]}
+    search = GridSearchCV(BoostRegressor(n_rounds=20, n_jobs=1), grid, cv=3).fit(X, y)
+    assert search.best_params_["learning_rate"] == 0.3
+
+
+def test_early_stopping_keeps_the_best_round() -> None:
+    X, y = world(600)
+    X_val, y_val = world(600, seed=1)
+    for metric, measure in (("loss", mean_squared_error), ("absolute", mean_absolute_error)):
+        model = BoostRegressor(n_rounds=400, shrinkage=0.5, eval_metric=metric)
+        model.fit(X, y, X_val=X_val, y_val=y_val)
+        kept = len(model.ledger_)
+        assert 1 < kept < 400
+        assert model.ledger_.metric == ("square" if metric == "loss" else metric)
+        found = measure(y_val, model.predict(X_val))
+        assert model.ledger_.rounds[-1].validation == pytest.approx(found, rel=1e-9)
+
+
+def test_a_function_may_be_the_metric() -> None:
+    X, y = world()
+    seen: list[tuple[int, ...]] = []
+
+    def worst(targets: Numbers, predictions: Numbers) -> float:
+        seen.append((*targets.shape, *predictions.shape))
+        return float(np.abs(targets - predictions).max())
+
+    model = BoostRegressor(n_rounds=5, early_stopping=True, eval_metric=worst, random_state=0)
+    model.fit(X, y)
+    assert model.ledger_.metric == "worst"
+    assert set(seen) == {(40, 40)}
+
+
+def test_a_callback_may_stop() -> None:
+    model = BoostRegressor(n_rounds=50, callbacks=[lambda entry: entry.number == 3])
+    assert len(model.fit(*world()).ledger_) == 3
+
+
+def test_progress_shows_the_loss(capsys: pytest.CaptureFixture[str]) -> None:
+    BoostRegressor(n_rounds=3, verbose=True).fit(*world())
+    shown = capsys.readouterr().err
+    assert "mean loss" in shown
+    assert "bound" not in shown
+
+
+@LOSSES
+@pytest.mark.parametrize("value", [0.0, 0.1, -3.0, 1e50, 1e-50])
+def test_constant_targets_are_predicted(loss: str, value: float) -> None:
+    X, _ = world(50)
+    model = BoostRegressor(loss).fit(X, np.full(50, value))
+    np.testing.assert_allclose(model.predict(X), value, rtol=1e-14)
+    assert len(model.ledger_) <= 1
+
+
+def test_one_row_is_enough() -> None:
+    assert BoostRegressor().fit([[1.0]], [3]).predict([[7.0], [np.nan]]).tolist() == [3, 3]
+
+
+def test_a_perfect_fit_ends_the_run() -> None:
+    X = np.arange(20.0)[:, None]
+    model = BoostRegressor(n_rounds=50, shrinkage=1.0, min_leaf_rows=0).fit(X, X[:, 0])
+    assert np.array_equal(model.predict(X), X[:, 0])
+    assert model.ledger_.stopped == "every target is met"
+    assert model.ledger_.rounds[-1].training_error == 0
+    assert len(model.ledger_.columns()["bound"]) == len(model.ledger_) < 50
+    model.set_params(warm_start=True).fit(X, X[:, 0])
+    assert np.array_equal(model.predict(X), X[:, 0])
+
+
+def test_targets_around_zero_need_no_constant() -> None:
+    X = np.arange(40.0)[:, None]
+    y = np.where(X[:, 0] < 20, -1.0, 1.0)
+    model = BoostRegressor(n_rounds=3, shrinkage=1.0, min_leaf_rows=5).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y, rtol=1e-12)
+
+
+BAD: list[tuple[Any, str]] = [
+    ([1.0, np.nan, 2.0, 3.0], "Input y contains NaN"),
+    ([1.0, np.inf, 2.0, 3.0], "Input y contains infinity"),
+    (["a", "b", "c", "d"], "has to hold numbers"),
+    (np.array(["a", 1, 2, 3], dtype=object), "has to hold numbers"),
+    (np.array([None, 1, 2, 3], dtype=object), "holds missing values"),
+    (pd.Series([1, None, 2, 3], dtype="Int64"), "Input y contains NaN"),
+    (np.array([1j, 2, 3, 4]), "Complex data not supported"),
+    (pd.date_range("2020", periods=4), "has to hold numbers"),
+    ([1.0, 2.0, 3.0], "X has 4 rows but y has 3"),
+    (np.ones((4, 2)), "one number a row"),
+    (None, "requires y to be passed"),
+    ([1e200, 1, 2, 3], "Rescale them"),
+    ([1e-200, 0, 0, 0], "Rescale them"),
+    ([10**400, 1, 2, 3], "has to hold numbers"),
+]
+
+
+@pytest.mark.parametrize(("y", "complaint"), BAD)
+def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
+    with pytest.raises(DataError, match=complaint):
+        BoostRegressor().fit(np.arange(8.0).reshape(4, 2), y)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"loss": "huber"}, "loss is 'huber'; it may be 'absolute', 'square'"),
+        ({"loss": None}, "loss is None"),
+        ({"loss": "absolute", "l2": 1.0}, "Absolute has no parameter 'l2'"),
+        ({"shrinkage": 2.0}, "learning_rate is 2.0"),
+        ({"shrinkage": "fast"}, "shrinkage is 'fast'; it must be a number"),
+        ({"shrinkage": 0.1, "learning_rate": 0.2}, "they mean the same"),
+        ({"n_rounds": 0}, "n_rounds is 0"),
+        ({"subsample": 0.0}, "subsample is 0.0"),
+        ({"max_leaves": 1}, "max_leaves is 1"),
+        ({"eval_metric": "log_loss"}, "eval_metric is 'log_loss'; it may be loss, square"),
+        ({"eval_metric": 3}, "eval_metric is 3"),
+        ({"early_stopping": "never"}, "early_stopping is 'never'"),
+        ({"monotone_constraints": [1]}, "monotone_constraints holds 1 numbers for 4"),
+        ({"max_bins": 1000}, "max_bins to 255 or less"),
+    ],
+)
+def test_bad_parameters_are_refused_with_a_reason(options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(PacboostError, match=complaint):
+        BoostRegressor(**options).fit(*world())
+
+
+def test_constant_features_are_refused_unless_targets_are_constant_too() -> None:
+    with pytest.raises(DataError, match="features are constant"):
+        BoostRegressor().fit(np.ones((4, 2)), [1.0, 2.0, 3.0, 4.0])
+
+
+def test_validation_rows_need_targets_too() -> None:
+    X, y = world(50)
+    with pytest.raises(ParameterError, match="X_val was given without y_val"):
+        BoostRegressor().fit(X, y, X_val=X)
+    with pytest.raises(DataError, match="Input y_val contains NaN"):
+        BoostRegressor().fit(X, y, X_val=X, y_val=np.full(50, np.nan))
+
+
+def test_a_booster_of_regression_is_refused_by_the_classifier() -> None:
+    from pacboost.boosters.regression.square import Square
+
+    X, y = world(50)
+    with pytest.raises(ParameterError, match="square is for regression"):
+        BoostClassifier(booster=Square()).fit(X, y > 0)
+
+
+SETS = [
+    ("california_housing", "medianHouseValue", ()),
+    ("bike_sharing", "cnt", ("instant", "dteday", "casual", "registered")),
+    ("abalone", "Class_Rings", ()),
+    ("concrete", "strength", ()),
+]
+
+
+@pytest.mark.slow
+@LOSSES
+@pytest.mark.parametrize(("name", "target", "left_out"), SETS)
+def test_as_accurate_as_scikit_learn(
+    name: str, target: str, left_out: tuple[str, ...], loss: str
+) -> None:
+    data = real_data(name, target, categories=True)
+    kept = [j for j, column in enumerate(data.table.names or ()) if column not in left_out]
+    X, X_new, y, y_new = train_test_split(
+        data.table.rows()[:, kept], data.labels.astype(np.float64), random_state=0
+    )
+    model = BoostRegressor(loss, random_state=0).fit(X, y)
+    reference = HistGradientBoostingRegressor(
+        loss=f"{loss}d_error" if loss == "square" else f"{loss}_error",
+        max_iter=300,
+        early_stopping=True,
+        n_iter_no_change=20,
+        random_state=0,
+    ).fit(X, y)
+    if loss == "square":
+        ours, theirs = (
+            np.sqrt(mean_squared_error(y_new, m.predict(X_new))) for m in (model, reference)
+        )
+    else:
+        ours, theirs = (mean_absolute_error(y_new, m.predict(X_new)) for m in (model, reference))
+    assert ours <= 1.05 * theirs

@@ -1,0 +1,294 @@
+"""Boosting over texts: what it learns, says, refuses and keeps."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import SkipTestWarning
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError, PrunedWarning
+from pacboost.estimators.boosting.text import TextBoostClassifier
+from pacboost.estimators.files import load
+from pacboost.models.file.format import model_bytes
+from tests.model_files import changed
+
+ASKS = {
+    "lost": ["i lost my card", "my card is gone", "card was stolen", "cannot find my card"],
+    "top-up": ["how do i top up", "top up failed", "add money to my account", "top up by card"],
+    "rate": ["what is the exchange rate", "euro rate today", "is the rate fair", "rate please"],
+}
+EXTRA = ["please", "hello", "thanks", "now", "quick question", "asap", "hi there", "today"]
+
+
+def callers(rows: int = 240, seed: int = 0) -> tuple[list[str], list[str]]:
+    """What people say, with words around it that say nothing."""
+    generator = np.random.default_rng(seed)
+    labels = generator.choice(list(ASKS), size=rows).tolist()
+    said = [
+        " ".join([str(generator.choice(EXTRA)), str(generator.choice(ASKS[k]))]) for k in labels
+    ]
+    return said, labels
+
+
+def quick(**options: Any) -> TextBoostClassifier:
+    return TextBoostClassifier(**{"n_rounds": 30, "length": 8, "random_state": 0, **options})
+
+
+def two() -> tuple[list[str], list[str]]:
+    texts, labels = callers()
+    return texts, ["lost" if label == "lost" else "other" for label in labels]
+
+
+def several() -> tuple[list[str], np.ndarray]:
+    texts, labels = callers()
+    polite = [any(word in text for word in ("please", "thanks")) for text in texts]
+    columns = [[label == "lost" for label in labels], [label == "rate" for label in labels], polite]
+    return texts, np.array(columns).T.astype(np.int64)
+
+
+DATA = pytest.mark.parametrize("data", [callers, two, several])
+
+
+@DATA
+def test_learns_and_is_certified(data: Any) -> None:
+    texts, y = data()
+    model = quick().fit(texts, y)
+    wrong = 1 - model.score(texts, y)
+    assert wrong < 0.02
+    assert model.certificate_.value >= model.ledger_.rounds[-1].training_error
+    assert model.predict_proba(texts).shape == (len(texts), max(2, len(model.classes_)))
+    *_, last = model.staged_decision_function(texts)
+    assert np.array_equal(model.decision_function(texts), last)
+
+
+@DATA
+def test_a_file_keeps_everything(data: Any, tmp_path: Path) -> None:
+    texts, y = data()
+    model = quick(skips=1, characters=(3, 4), min_count=2, ngrams=(1, 3)).fit(texts, y)
+    model.save(tmp_path / "model.json")
+    back = load(tmp_path / "model.json")
+    assert isinstance(back, TextBoostClassifier)
+    strange = [*texts, "", "never heard", "LOST my Card"]
+    assert np.array_equal(back.decision_function(strange), model.decision_function(strange))
+    assert np.array_equal(back.predict(strange), model.predict(strange))
+    assert back.features_ == model.features_
+    assert (back.ngrams, back.skips, back.characters) == ((1, 3), 1, (3, 4))
+    assert str(back.explain(texts[0])) == str(model.explain(texts[0]))
+    assert back.rules() == model.rules()
+    assert model_bytes(back.model_) == model_bytes(model.model_)
+    assert np.array_equal(clone(back).fit(texts, y).features_.vocabulary, back.features_.vocabulary)
+
+
+@pytest.mark.parametrize("damage", ["words", "names", "order"])
+def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    quick().fit(*callers()).save(path)
+
+    def change(content: dict[str, Any]) -> None:
+        if damage == "words":
+            content["model"]["rules"][0]["words"][0] = 10_000
+        elif damage == "names":
+            content["about"]["names"].pop()
+        else:
+            content["about"]["names"].reverse()
+
+    changed(path, change)
+    with pytest.raises(ValueError, match="is damaged"):
+        load(path)
+
+
+@DATA
+def test_threads_and_pickles_change_nothing(data: Any) -> None:
+    texts, y = data()
+    alone = quick(n_jobs=1).fit(texts, y)
+    assert model_bytes(quick(n_jobs=2).fit(texts, y).model_) == model_bytes(alone.model_)
+    back = pickle.loads(pickle.dumps(alone))
+    assert np.array_equal(back.decision_function(texts), alone.decision_function(texts))
+
+
+def test_rules_say_what_words_speak_for() -> None:
+    model = quick().fit(*callers())
+    spoken = model.rules(3, "rate")
+    assert len(spoken) == 3
+    assert spoken[0].startswith("if it contains 'rate' → rate +")
+    assert any("'card'" in line or "'lost'" in line for line in model.rules(5, "lost"))
+    assert len(model.rules(None)) > len(model.rules(4)) == 4
+    both = quick().fit(*two())
+    assert all("→ other +" in line for line in both.rules(3, "other"))
+    assert all("→ lost +" in line for line in both.rules(3, "lost"))
+
+
+def test_rules_add_up_over_the_lists() -> None:
+    """A text of a single word gets the prior and the total of that word."""
+    texts, y = callers()
+    model = quick(ngrams=(1, 1)).fit(texts, y)
+    words = [line.split("'")[1] for line in model.rules(None, "rate")]
+    silent = model.decision_function([""])[0]
+    for word, line in zip(words, model.rules(None, "rate"), strict=True):
+        column = model.classes_.tolist().index("rate")
+        added = model.decision_function([word])[0] - silent
+        assert line.endswith(f"rate {added[column]:+.2f}")
+
+
+@DATA
+def test_grounds_add_up_to_the_score(data: Any) -> None:
+    texts, y = data()
+    model = quick().fit(texts, y)
+    for text in [*texts[:20], "", "what?"]:
+        for number, name in enumerate(model.classes_.tolist()):
+            told = model.explain(text, top=3, for_class=name)
+            scores = np.atleast_2d(model.decision_function([text]))[0]
+            wanted = scores[number] if scores.size > 1 else (2 * number - 1) * scores[0]
+            assert told.score == wanted
+            assert told.rest + sum(entry.contribution for entry in told.entries) == wanted
+            assert told.probability == model.predict_proba([text])[0, number]
+
+
+@pytest.mark.parametrize("text", ["", "zzz qqq", "?!"])
+def test_no_known_word_lets_the_prior_speak(text: str) -> None:
+    texts, y = callers()
+    model = quick().fit(texts, y)
+    names, counts = np.unique(y, return_counts=True)
+    assert model.predict([text])[0] == names[counts.argmax()]
+    assert model.predict_proba([text])[0] == pytest.approx(counts / len(y), abs=1e-4)
+    assert "no known word: the prior speaks" in str(model.explain(text))
+    assert "no known word" not in str(model.explain(texts[0]))
+
+
+def test_hold_out_rows_lend_no_word() -> None:
+    texts, y = callers(400)
+    tagged = [f"{text} tag{number}" for number, text in enumerate(texts)]
+    model = quick(certify="holdout").fit(tagged, y)
+    tags = [word for word in model.features_.vocabulary if word.startswith("tag")]
+    assert len(tags) == 320
+    assert 0 < model.certificate_.value < 0.2
+    with pytest.raises(NotCertified, match="holdout"):
+        quick(certify="train").fit(texts, y)
+
+
+def test_early_stopping_and_own_validation_texts() -> None:
+    texts, y = callers()
+    others, truth = callers(60, seed=1)
+    noise = np.random.default_rng(3).permutation(y)
+    stopped = quick(n_rounds=400, early_stopping=True, n_iter_no_change=5, shrinkage=1.0)
+    assert len(stopped.fit(texts, noise).ledger_) < 400
+    texts = [f"{text} a{number}" for number, text in enumerate(texts)]  # or all have twins
+    others = [f"{text} b{number}" for number, text in enumerate(others)]
+    own = quick(n_iter_no_change=5).fit(texts, y, X_val=others, y_val=truth)
+    assert own.ledger_.metric == "log_loss"
+    assert own.overlap(others).suspicious  # type: ignore[union-attr]
+
+
+def test_warm_start_goes_on_as_one_run() -> None:
+    texts, y = callers()
+    whole = quick().fit(texts, y)
+    part = quick(n_rounds=10, warm_start=True).fit(texts, y)
+    part.set_params(n_rounds=30).fit(texts, y)
+    assert model_bytes(part.model_) == model_bytes(whole.model_)
+    with pytest.raises(ParameterError, match="words or the options"):
+        part.set_params(ngrams=(1, 1)).fit(texts, y)
+
+
+def test_texts_of_the_fit_are_known_again() -> None:
+    texts = [f"{text} {number}" for number, text in enumerate(callers()[0])]
+    model = quick().fit(texts, callers()[1])
+    assert model.overlap(texts).suspicious  # type: ignore[union-attr]
+    fresh = [f"{text} again" for text in texts]
+    assert not model.overlap(fresh).suspicious  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("booster", ["logit", "adaboost", "gentle"])
+@pytest.mark.parametrize("abstain", [True, False])
+def test_boosters_and_boostexters_own_rule(booster: str, abstain: bool) -> None:
+    texts, y = callers()
+    model = quick(booster=booster, length=1, candidates=None, abstain=abstain, shrinkage=0.5)
+    assert model.fit(texts, y).score(texts, y) > 0.9
+
+
+def test_a_label_seen_once() -> None:
+    texts, y = callers()
+    model = quick(n_rounds=150).fit([*texts, "close it for good"], [*y, "close"])
+    assert model.predict(["close it for good"])[0] == "close"
+    early = quick(early_stopping=True).fit([*texts, "close the account"], [*y, "close"])
+    assert "close" in early.classes_
+
+
+def test_one_label_only_is_warned_of() -> None:
+    with pytest.warns(OneClassWarning):
+        model = quick().fit(["a", "b"], ["x", "x"])
+    assert model.predict(["c", "a"]).tolist() == ["x", "x"]
+    assert model.explain("a").score == model.decision_function(["a"])[0]
+    assert model.rules() == []
+
+
+def test_too_many_words_are_pruned_with_a_message() -> None:
+    texts, y = callers()
+    with pytest.warns(PrunedWarning, match="the 20 that most texts contain are kept"):
+        model = quick(max_features=20).fit(texts, y)
+    assert len(model.features_.vocabulary) == 20
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ("a single text", "a list of texts"),
+        (["a", None, "b"], "row 1 holds None"),
+        (["a", "b", 7], "row 2 holds 7"),
+        ([], "no texts"),
+        (["", "?", "!"], "nothing to learn from"),
+        (["a", "b"], "X has 2 rows but y has 3"),
+    ],
+)
+def test_bad_texts_are_named(texts: Any, said: str) -> None:
+    model = quick()
+    with pytest.raises(DataError, match=said):
+        model.fit(texts, ["x", "y", "x"][: len(texts) or 3] if len(texts) != 2 else list("xyx"))
+    assert not hasattr(model, "model_")
+
+
+def test_bad_texts_to_predict_are_named() -> None:
+    model = quick().fit(*callers())
+    with pytest.raises(DataError, match=r"row 1 holds nan \(float\)"):
+        model.predict(["a", float("nan")])
+    with pytest.raises(DataError, match=r"\[text\] for a single text"):
+        model.predict("lost")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ngrams": 3}, "ngrams is 3"),
+        ({"n_rounds": 0}, "n_rounds is 0"),
+        ({"length": 0}, "length is 0"),
+        ({"candidates": 1.5}, "candidates is 1.5"),
+        ({"shrinkage": 0}, "learning_rate is 0"),
+        ({"shrinkage": "much"}, "shrinkage is 'much'"),
+        ({"l2": -1}, "l2 is"),
+        ({"booster": "tree"}, "booster is 'tree'"),
+        ({"certify": "often"}, "certify is 'often'"),
+    ],
+)
+def test_bad_parameters(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        quick(**options).fit(*callers())
+
+
+def test_cross_validation_takes_lists() -> None:
+    texts, y = callers()
+    assert cross_val_score(quick(), np.array(texts, dtype=object), y, cv=3).mean() > 0.95
+
+
+def test_scikit_learns_checks_of_what_takes_texts() -> None:
+    """It has none for texts, and says so; those of parameters and clones are left."""
+    with pytest.warns(SkipTestWarning, match="string=True"):
+        checks = list(estimator_checks_generator(TextBoostClassifier(n_rounds=5)))
+    for estimator, check in checks:
+        check(estimator)
+    assert checks

@@ -1,0 +1,195 @@
+"""Boosting over mixed tables: texts next to numbers and categories, by the names of columns."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.boosting.text import TextBoostClassifier
+from pacboost.estimators.files import load
+from pacboost.models.file.format import model_bytes
+from pacboost.questions.certify import certify
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.text import TextFeatures
+from tests.frames import LIBRARIES, as_rows
+
+WORDS = ["lost", "card", "top", "up", "rate", "please", "my"]
+
+
+def callers(rows: int = 400, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Who is older than 45 and from Paris goes to the first desk, whatever is said."""
+    generator = np.random.default_rng(seed)
+    age = generator.integers(18, 80, rows).astype(float)
+    age[generator.random(rows) < 0.1] = np.nan
+    frame = pd.DataFrame(
+        {
+            "said": [" ".join(generator.choice(WORDS, 4)) for _ in range(rows)],
+            "age": age,
+            "city": generator.choice(["Paris", "Rome", "Bern"], rows),
+            "vip": generator.random(rows) < 0.5,
+        }
+    )
+    lost = np.array(["lost" in said for said in frame["said"]])
+    first = (frame["city"] == "Paris").to_numpy() & (age > 45)
+    return frame, np.where(first, "first", np.where(lost, "lost", "other"))
+
+
+def quick(**options: Any) -> TextBoostClassifier:
+    given = {"n_rounds": 120, "length": 8, "shrinkage": 0.5, "random_state": 0} | options
+    return TextBoostClassifier(**{"text_columns": ["said"], **given})
+
+
+@pytest.fixture(scope="module")
+def fitted() -> TextBoostClassifier:
+    return quick().fit(*callers())
+
+
+def test_it_learns_from_all_kinds_of_columns(fitted: TextBoostClassifier) -> None:
+    fresh, truth = callers(seed=1)
+    assert fitted.score(fresh, truth) > 0.95
+    rules = "\n".join(fitted.rules(None))
+    assert "if said contains 'lost' → lost +" in rules
+    assert "if city is Paris → first +" in rules
+    assert re.search(r"if age > [\d.]+ → first \+", rules)
+    assert "if age is missing →" in rules
+    assert "if age ≤" in "\n".join(fitted.model_.words())
+    texts_alone = TextBoostClassifier(n_rounds=120, shrinkage=0.5, random_state=0)
+    first, labels = callers()
+    assert texts_alone.fit(first["said"], labels).score(fresh["said"], truth) < 0.85
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_library_gives_the_same_model(fitted: TextBoostClassifier, library: str) -> None:
+    frame, labels = callers()
+    held = {name: frame[name].astype(object).where(frame[name].notna(), None) for name in frame}
+    rows = as_rows(held, library)
+    assert model_bytes(quick().fit(rows, labels).model_) == model_bytes(fitted.model_)
+    assert np.array_equal(fitted.decision_function(rows), fitted.decision_function(frame))
+
+
+def test_a_file_keeps_everything(fitted: TextBoostClassifier, tmp_path: Path) -> None:
+    frame, labels = callers()
+    fitted.save(tmp_path / "model.pacb")
+    back = load(tmp_path / "model.pacb")
+    assert isinstance(back, TextBoostClassifier)
+    assert back.features_ == fitted.features_
+    strange = frame.assign(city="Oslo", said="", vip=None)
+    for rows in (frame, strange):
+        assert np.array_equal(back.decision_function(rows), fitted.decision_function(rows))
+    assert back.rules() == fitted.rules()
+    assert back.model_.words() == fitted.model_.words()
+    assert str(back.explain(frame[:1])) == str(fitted.explain(frame[:1]))
+    assert model_bytes(back.model_) == model_bytes(fitted.model_)
+    assert clone(back).fit(frame, labels).features_ == fitted.features_
+    again = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(again.decision_function(frame), fitted.decision_function(frame))
+
+
+def test_grounds_name_columns_and_add_up(fitted: TextBoostClassifier) -> None:
+    frame, _ = callers()
+    row = {"said": "lost my card", "age": 70, "city": "Paris", "vip": None}
+    told = fitted.explain(row, top=100, for_class="first")
+    said = [entry.words for entry in told.entries]
+    assert "city is Paris" in said
+    assert any(words.startswith("age > ") for words in said)
+    assert any(words.startswith("said contains ") for words in said)
+    assert not any("vip" in words for words in said)
+    assert sum(entry.contribution for entry in told.entries) + told.rest == told.score
+    assert told.score == fitted.decision_function([row])[0, 0]
+    with pytest.raises(DataError, match="one row can be explained at a time, and 2 came"):
+        fitted.explain(frame[:2])
+
+
+def test_nothing_known_lets_the_prior_speak() -> None:
+    """Levels never seen are no levels, and what was never missing has no word for it."""
+    frame, labels = callers()
+    model = quick().fit(frame.drop(columns="age"), labels)
+    row = {"said": "hello", "city": "Oslo", "vip": None}
+    assert "no known word: the prior speaks" in str(model.explain(row))
+    shares = np.unique(labels, return_counts=True)[1] / len(labels)
+    assert model.predict_proba([row])[0] == pytest.approx(shares, abs=1e-4)
+
+
+def test_columns_come_in_any_order_under_their_names(fitted: TextBoostClassifier) -> None:
+    frame, _ = callers()
+    turned = frame[["city", "said", "vip", "age"]].assign(extra=0)
+    assert np.array_equal(fitted.predict(turned), fitted.predict(frame))
+    with pytest.raises(DataError, match="no column 'city'; its columns are 'said', 'age', 'town'"):
+        fitted.predict(frame.rename(columns={"city": "town"}))
+    with pytest.raises(DataError, match="'age' holds text, and held numbers in fit"):
+        fitted.predict(frame.assign(age="forty"))
+    with pytest.raises(DataError, match="column 'said', row 3 holds 7"):
+        fitted.predict(frame.assign(said=[*frame["said"][:3], 7, *frame["said"][4:]]))
+    with pytest.raises(DataError, match="a data frame is needed"):
+        fitted.predict(["lost my card"])
+
+
+def test_hold_out_rows_lend_no_word_level_or_threshold() -> None:
+    frame, labels = callers()
+    tagged = frame.assign(said=[f"tag{k} {said}" for k, said in enumerate(frame["said"])])
+    model = quick(certify="holdout", ngrams=(1, 1)).fit(tagged, labels)
+    words = set(model.features_.vocabulary)
+    seen = [f"said: tag{k}" in words for k in range(len(tagged))]
+    assert sum(seen) == 320
+    wanted, _ = MixedFeatures(TextFeatures((1, 1)), ("said",)).learn(tagged[seen])
+    assert model.features_ == wanted
+    assert wanted != MixedFeatures(TextFeatures((1, 1)), ("said",)).learn(tagged)[0]
+
+
+def test_rows_seen_in_fit_earn_no_certificate(fitted: TextBoostClassifier) -> None:
+    again = quick().fit(*callers())  # the one fitted before may have been unpickled
+    with pytest.raises(NotCertified, match="rows the model was trained on"):
+        certify(again, *callers())
+    assert 0 < certify(again, *callers(seed=2)).value < 0.1
+
+
+def test_warm_start_goes_on_with_the_same_table() -> None:
+    frame, labels = callers()
+    whole = quick(n_rounds=40).fit(frame, labels)
+    parts = quick(n_rounds=15, warm_start=True).fit(frame, labels)
+    parts.set_params(n_rounds=40).fit(frame, labels)
+    assert model_bytes(parts.model_) == model_bytes(whole.model_)
+    with pytest.raises(ParameterError, match="warm_start goes on with the same texts"):
+        parts.fit(frame.assign(age=frame["age"] + 1), labels)
+
+
+def test_validation_rows_and_cross_validation() -> None:
+    frame, labels = callers()
+    model = quick(early_stopping=True, n_iter_no_change=5)
+    model.fit(frame, labels, X_val=callers(100, seed=1)[0], y_val=callers(100, seed=1)[1])
+    assert model.ledger_.rounds[0].validation is not None
+    assert cross_val_score(quick(), frame, labels, cv=3).mean() > 0.9
+
+
+def test_several_labels_a_row_and_no_text_at_all() -> None:
+    frame, labels = callers()
+    both = np.column_stack([labels == "first", frame["vip"]]).astype(np.int64)
+    model = quick(text_columns=[]).fit(frame.drop(columns="said"), both)
+    assert model.score(frame, both) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"text_columns": "said"}, "text_columns is 'said'"),
+        ({"text_columns": ["words"]}, "no column 'words'"),
+        ({"text_columns": None}, "name it in text_columns"),
+        ({"text_columns": []}, "'said' holds .* different values .* text_columns"),
+        ({"text_columns": ["said", "age"]}, "column 'age', row 0 holds"),
+    ],
+)
+def test_bad_columns_are_named(options: dict[str, Any], said: str) -> None:
+    model = quick(**options)
+    frame, labels = callers()
+    with pytest.raises((DataError, ParameterError), match=said):
+        model.fit(frame, labels)
+    assert not hasattr(model, "model_")

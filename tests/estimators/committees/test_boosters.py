@@ -1,0 +1,327 @@
+"""Majorities of boosters as estimators."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.errors import (
+    NoEdgeWarning,
+    NotCertified,
+    OneClassWarning,
+    ParameterError,
+    TooFewRowsWarning,
+)
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.committees.bagged_boost import BaggedBoost
+from pacboost.estimators.committees.boosters import BoosterCommittee
+from pacboost.estimators.committees.majority_of_boosters import MajorityOfBoosters
+from pacboost.estimators.committees.subsampled_boost import SubsampledBoost
+from pacboost.estimators.files import load
+from pacboost.learners.stump import Stump, StumpSearch
+from pacboost.models.file.format import model_bytes
+from pacboost.questions.verify import verify
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.worlds import Halfspaces, hastie
+from pacboost.training.committees.majority_of import bags_needed, disjoint_parts
+from tests.bounds.coverage import check_coverage
+from tests.data import real_data
+from tests.worlds import noisy
+
+Rows = NDArray[np.float64]
+SMALL = [
+    MajorityOfBoosters(n_rounds=10),
+    MajorityOfBoosters(5, n_rounds=10),
+    SubsampledBoost(9, n_rounds=10),
+    BaggedBoost(5, n_rounds=10),
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few rows, one class, sparse, no edge
+@parametrize_with_checks(SMALL)  # type: ignore[untyped-decorator]
+def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_five_boosters_are_five_fits_on_disjoint_parts() -> None:
+    """Against the same thing done by hand, with thresholds at every value."""
+    X, y = noisy(1000, 4, 0)
+    X = np.round(X, 1)
+    model = MajorityOfBoosters(5, n_rounds=20, random_state=3).fit(X, y)
+    seed = int(np.random.RandomState(3).randint(2**31))
+    members = [
+        AdaBoostClassifier(n_estimators=20).fit(X[part], y[part])
+        for part in disjoint_parts(1000, 5, seed)
+    ]
+    votes = np.sum([np.sign(m.decision_function(X)) for m in members], axis=0)
+    by_hand = np.where(votes > 0, 1, -1)
+    assert np.mean(by_hand == model.predict(X)) > 0.98  # bins are those of all rows
+    assert model.part_sizes_.tolist() == [200] * 5
+    assert all(ledger is not None and len(ledger) == 20 for ledger in model.ledgers_)
+    assert {len(vote.hypotheses) for vote in model.votes_of_members_} == {20}
+
+
+def test_probabilities_are_shares_of_the_members() -> None:
+    X, y = noisy(600, 4, 0)
+    model = MajorityOfBoosters(5, n_rounds=5, random_state=0).fit(X, y)
+    shares = model.predict_proba(X)
+    table = ArrayTable(X)
+    said = np.array([vote.scores(table) for vote in model.votes_of_members_])
+    assert shares[:, 1] == pytest.approx((said > 0).mean(axis=0))
+    assert np.unique(shares[:, 1]).size > 2
+    assert shares.sum(axis=1) == pytest.approx(1)
+    assert (model.classes_[shares.argmax(axis=1)] == model.predict(X)).all()
+    assert model.mistakes(X, y).mean() == pytest.approx(1 - model.score(X, y))
+
+
+def test_defaults_follow_the_theorems() -> None:
+    X, y = noisy(600, 4, 0, noise=0)
+    three = MajorityOfBoosters(n_rounds=5, random_state=0).fit(X, y)
+    five = MajorityOfBoosters(5, n_rounds=5, random_state=0).fit(X, y)
+    assert [one.booster for one in three.ledgers_ if one] == ["adaboost_v"] * 3
+    assert [one.booster for one in five.ledgers_ if one] == ["adaboost"] * 5
+    bagged = BaggedBoost(n_rounds=1, random_state=0).fit(X[:200], y[:200])
+    assert len(bagged.votes_of_members_) == bags_needed(200, 0.05)
+    sub = SubsampledBoost(n_rounds=2, random_state=0).fit(X, y)
+    assert len(sub.votes_of_members_) == 81
+    assert sub.part_sizes_ == pytest.approx(400, abs=5)
+    every = SubsampledBoost(None, n_rounds=1, random_state=0).fit(X[:100], y[:100])
+    assert len(every.votes_of_members_) == 3**4
+
+
+@pytest.mark.parametrize("kind", [MajorityOfBoosters, SubsampledBoost, BaggedBoost])
+def test_nothing_is_certified_but_by_rows_held_out(kind: type[BoosterCommittee]) -> None:
+    X, y = noisy(500, 4, 0)
+    few = {MajorityOfBoosters: "n", SubsampledBoost: "max_members", BaggedBoost: "n_bags"}
+    small: dict[str, Any] = {"n_rounds": 5, "random_state": 0, few[kind]: 3}
+    with pytest.raises(NotCertified, match="set certify='holdout'"):
+        _ = kind(**small).fit(X, y).certificate_
+    model = kind(**small, certify="holdout", delta=0.01).fit(X, y)
+    assert model.certificate_.bound == "holdout.clopper_pearson"
+    assert model.certificate_.size == 100
+    assert model.certificate_.delta == 0.01
+
+
+def test_hold_out_certificate_covers() -> None:
+    world = Halfspaces((1.0, 1.0, 0.5), 0.2)
+    runs, failures = 60, 0
+    for seed in range(runs):
+        X, y = world.draw(500, seed)
+        model = MajorityOfBoosters(n_rounds=15, certify="holdout", random_state=seed).fit(X, y)
+        risk = world.risk(model.decision_function, 2**13)
+        failures += risk - 4 * risk.standard_error > model.certificate_.value
+    check_coverage("majority of three boosters, hold-out", failures, runs, 0.05)
+
+
+def test_too_few_rows_get_bags_instead_and_say_so() -> None:
+    X, y = noisy(120, 3, 0)
+    with pytest.warns(
+        TooFewRowsWarning, match=r"120 rows are too few: at least 300 are needed.*bag"
+    ):
+        model = MajorityOfBoosters(n_rounds=5, random_state=0).fit(X, y)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert [warning.filename for warning in told] == [__file__]
+    assert model.part_sizes_.tolist() == [120] * 3
+    with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; 3 boosters got bags"):
+        SubsampledBoost(n_rounds=5, random_state=0).fit(X[:50], y[:50])
+    with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; one booster got a bag"):
+        SubsampledBoost(1, n_rounds=5, random_state=0).fit(X[:50], y[:50])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [MajorityOfBoosters(5, n_rounds=8), SubsampledBoost(9, n_rounds=8), BaggedBoost(4, n_rounds=8)],
+)
+def test_same_bytes_for_any_number_of_threads(model: BoosterCommittee) -> None:
+    X, y = noisy(900, 5, 1)
+    found = [
+        model_bytes(model.set_params(random_state=4, n_jobs=jobs).fit(X, y).model_)
+        for jobs in (1, 2, 4)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("learner", ["stump", "tree"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_saved_and_loaded(learner: str, classes: int, tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = np.tile(X[y < classes], (5, 1)), np.tile(y[y < classes], 5)
+    X += 1e-3 * np.random.default_rng(0).normal(size=X.shape)  # copies are not certified
+    model = MajorityOfBoosters(
+        booster="adaboost", learner=learner, n_rounds=5, certify="holdout", random_state=0
+    ).fit(X, y)
+    path = tmp_path / "model.json"
+    model.save(path)
+    again = load(path)
+    assert isinstance(again, MajorityOfBoosters)
+    assert (again.predict_proba(X) == model.predict_proba(X)).all()
+    assert again.certificate_ == model.certificate_
+    assert all(check.holds for check in verify(path)), verify(path)
+    sizes = [len(vote.hypotheses) for vote in model.votes_of_members_]
+    assert [len(vote.hypotheses) for vote in again.votes_of_members_] == sizes
+    assert again.feature_importances_ == pytest.approx(model.feature_importances_)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert model.score(X, y) > 0.9
+
+
+def test_black_boxes_and_categories() -> None:
+    X, y = noisy(600, 4, 0)
+    model = MajorityOfBoosters(
+        learner=DecisionTreeClassifier(max_depth=2), n_rounds=5, random_state=0
+    ).fit(X, y)
+    assert model.score(X, y) > 0.65
+    frame = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "high", "low")})
+    target = np.where((X[:, 1] > 0) ^ (X[:, 0] > 1.5), "yes", "no")
+    mixed = MajorityOfBoosters(5, n_rounds=10, random_state=0).fit(frame, target)
+    assert mixed.score(frame, target) > 0.9
+    assert len(mixed.rules()) == 5
+
+
+def test_parameters_of_booster_and_learner_are_reached() -> None:
+    X, y = noisy(600, 4, 0)
+    model = MajorityOfBoosters(booster=AdaBoost(), learner="tree", n_rounds=3, random_state=0)
+    model.set_params(learner__max_leaves=2, booster__learning_rate=0.5).fit(X, y)
+    assert model.get_params()["booster__learning_rate"] == 0.5
+    assert "tree" not in model.rules()[0]
+
+
+class Interrupted(Stump):
+    """Works three times, and is then interrupted."""
+
+    def on(self, sample: Sample) -> StumpSearch:
+        if next(self.__dict__.setdefault("calls", count())) == 3:
+            raise KeyboardInterrupt
+        return super().on(sample)
+
+
+def test_interrupt_keeps_the_members_done() -> None:
+    X, y = noisy(600, 4, 0)
+    model = MajorityOfBoosters(5, "adaboost", Interrupted(), 3, random_state=0, n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert [len(vote.hypotheses) for vote in model.votes_of_members_] == [3, 3, 3]
+    assert model.ledger_.stopped == "interrupted"
+    assert model.score(X, y) > 0.5
+
+
+class EndlessOnOne:
+    """Knows the truth on all parts but the first; when it is at the third, Ctrl-C is pressed."""
+
+    def __init__(self) -> None:
+        self.parts: list[float] = []
+        self.calls = 0
+
+    def __call__(self, X: Rows, y: Rows, weights: Rows) -> Any:
+        if X[0, 0] not in self.parts:
+            self.parts.append(X[0, 0])
+        if X[0, 0] != self.parts[0]:
+            return lambda rows: np.sign(rows[:, 1])
+        self.calls += 1
+        time.sleep(1e-3)  # other threads shall have their turn
+        if len(self.parts) == 3 and not hasattr(self, "pressed_at"):
+            self.pressed_at = self.calls
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        # An edge of 0.2 in every round, so that it never ends by itself.
+        light = np.argsort(weights)
+        said = y.copy()
+        said[light[np.cumsum(weights[light]) <= 0.4 * weights.sum()]] *= -1
+        return lambda rows: said
+
+
+def interrupted() -> None:
+    """The first member is not done, and does not go on for all its rounds; those after it are."""
+    X = np.random.default_rng(0).normal(size=(600, 20))
+    y = np.sign(X[:, 1])
+    learner = EndlessOnOne()
+    model = MajorityOfBoosters(3, "adaboost", learner, 5_000, random_state=0, n_jobs=2)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    kept = len(model.votes_of_members_)
+    assert kept in (1, 2)
+    assert f"the {kept} members done before" in caught.value.__notes__[0]
+    assert model.part_sizes_.tolist() == [200] * kept
+    assert model.score(X, y) == 1
+
+
+def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:
+    """Also after polars was imported, which lets the system restart waits that Ctrl-C ended."""
+    home = "tests.estimators.committees.test_boosters"
+    code = f"import polars; from {home} import interrupted; interrupted()"
+    root = Path(__file__).parents[3]
+    subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=120)
+
+
+def test_no_edge_and_one_class_are_told() -> None:
+    X = np.tile([[0.0], [1.0]], (200, 1))
+    with pytest.warns(NoEdgeWarning, match="for any member"):
+        blind = MajorityOfBoosters(1, n_rounds=3).fit(X, np.repeat([0, 1], 200))
+    assert (blind.decision_function(X) == 0).all()
+    assert blind.mistakes(X, np.zeros(400)).all()
+    with pytest.warns(OneClassWarning):
+        model = MajorityOfBoosters(n_rounds=3).fit(X, np.zeros(400))
+    assert set(model.predict(X)) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (MajorityOfBoosters(4), "n is 4; it must be odd"),
+        (MajorityOfBoosters(0), "n is 0"),
+        (MajorityOfBoosters(n_rounds=0), "n_rounds is 0"),
+        (MajorityOfBoosters(booster="best"), "booster is 'best'"),
+        (MajorityOfBoosters(certify="train"), "certify is 'train'; it may be 'holdout'"),
+        (MajorityOfBoosters(n_jobs=0), "n_jobs is 0"),
+        (SubsampledBoost(0), "max_members is 0"),
+        (BaggedBoost(0), "n_bags is 0"),
+        (BaggedBoost(bag_share=1.5), "bag_share is 1.5"),
+        (BaggedBoost(delta=2), "delta is 2"),
+    ],
+)
+def test_bad_parameters(model: BoosterCommittee, words: str) -> None:
+    X, y = noisy(400, 3, 0)
+    with pytest.raises(ParameterError, match=words):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = noisy(400, 3, 0)
+    MajorityOfBoosters(n_rounds=2, verbose=True).fit(X, y)
+    assert "boosters" in capsys.readouterr().err
+
+
+def test_on_real_data_they_keep_up_with_one_booster() -> None:
+    data = real_data("magic_telescope", "class")
+    X, y = data.table.rows(), data.labels
+    order = np.random.default_rng(0).permutation(len(y))
+    train, test = order[:12_000], order[12_000:]
+    model = MajorityOfBoosters(5, n_rounds=50, random_state=0).fit(X[train], y[train])
+    one = AdaBoostClassifier(n_estimators=50).fit(X[train], y[train])
+    assert 1 - model.score(X[test], y[test]) < 1.1 * (1 - one.score(X[test], y[test]))
+
+
+def test_bagging_helps_where_one_booster_fits_noise() -> None:
+    X, y = hastie().draw(600, 1)
+    new, truth = hastie().draw(4000, 2)
+    bagged = BaggedBoost(30, learner="tree", n_rounds=20, random_state=0).fit(X, y)
+    one = MajorityOfBoosters(1, "adaboost", learner="tree", n_rounds=20, random_state=0).fit(X, y)
+    assert bagged.score(new, truth) > one.score(new, truth) + 0.02

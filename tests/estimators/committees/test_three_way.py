@@ -1,0 +1,254 @@
+"""The first booster as an estimator: sources, certificate, refusals and bad input."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pacboost.errors import (
+    DataError,
+    NoEdgeWarning,
+    NotCertified,
+    OneClassWarning,
+    ParameterError,
+    TooFewRowsWarning,
+)
+from pacboost.estimators.committees import three_way
+from pacboost.estimators.committees.three_way import ThreeWayBoost
+from pacboost.estimators.files import load
+from pacboost.hypotheses.majority import Three
+from pacboost.learners.stump import Stump, StumpSearch
+from pacboost.models.file.format import model_bytes
+from pacboost.questions.verify import verify
+from pacboost.samples.sample import Sample
+from pacboost.sources.worlds import Boxes, Intervals, LabelNoise, UniformOnly
+from pacboost.training.committees.recursion import Recursion
+from tests.bounds.coverage import check_coverage
+from tests.model_files import changed
+
+INTERVAL = Intervals(((0.25, 0.6),))
+BOX = Boxes((0.2, 0.2), (0.9, 0.9))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few rows, one class, sparse, no edge
+@parametrize_with_checks([ThreeWayBoost(max_draws=30_000)])  # type: ignore[untyped-decorator]
+def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def boxed(**changes: Any) -> ThreeWayBoost:
+    return ThreeWayBoost(**{"edge": 0.2, "epsilon": 0.06, "random_state": 0, **changes})
+
+
+def test_boosts_stumps_to_a_box() -> None:
+    model = boxed().fit_source(BOX)
+    assert BOX.risk(model.predict, 2**16) <= 0.06
+    (rule,) = model.model_.vote.hypotheses
+    assert isinstance(rule, Three)
+    certificate = model.certificate_
+    assert certificate.value == pytest.approx(0.06)
+    assert certificate.delta == 0.05
+    assert model.feature_importances_ == pytest.approx(0.5, abs=0.4)  # both sides are asked for
+    assert "fresh draw" in certificate.assumptions[0]
+    assert certificate.size == model.report_.draws
+
+
+def test_certificate_holds_run_after_run() -> None:
+    runs, failures = 20, 0
+    for seed in range(runs):
+        model = ThreeWayBoost(edge=0.3, epsilon=0.05, random_state=seed).fit_source(INTERVAL)
+        failures += INTERVAL.risk(model.predict, 2**16) > model.certificate_.value
+    check_coverage("three oracles, stumps and an interval", failures, runs, 0.05)
+
+
+def test_arrays_with_enough_rows_are_certified() -> None:
+    X, y = INTERVAL.draw(60_000, 3)
+    model = ThreeWayBoost(edge=0.3, epsilon=0.05, random_state=1).fit(
+        X, np.where(y > 0, "in", "out")
+    )
+    assert model.report_.again == 0
+    assert model.certificate_.value == pytest.approx(0.05)
+    assert INTERVAL.risk(lambda X: np.where(model.predict(X) == "in", 1, -1), 2**16) <= 0.05
+    assert model.certificate_.assumptions[0].startswith("the rows of the source are independent")
+
+
+def test_too_few_rows_warn_with_what_was_needed_and_the_certificate_refuses() -> None:
+    X, y = INTERVAL.draw(300, 3)
+    model = ThreeWayBoost(edge=0.3, epsilon=0.05, random_state=1)
+    with pytest.warns(TooFewRowsWarning, match=r"300 rows are too few: [\d,]+ examples were need"):
+        model.fit(X, y)
+    assert (model.predict(X) != y).mean() <= 0.05
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert {warning.filename for warning in told} == {__file__}
+    with pytest.raises(NotCertified, match=r"had come before.*rows would have done"):
+        _ = model.certificate_
+
+
+def test_a_promise_that_is_broken_stops_with_the_measured_edge() -> None:
+    world = LabelNoise(INTERVAL, 0.3)
+    with pytest.warns(NoEdgeWarning, match=r"promised an edge of 0\.6.*has one of 0\.\d+"):
+        model = ThreeWayBoost(edge=0.6, epsilon=0.1, random_state=0).fit_source(world)
+    edge = model.report_.measured_edge
+    assert edge is not None
+    assert 0 < edge < 0.45
+    assert INTERVAL.risk(model.predict, 2**16) < 0.45  # the best rule is kept
+    with pytest.raises(NotCertified, match="promised an edge"):
+        _ = model.certificate_
+
+
+class Stubborn(Recursion):
+    """Takes every rule for a weak one, and none for good enough."""
+
+    def _errs_little(self, test: Any, *others: Any) -> bool:  # type: ignore[override]
+        return len(others) > 3
+
+
+def test_a_test_that_has_failed_is_no_want_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(three_way, "Recursion", Stubborn)
+
+    def the_same(X: Any, y: Any, weights: Any) -> Any:
+        return lambda Z: np.where(Z[:, 0] < 0.5, 1, -1)
+
+    with pytest.warns(NoEdgeWarning, match="a test has failed"):
+        ThreeWayBoost(learner=the_same, edge=0.3, epsilon=0.1, random_state=0).fit_source(INTERVAL)
+
+
+def test_an_edge_under_the_uniform_distribution_alone_is_found_out() -> None:
+    with pytest.warns(NoEdgeWarning, match="h2"):
+        model = ThreeWayBoost(edge=0.3, epsilon=0.1, random_state=0).fit_source(UniformOnly(18))
+    assert abs(model.report_.measured_edge or 1.0) < 0.3
+    assert model.report_.nodes[0].upper < 0.3  # the first weak rule was good
+
+
+def test_examples_that_run_out_are_told() -> None:
+    def batches() -> Iterator[tuple[NDArray[np.float64], NDArray[np.int8]]]:
+        for seed in range(4):
+            yield INTERVAL.draw(500, seed)
+
+    model = ThreeWayBoost(edge=0.3, epsilon=0.01, random_state=0)
+    with pytest.warns(TooFewRowsWarning, match=r"the stream has ended.*nothing is certified"):
+        model.fit_source(batches(), classes=[-1, 1])
+    assert "the stream has ended" in model.report_.stopped
+    with pytest.raises(NotCertified, match="the stream has ended"):
+        _ = model.certificate_
+    limited = ThreeWayBoost(edge=0.3, epsilon=0.01, max_draws=4000, random_state=0)
+    with pytest.warns(TooFewRowsWarning, match="max_draws = 4,000"):
+        limited.fit_source(INTERVAL)
+    assert "max_draws = 4,000" in limited.report_.stopped
+
+
+@pytest.mark.parametrize("source", [BOX, "rows"])
+def test_same_bytes_for_any_number_of_threads(source: Any) -> None:
+    models = []
+    for jobs in (1, 2):
+        model = boxed(n_jobs=jobs, epsilon=0.1)
+        if source == "rows":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TooFewRowsWarning)
+                model.fit(*BOX.draw(2000, 1))
+        else:
+            model.fit_source(source)
+        models.append(model_bytes(model.model_))
+    assert models[0] == models[1]
+
+
+def test_saved_and_loaded(tmp_path: Path) -> None:
+    model = boxed().fit_source(BOX)
+    path = tmp_path / "model.json"
+    model.save(path)
+    again = load(path)
+    X, _ = BOX.draw(500, 9)
+    assert isinstance(again, ThreeWayBoost)
+    assert (again.predict(X) == model.predict(X)).all()
+    assert model.levels_table().row_count == model.report_.levels + 1
+    with pytest.raises(DataError, match="do not hold the record"):
+        again.levels_table()
+    assert again.certificate_ == model.certificate_
+    assert all(check.holds for check in verify(path)), verify(path)
+    assert model_bytes(again.model_) == model_bytes(model.model_)
+
+
+def test_a_certificate_that_was_made_better_is_found_out(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    boxed().fit_source(BOX).save(path)
+    changed(path, lambda content: content["certificate"]["inputs"].update(levels=1))
+    assert not all(check.holds for check in verify(path))
+
+
+def test_black_boxes_learn_from_three_oracles() -> None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    model = boxed(learner=DecisionTreeClassifier(max_depth=1), epsilon=0.1).fit_source(BOX)
+    assert BOX.risk(model.predict, 2**16) <= 0.1
+    tree = boxed(learner="tree", epsilon=0.1).fit_source(BOX)
+    assert BOX.risk(tree.predict, 2**16) <= 0.1
+
+
+class Interrupted(Stump):
+    """Works three times, and is then interrupted."""
+
+    def on(self, sample: Sample) -> StumpSearch:
+        if next(self.__dict__.setdefault("calls", count())) == 3:
+            raise KeyboardInterrupt
+        return super().on(sample)
+
+
+def test_interrupt_keeps_the_best_rule() -> None:
+    model = boxed(learner=Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_source(BOX)
+    assert model.report_.stopped == "interrupted"
+    assert BOX.risk(model.predict, 2**16) < 0.5
+    with pytest.raises(NotCertified, match="interrupted"):
+        _ = model.certificate_
+
+
+def test_one_class_is_constant_and_not_certified() -> None:
+    with pytest.warns(OneClassWarning):
+        model = ThreeWayBoost().fit(np.arange(20.0)[:, None], ["a"] * 20)
+    assert set(model.predict([[1.0], [99.0]])) == {"a"}
+    assert model.predict_proba([[1.0]]).tolist() == [[1.0]]
+    with pytest.raises(NotCertified, match="one class"):
+        _ = model.certificate_
+
+
+def test_more_than_two_classes_are_referred_elsewhere() -> None:
+    with pytest.raises(DataError, match=r"3 classes\. For more, use ThreeLearnerBoost"):
+        ThreeWayBoost().fit(np.arange(30.0)[:, None], np.arange(30) % 3)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"edge": 0}, "edge is 0"),
+        ({"edge": "much"}, "edge is 'much'"),
+        ({"epsilon": 0.5}, "epsilon is 0.5"),
+        ({"delta": 0}, "delta is 0"),
+        ({"max_draws": 0}, "max_draws is 0"),
+        ({"learner": "forest"}, "learner is 'forest'"),
+    ],
+)
+def test_bad_parameters(given: dict[str, Any], words: str) -> None:
+    X, y = INTERVAL.draw(50, 0)
+    model = ThreeWayBoost(**given)
+    with pytest.raises(ParameterError, match=words):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+def test_progress_is_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    ThreeWayBoost(edge=0.3, epsilon=0.2, random_state=0, verbose=True).fit_source(INTERVAL)
+    assert "examples" in capsys.readouterr().err

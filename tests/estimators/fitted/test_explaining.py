@@ -1,0 +1,412 @@
+"""Readable votes: everything adds up to the score, whatever the rules and however rows come."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+
+from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost.errors import DataError, ParameterError
+from pacboost.hypotheses.hypothesis import Names
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.learners.tree import Tree
+from pacboost.models.explain.permutation import Shuffled
+from pacboost.samples.bins import Bins
+from pacboost.samples.sample import unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.dataframe import FrameTable
+
+ROWS = 300
+
+
+@cache
+def data() -> tuple[pd.DataFrame, Any, Any]:
+    """Age and job matter, noise does not; labels of two classes and of three."""
+    generator = np.random.default_rng(7)
+    frame = pd.DataFrame(
+        {
+            "age": np.round(generator.normal(40, 10, ROWS), 1),
+            "noise": generator.normal(size=ROWS),
+            "job": generator.choice(["clerk", "farmer", "smith"], ROWS),
+        }
+    )
+    flat = frame["age"] + 12 * (frame["job"] == "smith") + 3 * generator.normal(size=ROWS)
+    frame.loc[generator.random(ROWS) < 0.1, "age"] = np.nan
+    frame.loc[generator.random(ROWS) < 0.1, "job"] = None
+    two = np.where(flat > 43, "yes", "no")
+    three = np.array(["low", "middle", "top"])[np.digitize(flat, [38, 48])]
+    return frame, two, three
+
+
+STUMPS: dict[str, Any] = {
+    "adaboost": lambda: AdaBoostClassifier(n_estimators=15),
+    "rated": lambda: AdaBoostClassifier(n_estimators=15, confidence_rated=True),
+    "logit stumps": lambda: BoostClassifier("logit", "stump", n_rounds=15),
+    "gentle stumps": lambda: BoostClassifier("gentle", "stump", n_rounds=15),
+    "samme": lambda: AdaBoostClassifier(n_estimators=15, multiclass="samme"),
+}
+TREES: dict[str, Any] = {
+    "logit trees": lambda: BoostClassifier(n_rounds=15, max_leaves=6, random_state=0),
+    "calibrated": lambda: BoostClassifier(n_rounds=8, calibrate="sigmoid", random_state=0),
+    "adaboost trees": lambda: AdaBoostClassifier(Tree(max_leaves=4), n_estimators=8),
+}
+ALL = {**STUMPS, **TREES}
+
+
+@cache
+def fitted(name: str, classes: int = 2) -> Any:
+    frame, two, three = data()
+    return ALL[name]().fit(frame, two if classes == 2 else three)
+
+
+def numbers() -> tuple[Any, Any]:
+    """Without categories, so that AdaBoost's rules are stumps with votes."""
+    frame, two, _ = data()
+    return frame[["age", "noise"]].to_numpy(), two
+
+
+@cache
+def plain() -> Any:
+    return AdaBoostClassifier(n_estimators=15).fit(*numbers())
+
+
+each_model = pytest.mark.parametrize("name", ALL)
+each_count = pytest.mark.parametrize("classes", [2, 3])
+
+
+@each_model
+@each_count
+def test_every_method_works_with_categories(name: str, classes: int) -> None:
+    frame, two, three = data()
+    y, model = two if classes == 2 else three, fitted(name, classes)
+    assert model.explain(frame.iloc[[0]]).prediction == model.predict(frame.iloc[[0]])[0]
+    shares, _ = model.shap_values(frame)
+    assert shares.shape == ((ROWS, 3) if classes == 2 else (ROWS, 3, 3))
+    found = model.permutation_importances(frame, y, repeats=2, random_state=0)
+    assert found.names == ("age", "noise", "job")
+    assert model.plot_rounds().get_xlabel() == "round"
+    assert model.plot_margins(frame, y).get_xlabel() == "margin"
+    assert model.plot_importances(ax=Figure().subplots()).get_xlabel() == "share"
+    assert "error" in model.plot_importances(found).get_xlabel()
+    if name in STUMPS:
+        assert len(model.plot_shapes()) == len(model.shapes().features)
+
+
+@pytest.mark.parametrize("name", STUMPS)
+@each_count
+def test_shapes_are_the_score_bit_for_bit(name: str, classes: int) -> None:
+    frame, _, _ = data()
+    model = fitted(name, classes)
+    found, table = model.shapes(), FrameTable(frame, model.levels_)
+    assert np.array_equal(found.scores(table), model.decision_function(frame))
+    assert found.answers == (("yes",) if classes == 2 else ("low", "middle", "top"))
+    assert found["job"].levels == ("clerk", "farmer", "smith")
+    assert found["job"].values.shape == (3, 1 if classes == 2 else 3)
+
+
+def test_shapes_of_plain_stumps_and_of_a_single_class() -> None:
+    X, y = numbers()
+    assert np.array_equal(plain().shapes().scores(ArrayTable(X)), plain().decision_function(X))
+    with pytest.warns(UserWarning, match="one class only"):
+        model = AdaBoostClassifier().fit(X, ["only"] * len(y))
+    assert model.shapes().scores(ArrayTable(X)).tolist() == model.decision_function(X).tolist()
+    assert model.explain(X[0]).probability == 1
+    assert model.explain(X[0]).entries[0].words == "always"
+
+
+def test_larger_trees_have_no_shapes() -> None:
+    with pytest.raises(DataError, match=r"shap_values\(X\)"):
+        fitted("logit trees").shapes()
+
+
+@each_model
+@each_count
+def test_contributions_add_up_to_the_score_bit_for_bit(name: str, classes: int) -> None:
+    frame, _, _ = data()
+    model = fitted(name, classes)
+    scores, chances = model.decision_function(frame), model.predict_proba(frame)
+    for i in range(0, ROWS, 60):
+        for k, label in enumerate(model.classes_):
+            told = model.explain(frame.iloc[[i]], top=3, for_class=label)
+            score = scores[i, k] if classes > 2 else scores[i] * (1 if k else -1)
+            assert len(told.entries) <= 3
+            assert told.rest + sum(entry.contribution for entry in told.entries) == score
+            assert (told.score, told.for_class) == (score, label)
+            assert told.probability == pytest.approx(chances[i, k])
+            assert told.rest_rules + sum(e.rules for e in told.entries) == len(model.votes_)
+            sizes = [abs(entry.contribution) for entry in told.entries]
+            assert sizes == sorted(sizes, reverse=True)
+        usual = model.explain(frame.iloc[[i]])
+        assert usual.for_class == (usual.prediction if classes > 2 else "yes")
+
+
+@each_model
+def test_conditions_in_words_hold_of_the_row(name: str) -> None:
+    """What is said of a column is checked against the value of the row."""
+    frame, _, _ = data()
+    checked = 0
+    for i in (*range(5), int(frame["age"].isna().argmax()), int(frame["job"].isna().argmax())):
+        age, job = frame["age"][i], frame["job"][i]
+        for entry in fitted(name).explain(frame.iloc[[i]], top=1000).entries:
+            for said in entry.words.split(" and "):
+                if said == "always":
+                    continue
+                checked += 1
+                column, verb, *rest = said.split(" ", 2)
+                value: Any = {"age": age, "job": job, "noise": frame["noise"][i]}[column]
+                if verb in (">", "≤"):
+                    assert (value > float(rest[0])) == (verb == ">")
+                elif verb == "in":
+                    assert value in rest[0].strip("{}").split(", ")
+                else:
+                    assert (rest == ["missing"]) == pd.isna(value)
+    assert checked > 20
+
+
+def test_of_several_cuts_on_one_side_the_tightest_is_said() -> None:
+    """x ≤ 4.5 or missing, then x > 1.5, then x > 2.5, and last whether x is known."""
+    bins = Bins((np.arange(8, dtype=np.float32) + np.float32(0.5),), np.zeros(1, np.int64))
+    zeros = np.zeros(4, np.int32)
+    tree = TreeRule(
+        bins,
+        zeros,
+        np.array([4, 1, 2, 8], np.int32),
+        np.array([True, False, False, False]),
+        np.array([1, -2, -3, -5], np.int32),
+        np.array([-1, 2, 3, -4], np.int32),
+        zeros - 1,
+        np.empty((0, 256), np.uint8),
+        np.ones(4),
+        np.ones(9),
+        np.zeros((5, 1)),
+    )
+    names = Names(lambda j: f"x{j}")
+    for value, leaf, said in (
+        (3.0, 4, "x0 ≤ 4.5 and x0 > 2.5"),
+        (2.0, 2, "x0 ≤ 2.5 and x0 > 1.5"),
+        (9.0, 0, "x0 > 4.5"),
+        (np.nan, 3, "x0 is missing"),
+    ):
+        row = np.array([value])
+        assert tree.cells(unlabelled(ArrayTable(row[None, :])))[0] == leaf
+        assert tree.applied(leaf, row, names) == said
+
+
+def test_rules_that_say_the_same_are_put_together() -> None:
+    frame, _, _ = data()
+    told = fitted("adaboost").explain(frame.iloc[[0]], top=1000)
+    words = [entry.words for entry in told.entries]
+    assert len(set(words)) == len(words) < len(fitted("adaboost").votes_)
+    absent = plain().explain([None, None])
+    assert {entry.words for entry in absent.entries} <= {"x0 is missing", "x1 is missing"}
+
+
+def test_a_row_may_come_in_any_form() -> None:
+    frame, _, _ = data()
+    model, row = fitted("logit trees"), frame.iloc[[0]]
+    told = model.explain(row)
+    values = row.iloc[0].tolist()
+    forms: list[Any] = [
+        values,
+        np.array(values, dtype=object),
+        frame.iloc[0],
+        frame.iloc[0][["job", "age", "noise"]],  # by name, so in any order
+        dict(zip(frame.columns, values, strict=True)),
+        pl.DataFrame(row.to_dict("list")),
+        FrameTable(row, model.levels_),
+    ]
+    assert all(model.explain(form) == told for form in forms)
+    X, _ = numbers()
+    for form in (X[0], X[:1], X[0].tolist(), pd.Series(X[0]), sparse.csr_array(X[:1])):
+        assert plain().explain(form) == plain().explain(X[0])
+
+
+def test_the_explanation_as_text_and_as_plain_data() -> None:
+    X, _ = numbers()
+    told = plain().explain(X[0], top=2)
+    lines = str(told).splitlines()
+    assert lines[0].startswith(f"predicted: {told.prediction} (probability of yes: 0.")
+    assert lines[1] == f"{told.entries[0].contribution:+10.4f}  {told.entries[0].words}" + (
+        f"  ({told.entries[0].rules} rules)" if told.entries[0].rules > 1 else ""
+    )
+    assert lines[-2].endswith(f"{told.rest_rules} other rules")
+    assert lines[-1] == f"{told.score:+10.4f}  score of yes"
+    table = pd.DataFrame(told.to_dicts())
+    assert list(table.columns) == ["words", "contribution", "contributions", "rules"]
+    assert table["contribution"].sum() + told.rest == told.score
+
+
+@each_model
+@each_count
+def test_shap_values_add_up_to_the_score(name: str, classes: int) -> None:
+    frame, _, _ = data()
+    model = fitted(name, classes)
+    shares, expected = model.shap_values(frame)
+    scores = model.decision_function(frame)
+    np.testing.assert_allclose(shares.sum(axis=1) + expected, scores, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", STUMPS)
+def test_shap_values_of_stumps_are_the_shapes_but_for_a_constant(name: str) -> None:
+    frame, _, _ = data()
+    model = fitted(name)
+    shares, _ = model.shap_values(frame)
+    table = FrameTable(frame, model.levels_)
+    for j, shape in model.shapes().features.items():
+        difference = shares[:, j] - shape.at(table.column(j))[:, 0]
+        np.testing.assert_allclose(difference, difference[0], atol=1e-9)
+
+
+def test_rules_without_cover_are_pointed_to_shapes() -> None:
+    X, _ = numbers()
+    with pytest.raises(DataError, match=r"StumpRule rules.*shapes\(\)"):
+        plain().shap_values(X)
+
+
+def test_black_boxes_can_be_explained_and_shuffled_only() -> None:
+    _, _, three = data()
+    X, two = np.nan_to_num(numbers()[0]), numbers()[1]
+    for y in (two, three):
+        box = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4).fit(X, y)
+        told = box.explain(X[0])
+        assert sum(entry.contribution for entry in told.entries) + told.rest == told.score
+        assert len(told.entries) == len(box.votes_)  # of one name, but not the same rule
+        assert told.entries[0].words.startswith("DecisionTreeClassifier: ")
+        age, noise = box.permutation_importances(X, y, random_state=0).mean
+        assert age > noise
+        for refused in (box.shapes, lambda box=box: box.shap_values(X)):
+            with pytest.raises(DataError, match="permutation_importances"):
+                refused()
+
+
+def test_several_labels() -> None:
+    frame, two, three = data()
+    Y = np.column_stack([two == "yes", three == "low", three == "top"]).astype(int)
+    model = BoostClassifier("adaboost", n_rounds=8, random_state=0).fit(frame, Y)
+    told = model.explain(frame.iloc[[0]], for_class=2)
+    assert told.prediction == model.predict(frame.iloc[[0]])[0].tolist()
+    assert told.score == model.decision_function(frame.iloc[[0]])[0, 2]
+    found = model.permutation_importances(frame, Y, random_state=0)
+    assert found.mean.argmax() == 0
+    assert model.plot_margins(frame, Y, rounds=[1, 8]).get_xlim() == (-1, 1)
+
+
+@each_count
+def test_importances_by_shuffling(classes: int) -> None:
+    """The label is a function of the first column; the second is noise, the third a constant."""
+    generator = np.random.default_rng(3)
+    X = np.column_stack([generator.uniform(size=(1000, 2)), np.ones(1000)])
+    y = (X[:, 0] * classes).astype(int)
+    model = BoostClassifier(n_rounds=20, max_leaves=4, random_state=0).fit(X[:500], y[:500])
+    found = model.permutation_importances(X[500:], y[500:], random_state=1)
+    relevant, noise, constant = found.mean
+    assert relevant > 0.8 * (1 - 1 / classes)  # what guessing costs
+    assert abs(noise) < 0.01
+    assert constant == 0
+    assert found.each.shape == (3, 5)
+    assert 0 < found.std[0] < 0.1
+    assert found.base == pytest.approx(1 - model.score(X[500:], y[500:]))
+
+
+def test_importances_are_what_shuffling_a_copy_gives() -> None:
+    X, y = numbers()
+    model = plain()
+    found = model.permutation_importances(X, y, repeats=2, random_state=5, metric="auc")
+    again = model.permutation_importances(X, y, repeats=2, random_state=5, metric="auc")
+    other = model.permutation_importances(X, y, repeats=2, random_state=6, metric="auc")
+    assert np.array_equal(found.each, again.each)
+    assert not np.array_equal(found.each, other.each)
+    assert found.each[0].min() > 0.1  # more of it is better, so what is lost counts as above 0
+    order = np.random.default_rng(0).permutation(ROWS)
+    shuffled = X.copy()
+    shuffled[:, 1] = X[order, 1]
+    np.testing.assert_array_equal(Shuffled(ArrayTable(X), 1, order).rows(), shuffled)
+    assert not np.shares_memory(Shuffled(ArrayTable(X), 1, order).rows(), X)
+
+
+def test_importances_do_not_depend_on_how_rows_come() -> None:
+    frame, y, _ = data()
+    model = fitted("logit trees")
+    forms = [frame, pl.from_pandas(frame), FrameTable(frame, model.levels_)]
+    found = [model.permutation_importances(f, y, 2, random_state=1).each.tolist() for f in forms]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("classes", [2, 3, "m1"])
+def test_margins_keep_to_their_theorem(classes: Any) -> None:
+    """A share of training rows of at most ∏ Z_t exp(θ S) has a margin of at most θ."""
+    frame, two, three = data()
+    way = "m1" if classes == "m1" else "mh"
+    model = AdaBoostClassifier(Tree(max_leaves=4), n_estimators=6, multiclass=way)
+    model.fit(frame, two if classes == 2 else three)
+    axes = model.plot_margins(frame, two if classes == 2 else three, rounds=[2, 6])
+    assert [line.get_label() for line in axes.get_lines()][:2] == ["after round 2", "after round 6"]
+    at, below = axes.get_lines()[1].get_data()
+    ledger = model.ledger_
+    product, total = ledger.columns()["bound"][-1], sum(e.vote for e in ledger.rounds)
+    assert product < 1
+    for theta in (0.0, 0.05, 0.1, 0.3):
+        bound = product * math.exp(theta * total)
+        assert below[np.searchsorted(at, theta, side="right") - 1] <= bound
+    wrong = model.mistakes(frame, two if classes == 2 else three).mean()
+    assert math.isclose(below[np.searchsorted(at, 0.0, side="right") - 1], wrong)
+
+
+def test_margins_of_two_classes_by_hand() -> None:
+    X, y = numbers()
+    model = plain()
+    (line, _) = model.plot_margins(X, y, rounds=[15]).get_lines()
+    by_hand = np.where(y == "yes", 1, -1) * model.decision_function(X) / model.votes_.sum()
+    np.testing.assert_allclose(line.get_xdata()[1:-1], np.unique(by_hand))
+
+
+def test_what_is_wrong_is_said() -> None:
+    frame, two, _ = data()
+    X, y = numbers()
+    model, many = plain(), fitted("logit stumps", 3)
+    with pytest.raises(DataError, match=r"x has 2 rows; explain takes one row"):
+        model.explain(X[:2])
+    with pytest.raises(DataError, match=r"x has 300 rows"):
+        many.explain(frame)
+    with pytest.raises(DataError, match=r"x holds 3 values.*2 features"):
+        model.explain([1.0, 2.0, 3.0])
+    with pytest.raises(DataError, match="0 dimensions"):
+        model.explain("age")
+    with pytest.raises(DataError, match="lacks the column 'job'"):
+        many.explain({"age": 3, "noise": 1})
+    with pytest.raises(DataError, match="has the column 'pay'"):
+        many.explain({"age": 3, "noise": 1, "job": "smith", "pay": 0})
+    with pytest.raises(ParameterError, match="for_class is 'maybe'; the classes are 'no', 'yes'"):
+        model.explain(X[0], for_class="maybe")
+    with pytest.raises(ParameterError, match="for_class is 'maybe'"):
+        many.plot_shapes(for_class="maybe")
+    with pytest.raises(ParameterError, match="leave for_class out"):
+        model.plot_shapes(for_class="no")
+    with pytest.raises(ParameterError, match="top is 0"):
+        model.explain(X[0], top=0)
+    with pytest.raises(ParameterError, match="repeats is 0"):
+        model.permutation_importances(X, y, repeats=0)
+    with pytest.raises(ParameterError, match="metric is 'accuracy'; it may be error"):
+        model.permutation_importances(X, y, metric="accuracy")
+    with pytest.raises(DataError, match="not among the classes"):
+        model.permutation_importances(X, np.where(two == "yes", "yes", "maybe"))
+    with pytest.raises(ParameterError, match="rounds holds 16, but the vote has 15"):
+        model.plot_margins(X, y, rounds=[1, 16])
+    for call in ("shapes", "plot_rounds", "plot_importances"):
+        with pytest.raises(NotFittedError):
+            getattr(AdaBoostClassifier(), call)()
+
+
+def test_shapes_of_one_class_can_be_drawn() -> None:
+    panels = fitted("logit stumps", 3).plot_shapes(top=2, for_class="top")
+    assert len(panels) == 2

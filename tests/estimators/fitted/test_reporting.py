@@ -1,0 +1,247 @@
+"""Every model that can be loaded has a page, alone and with rows; wrong wishes are refused."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import warnings
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import pacboost
+from pacboost.errors import DataError, FileError, NoEdgeWarning, OneClassWarning
+from pacboost.estimators.forests.fitted import FittedForest
+from pacboost.estimators.strong.classifier import StrongClassifier
+from pacboost.sources.csv import read_csv
+from tests.data import HOME
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(240, 4))
+TWO = np.where(X[:, 0] + 0.5 * X[:, 1] > 0.2, "yes", "no")
+THREE = np.array(["low", "mid", "top"])[np.digitize(X[:, 0] + X[:, 2], [-0.5, 0.7])]
+SEVERAL = (X[:, :3] > 0.3).astype(int)
+NUMBER = X[:, 0] * 2 - X[:, 3]
+TEXTS = [
+    f"{'lost' if k % 3 else 'new'} card {'please' if k % 2 else 'now'} {k % 7}" for k in range(240)
+]
+INTENT = np.array(["new" if k % 3 == 0 else "lost" for k in range(240)])
+EARLY, LATE = slice(0, 180), slice(180, None)
+
+Make = Callable[[], tuple[Any, Any, Any]]
+
+
+def boost(**given: Any) -> Any:
+    return pacboost.BoostClassifier(random_state=0, **given)
+
+
+KINDS: dict[str, Make] = {
+    "stumps": lambda: (pacboost.AdaBoostClassifier(n_estimators=20, random_state=0), X, TWO),
+    "held out": lambda: (boost(certify="holdout", n_rounds=15), X, TWO),
+    "certified by training rows": lambda: (
+        pacboost.AdaBoostClassifier(n_estimators=20, certify="train", random_state=0), X, TWO,
+    ),
+    "stumps of three classes": lambda: (boost(booster="adaboost", learner="stump"), X, THREE),
+    "trees of three classes": lambda: (boost(n_rounds=8), X, THREE),
+    "samme": lambda: (boost(booster="adaboost", multiclass="samme", n_rounds=5), X, THREE),
+    "calibrated": lambda: (boost(calibrate="sigmoid", n_rounds=8), X, TWO),
+    "several labels": lambda: (boost(booster="adaboost", learner="stump", n_rounds=12), X, SEVERAL),
+    "numbers": lambda: (pacboost.BoostRegressor(n_rounds=8, random_state=0), X, NUMBER),
+    "texts": lambda: (pacboost.TextBoostClassifier(n_rounds=12, random_state=0), TEXTS, INTENT),
+    "filtered": lambda: (
+        pacboost.FilterBoostClassifier(n_rounds=10, random_state=0), X, TWO,
+    ),
+    "bagged": lambda: (pacboost.BaggedBoost(3, n_rounds=9, random_state=0), X, TWO),
+    "subsampled": lambda: (pacboost.SubsampledBoost(3, n_rounds=9, random_state=0), X, TWO),
+    "majority": lambda: (pacboost.MajorityOfBoosters(3, n_rounds=9, random_state=0), X, TWO),
+    "three oracles": lambda: (pacboost.ThreeWayBoost(max_draws=9_000, random_state=0), X, TWO),
+    "three learners": lambda: (pacboost.ThreeLearnerBoost(random_state=0), X, TWO),
+    "forest": lambda: (pacboost.RandomForestClassifier(12, random_state=0), X, THREE),
+    "certified forest": lambda: (
+        pacboost.RandomForestClassifier(12, certify="holdout", random_state=0), X, TWO,
+    ),
+    "forest of numbers": lambda: (pacboost.ExtraTreesRegressor(12, random_state=0), X, NUMBER),
+}  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Reads a page as a strict browser would: every element is closed, in order."""
+
+    VOID = frozenset({"meta", "link", "input", "br"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.ids += [given["id"] or ""] if "id" in given else []
+        self.links += [given["href"] or ""] if tag == "a" else []
+        self.loads += [v or "" for k, v in attrs if k in ("src", "srcset", "data", "poster")]
+        self.loads += [given["href"] or ""] if tag == "link" else []
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+
+def read(path: Path) -> Reader:
+    """Read a page, and check what holds for each."""
+    text = path.read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    assert len(set(reader.ids)) == len(reader.ids)
+    assert all(link.startswith("#") and link[1:] in reader.ids for link in reader.links)
+    assert all(load.startswith("data:") for load in reader.loads)
+    assert not re.search(r"\bnan\b|\binf\b|None", " ".join(reader.text))
+    assert not re.search(r'="[^"]*\bnan\b', text)
+    return reader
+
+
+def fitted(kind: str) -> tuple[Any, Any, Any]:
+    model, rows, labels = KINDS[kind]()
+    return model.fit(rows[EARLY], labels[EARLY]), rows[LATE], labels[LATE]
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.TooFewRowsWarning")
+@pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_page_and_a_file_of_it_has_the_same(kind: str, tmp_path: Path) -> None:
+    model, rows, labels = fitted(kind)
+    first = model.report(tmp_path / "first.html")
+    assert first == tmp_path / "first.html"
+    alone = read(first)
+    model.save(tmp_path / "model.pacb")
+    loaded = pacboost.load(tmp_path / "model.pacb")
+    loaded.report(tmp_path / "again.html")
+    if not isinstance(model, FittedForest):  # a forest knows why it has no certificate, a file not
+        assert (tmp_path / "again.html").read_bytes() == first.read_bytes()
+    loaded.report(tmp_path / "rows.html", rows, labels)
+    more = read(tmp_path / "rows.html")
+    shown = {"predicted"} if kind in ("numbers", "forest of numbers") else {"margins", "confusion"}
+    assert shown <= set(more.ids)
+    assert not shown & set(alone.ids)
+    assert first.stat().st_size < 500_000
+    model.report(tmp_path / "rows_again.html", rows, labels)
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_page_has_the_numbers_of_the_model(tmp_path: Path) -> None:
+    model, rows, labels = fitted("held out")
+    text = " ".join(read(model.report(tmp_path / "a.html", rows, labels, title="Loans")).text)
+    value, wrong = model.certificate_.value, int(model.mistakes(rows, labels).sum())
+    assert "Loans" in text
+    assert f"{np.ceil(1000 * value) / 10:g} % of future examples like these." in text.replace(
+        "  ", " "
+    )
+    assert model.certificate_.claim in text
+    assert f"{60 - wrong} of 60 rows are told right" in text
+    assert model.ledger_.digest()[:32] in text
+
+
+def test_rows_of_the_fit_are_called_so(tmp_path: Path) -> None:
+    model, rows, labels = fitted("stumps")
+    fresh = " ".join(read(model.report(tmp_path / "a.html", rows, labels)).text)
+    seen = " ".join(read(model.report(tmp_path / "b.html", X[EARLY], TWO[EARLY])).text)
+    assert "flatters" not in fresh
+    assert "flatters" in seen
+
+
+def test_words_of_strangers_are_words_only(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
+    frame = pandas.DataFrame({evil: X[:, 0], "level": np.where(X[:, 1] > 0, evil, "b")})
+    labels = np.where(X[:, 0] > 0, evil, "good")
+    model = boost(learner="stump", n_rounds=6, certify="holdout", categorical_features=["level"])
+    model.fit(frame[EARLY], labels[EARLY])
+    page = model.report(tmp_path / "a.html", frame[LATE], labels[LATE], title=evil)
+    assert "<script>alert" not in page.read_text()
+    assert "<img" not in page.read_text()
+    assert evil in " ".join(read(page).text)
+    texts = [f"{evil} {k % 2}" for k in range(60)]
+    classes = np.array([evil, "b"])[np.arange(60) % 2]
+    spoken = pacboost.TextBoostClassifier(n_rounds=4, random_state=0).fit(texts, classes)
+    said = spoken.report(tmp_path / "b.html", texts, classes).read_text()
+    assert "<script>alert" not in said
+    assert "<img" not in said
+    assert said.count("<script>") == 1
+
+
+def test_texts_beside_numbers(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"size": X[:, 0], "said": TEXTS, "kind": INTENT})
+    model = pacboost.TextBoostClassifier(n_rounds=9, text_columns=["said"], random_state=0)
+    model.fit(rows[EARLY], TWO[EARLY])
+    text = " ".join(read(model.report(tmp_path / "a.html", rows[LATE], TWO[LATE])).text)
+    hard = int(np.argmin(model.margins(rows[LATE], TWO[LATE])))
+    assert TEXTS[LATE][hard] in text
+    assert f"{rows['size'][LATE].iloc[hard]:.6g}" in text
+    assert "size >" in text
+
+
+def test_a_constant_and_an_empty_vote_have_pages(tmp_path: Path) -> None:
+    corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 2)
+    with pytest.warns(OneClassWarning):
+        one = pacboost.AdaBoostClassifier(random_state=0).fit(X, np.array(["only"] * 240))
+    read(one.report(tmp_path / "a.html", X, np.array(["only"] * 240)))
+    with pytest.warns(NoEdgeWarning):
+        none = pacboost.AdaBoostClassifier(random_state=0).fit(corners, [0, 1, 1, 0] * 2)
+    read(none.report(tmp_path / "b.html", corners, [0, 1, 1, 0] * 2))
+
+
+def test_black_boxes_have_pages(tmp_path: Path) -> None:
+    inner = DecisionTreeClassifier(max_depth=2, random_state=0)
+    model = pacboost.AdaBoostClassifier(inner, n_estimators=5, random_state=0).fit(X, TWO)
+    read(model.report(tmp_path / "a.html", X, TWO))
+
+
+def test_the_strong_classifier_begins_with_its_own_sentence(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = StrongClassifier(epsilon=0.001, random_state=0).fit(X[EARLY], TWO[EARLY])
+    text = " ".join(read(model.report(tmp_path / "a.html", X[LATE], TWO[LATE])).text)
+    assert "0.1 % was not reached" in text
+
+
+def test_what_is_asked_wrongly_is_refused(tmp_path: Path) -> None:
+    model, rows, labels = fitted("stumps")
+    with pytest.raises(DataError, match="X was given without y"):
+        model.report(tmp_path / "a.html", rows)
+    with pytest.raises(DataError, match="y was given without X"):
+        model.report(tmp_path / "a.html", y=labels)
+    with pytest.raises(DataError, match="not among the classes"):
+        model.report(tmp_path / "a.html", rows, ["maybe"] * len(rows))
+    with pytest.raises(FileError, match="cannot be written"):
+        model.report(tmp_path / "nowhere" / "a.html")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="not fitted"):
+        pacboost.AdaBoostClassifier().report(tmp_path / "a.html")
+
+
+@pytest.mark.slow
+def test_the_page_of_adult_is_small(tmp_path: Path) -> None:
+    train, test = (HOME / "adult" / f"{part}.csv.gz" for part in ("train", "test"))
+    if not train.exists():
+        pytest.skip("needs the data set adult; set PACBOOST_DATA to the folder that has it")
+    learned, fresh = (read_csv(path, "income", categories=True) for path in (train, test))
+    for given in ({}, {"booster": "adaboost", "learner": "stump", "n_rounds": 200}):
+        model = boost(certify="holdout", **given).fit(learned.table, learned.labels)
+        page = model.report(tmp_path / "a.html", fresh.table, fresh.labels)
+        read(page)
+        assert page.stat().st_size < 1_000_000
+        assert len(gzip.compress(page.read_bytes())) < 200_000

@@ -1,0 +1,417 @@
+"""Forests: the same for any thread count and order of rows, and as good as scikit-learn's."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.ensemble import RandomForestClassifier as TheirForest
+from sklearn.ensemble import RandomForestRegressor as TheirRegressor
+
+from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.estimators.bagging.classifier import BaggingClassifier
+from pacboost.estimators.forests import fitted
+from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.estimators.inputs import division
+from pacboost.models.file.forest_format import model_bytes
+from pacboost.sources.worlds import BooleanConcept, LabelNoise
+from pacboost.training.bags.bagging import Made
+from tests.bounds.coverage import check_coverage, check_rejected
+from tests.data import real_data
+
+EVERY = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
+DRAWS = ("max_samples", "bootstrap")
+Data = tuple[NDArray[np.float64], NDArray[np.int64]]
+
+
+def noisy(rows: int = 400, classes: int = 2, seed: int = 0) -> Data:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 5))
+    y = np.digitize(X[:, 0] * X[:, 1] + 0.5 * generator.normal(size=rows), [0.0, 0.7])
+    return X, np.minimum(y, classes - 1)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_forest_is_the_same_for_any_thread_count_and_order(kind: Any, classes: int) -> None:
+    X, y = noisy(300, classes)
+    one = kind(20, n_jobs=1, random_state=3).fit(X, y)
+    two = kind(20, n_jobs=2, random_state=3).fit(X, y)
+    order = np.random.default_rng(1).permutation(len(y))
+    shuffled = kind(20, n_jobs=2, random_state=3).fit(X[order], y[order])
+    assert model_bytes(one.model_) == model_bytes(two.model_)
+    assert model_bytes(one.model_) == model_bytes(shuffled.model_)
+    assert model_bytes(one.model_) != model_bytes(kind(20, random_state=4).fit(X, y).model_)
+
+
+def test_error_out_of_bag_is_that_of_scikit_learn() -> None:
+    X, y = load_digits(return_X_y=True)
+    own = RandomForestClassifier(150, oob_score=True, random_state=0).fit(X, y)
+    theirs = TheirForest(150, oob_score=True, random_state=0, n_jobs=2).fit(X, y)
+    error = 1 - theirs.oob_score_
+    noise = math.sqrt(2 * error * (1 - error) / len(y))  # more than two runs on the same rows have
+    assert abs(own.oob_score_ - theirs.oob_score_) < 2 * noise
+    assert own.oob_decision_function_.shape == (len(y), 10)
+    right = own.oob_decision_function_.argmax(axis=1) == y
+    assert own.oob_score_ == pytest.approx(right.mean())
+
+
+@pytest.mark.parametrize(("name", "target"), [("magic_telescope", "class"), ("letter", "class")])
+def test_error_on_real_data_is_that_of_scikit_learn(name: str, target: str) -> None:
+    data = real_data(name, target)
+    X, y = data.table.rows(), np.asarray(data.labels)
+    order = np.random.default_rng(0).permutation(len(y))
+    train, test = order[: len(y) // 2], order[len(y) // 2 :]
+    own = RandomForestClassifier(100, oob_score=True, random_state=0).fit(X[train], y[train])
+    theirs = TheirForest(100, oob_score=True, random_state=0, n_jobs=2).fit(X[train], y[train])
+    errors = [np.mean(model.predict(X[test]) != y[test]) for model in (own, theirs)]
+    chance = math.sqrt(errors[1] * (1 - errors[1]) / test.size)
+    assert errors[0] < 1.02 * errors[1] + chance
+    assert abs(own.oob_score_ - theirs.oob_score_) < 2 * chance
+
+
+def test_regression_out_of_bag_is_that_of_scikit_learn() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    own = RandomForestRegressor(200, oob_score=True, random_state=0).fit(X, y)
+    theirs = TheirRegressor(200, oob_score=True, random_state=0, n_jobs=2).fit(X, y)
+    assert abs(own.oob_score_ - theirs.oob_score_) < 0.03
+    assert own.score(X, y) > 0.9
+
+
+def test_trees_that_see_all_rows_say_what_they_saw() -> None:
+    X, y = noisy(200)
+    numbers = X[:, 2] * 1e6 + 1e8
+    whole = RandomForestRegressor(3, bootstrap=False, max_features=1).fit(X, numbers)
+    assert whole.predict(X) == pytest.approx(numbers, rel=1e-7)
+    assert (ExtraTreesClassifier(3).fit(X, y).predict(X) == y).all()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_warm_start_ends_as_one_longer_fit(classes: int) -> None:
+    X, y = noisy(300, classes)
+    settings: dict[str, Any] = {"oob_score": True, "random_state": 0}
+    long = RandomForestClassifier(25, **settings).fit(X, y)
+    short = RandomForestClassifier(10, warm_start=True, **settings).fit(X, y)
+    short.set_params(n_estimators=25).fit(X, y)
+    assert model_bytes(short.model_) == model_bytes(long.model_)
+    assert np.array_equal(short.oob_decision_function_, long.oob_decision_function_, equal_nan=True)
+    with pytest.raises(ParameterError, match="has 25 trees already"):
+        short.set_params(n_estimators=20).fit(X, y)
+    with pytest.raises(ParameterError, match="have changed"):
+        short.set_params(n_estimators=30).fit(X[:200], y[:200])
+    assert len(short.model_.forest) == 25
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_warm_start_notices_other_data(kind: Any) -> None:
+    X, y = noisy(100)
+    model = kind(5, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="have changed"):
+        model.set_params(n_estimators=8).fit(X, 3 * y)
+    with pytest.raises(ParameterError, match="have changed"):
+        model.fit(X, np.roll(y, 1))
+    with pytest.raises(ParameterError, match="have changed"):
+        model.fit(np.roll(X, 1, axis=0), y)
+    with pytest.raises(ParameterError, match="have changed"):
+        model.fit(X, y, sample_weight=np.arange(1, 101))
+    with pytest.raises(ParameterError, match="have changed"):
+        model.set_params(oob_score=True).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_depth", 3),
+        ("max_features", 1),
+        ("min_samples_leaf", 2),
+        ("min_samples_split", 9),
+        ("min_weight_fraction_leaf", 0.1),
+        ("max_samples", 0.5),
+        ("bootstrap", False),
+    ],
+)
+def test_warm_start_notices_other_limits(name: str, value: Any) -> None:
+    X, y = noisy(100)
+    model = RandomForestClassifier(5, max_samples=0.9, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="draws" if name in DRAWS else f"but {name} changed"):
+        model.set_params(n_estimators=8, **{name: value}).fit(X, y)
+    assert len(model.model_.forest) == 5
+
+
+def test_warm_start_settles_as_one_longer_fit() -> None:
+    X, y = noisy(3000)
+    settings: dict[str, Any] = {"settle": 20, "warm_start": True, "random_state": 0}
+    long = RandomForestClassifier(300, **settings).fit(X, y)
+    made = len(long.model_.forest)
+    short = RandomForestClassifier(made - 5, **settings).fit(X, y)
+    short.set_params(n_estimators=300).fit(X, y)
+    assert len(short.model_.forest) == made
+    assert short.stopped_ == long.stopped_
+    assert model_bytes(short.model_) == model_bytes(long.model_)
+
+
+def test_interrupt_keeps_trees_and_warm_start_goes_on() -> None:
+    X, y = noisy()
+
+    def interrupt(made: Made) -> None:
+        if made.members == 7:
+            raise KeyboardInterrupt
+
+    model = RandomForestClassifier(20, callbacks=[interrupt], random_state=0)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+    assert "7 trees" in caught.value.__notes__[0]
+    assert len(model.model_.forest) == 7
+    model.set_params(callbacks=None, warm_start=True).fit(X, y)
+    whole = RandomForestClassifier(20, random_state=0).fit(X, y)
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+
+
+def test_callback_stops_and_failure_leaves_the_last_fit() -> None:
+    X, y = noisy()
+    model = RandomForestClassifier(50, callbacks=[lambda made: made.members == 5]).fit(X, y)
+    assert len(model.model_.forest) == 5
+    assert model.stopped_ == "a callback stopped it"
+    before = model.model_
+    with pytest.raises(ParameterError):
+        model.set_params(max_bins=1).fit(X, y)
+    assert model.model_ is before
+
+
+def test_settling_stops_early_and_the_certificate_pays() -> None:
+    X, y = noisy(3000)
+    model = RandomForestClassifier(300, settle=20, certify="oob", random_state=0).fit(X, y)
+    made = len(model.model_.forest)
+    assert 20 < made < 300
+    assert "moved by less than its noise" in model.stopped_
+    assert model.out_of_bag_.members_max == 300
+    fixed = RandomForestClassifier(made, certify="oob", random_state=0).fit(X, y)
+    assert model.certificate_.value > fixed.certificate_.value > 1 - model.oob_score_
+    votes = model.predict_proba(X[:50]) * made
+    assert votes == pytest.approx(np.rint(votes))  # every tree has one vote
+
+
+def test_certificates_out_of_bag_cover_the_risk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows are known, so risks are counts; half of the bound holds for the trees themselves.
+
+    Copies of rows are the broken twin: outside its bag, a tree meets rows that it has seen. A fit
+    refuses them.
+    """
+    clean = BooleanConcept(10, lambda X: X[:, :3].sum(axis=1) >= 2)
+    world, every = LabelNoise(clean, 0.1), clean.domain()
+    wrong = (clean.truth(every) < 0).astype(np.int64)  # the class that is not the true one
+
+    def fails_for_trees(model: RandomForestClassifier) -> bool:
+        errors = model.predict_proba(every)[np.arange(len(every)), wrong]
+        return model.certificate_.value / 2 < world.noisy_risk(float(errors.mean()))
+
+    runs, vote, trees, twin = 25, 0, 0, 0
+    for run in range(runs):
+        X, y = world.draw(600, run)
+        model = RandomForestClassifier(30, settle=10, certify="oob", random_state=run).fit(X, y)
+        assert model.certificate_.value < 1
+        vote += model.certificate_.value < world.risk(model.predict)
+        trees += fails_for_trees(model)
+        copies = X.repeat(4, axis=0), y.repeat(4)
+        with pytest.raises(NotCertified, match="they are copies"):
+            model.fit(*copies)
+        with monkeypatch.context() as patch:
+            patch.setattr(division, "refuse_copies", lambda X, y: None)
+            twin += fails_for_trees(model.fit(*copies))
+    check_coverage("forest out of bag, vote", vote, runs, 0.05)
+    check_coverage("forest out of bag, trees", trees, runs, 0.05)
+    check_rejected("forest out of bag, rows copied", twin, runs, 0.05)
+
+
+@pytest.mark.parametrize("rows", [200, 1000, 3000])
+def test_as_many_rows_give_bins_as_in_bagging(rows: int) -> None:
+    X, y = noisy(rows)
+    forest = RandomForestClassifier(3, certify="oob", random_state=0).fit(X, y)
+    bagged = BaggingClassifier(n_estimators=3, certify="oob", random_state=0).fit(X, y)
+    assert forest.out_of_bag_.rows == bagged.out_of_bag_.rows < rows
+
+
+def test_holdout_certifies_what_is_predicted() -> None:
+    X, y = noisy(2000, 3)
+    model = RandomForestClassifier(50, certify="holdout", random_state=0).fit(X, y)
+    assert model.certificate_.size == 400
+    assert model.certificate_.value > 1 - model.score(*noisy(5000, 3, seed=1))
+
+
+def test_certificates_refuse_in_words() -> None:
+    X, y = noisy(12)
+    few = RandomForestClassifier(10, certify="oob", random_state=0).fit(X, y)
+    with pytest.raises(NotCertified, match="too few"):
+        _ = few.certificate_
+    with pytest.raises(NotCertified, match="nothing was certified"):
+        _ = RandomForestClassifier(3).fit(X, y).certificate_
+    with pytest.raises(NotCertified, match="simply right or wrong"):
+        _ = RandomForestRegressor(3).fit(X, y).certificate_
+    with pytest.raises(NotCertified, match="binomial interval"):
+        _ = RandomForestClassifier(3, certify="binomial").fit(*noisy()).certificate_
+    with pytest.raises(ParameterError, match="rows have weights"):
+        few.fit(X, y, sample_weight=np.arange(1, 13))
+    more = RandomForestClassifier(10, certify="oob", warm_start=True, random_state=0)
+    more.fit(*noisy()).set_params(n_estimators=20).fit(*noisy())
+    with pytest.raises(NotCertified, match="10 trees were planned"):
+        _ = more.certificate_
+
+
+def test_weights_stand_for_repeated_rows() -> None:
+    X, y = noisy(120, 3)
+    weights = np.random.default_rng(0).integers(0, 4, size=120)
+    own = RandomForestClassifier(20, oob_score=True, random_state=0)
+    own.fit(X, y, sample_weight=weights)
+    repeated = RandomForestClassifier(20, random_state=0).fit(
+        X.repeat(weights, axis=0), y.repeat(weights)
+    )
+    assert model_bytes(own.model_) == model_bytes(repeated.model_)
+    assert np.isnan(own.oob_decision_function_[weights == 0]).all()
+
+
+@pytest.mark.parametrize("share", [None, 0.9])
+def test_sums_over_bags_of_many_copies_do_not_overflow(share: float | None) -> None:
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(1000, 3)), generator.exponential(size=1000)
+    weights = generator.integers(5, 16, size=1000)  # bags are ten times as large as the sample
+    model = RandomForestRegressor(5, max_depth=1, max_samples=share, random_state=0)
+    own = model_bytes(model.fit(X, y, sample_weight=weights).model_)
+    model.fit(X.repeat(weights, axis=0), y.repeat(weights))
+    assert own == model_bytes(model.model_)
+    assert abs(model.predict(X).mean() - y.mean()) < 0.1
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_depth": 1, "min_samples_leaf": 20}])
+@pytest.mark.parametrize("at_once", [1, 100, fitted.AT_ONCE])
+def test_proximity_is_the_share_of_common_leaves(
+    settings: dict[str, Any], at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = noisy(60, 3)
+    model = RandomForestClassifier(12, random_state=0, **settings).fit(X, y)
+    monkeypatch.setattr(fitted, "AT_ONCE", at_once)
+    leaves = model.apply(X)
+    assert leaves.shape == (60, 12)
+    brute = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
+    assert model.proximity(X) == pytest.approx(brute)
+
+
+def test_proximity_needs_one_table_and_refuses_too_large_a_one() -> None:
+    X, y = noisy(2000)
+    model = RandomForestClassifier(4, max_depth=1, random_state=0).fit(X, y)
+    tracemalloc.start()
+    model.proximity(X)
+    _, peak = tracemalloc.get_traced_memory()
+    assert peak < 1.5 * 2000**2 * 8
+    tracemalloc.stop()
+    many = np.broadcast_to(X[:1], (fitted.ROWS_BESIDE_ONE_ANOTHER + 1, 5))
+    with pytest.raises(DataError, match="at most 20000"):
+        model.proximity(many)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_importances_name_the_features_that_matter(kind: Any) -> None:
+    X, y = noisy(800)
+    model = kind(60, random_state=0).fit(X, y)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert set(np.argsort(model.feature_importances_)[-2:]) == {0, 1}
+    permuted = model.permutation_importances(*noisy(800, seed=5), repeats=2, random_state=0)
+    assert set(np.argsort(permuted.mean)[-2:]) == {0, 1}
+    assert permuted.mean[2:].max() < 0.3 * permuted.mean[:2].min()
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_importances_ask_for_what_is_known_of_rows(kind: Any) -> None:
+    X, y = noisy(50)
+    model = kind(3, random_state=0).fit(X, y)
+    with pytest.raises(DataError, match="the target y is None"):
+        model.permutation_importances(X, None)
+    with pytest.raises(DataError, match="X has 50 rows but y has 40"):
+        model.permutation_importances(X, y[:40])
+
+
+def test_missing_values_go_to_the_better_side() -> None:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(500, 3))
+    y = (X[:, 0] > 0).astype(np.int64)
+    X[:, 1] = np.where(y == 1, np.nan, X[:, 1])  # what is missing tells the class
+    X[:, 0] = generator.normal(size=500)
+    model = RandomForestClassifier(30, random_state=0).fit(X[:250], y[:250])
+    assert model.score(X[250:], y[250:]) == 1.0
+
+
+def test_frames_with_categories() -> None:
+    X, _ = noisy(200)
+    frame = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "up", "down")})
+    labels = np.where((X[:, 1] > 0) ^ (X[:, 0] > 0), "yes", "no")
+    model = RandomForestClassifier(20, random_state=0).fit(frame, labels)
+    assert (model.predict(frame) == labels).mean() > 0.95
+    assert list(model.feature_names_in_) == ["a", "b"]
+
+
+def test_one_class_is_warned_of() -> None:
+    X, _ = noisy(20)
+    with pytest.warns(OneClassWarning):
+        model = RandomForestClassifier(3).fit(X, np.zeros(20))
+    assert model.predict_proba(X).tolist() == [[1.0]] * 20
+
+
+def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    RandomForestClassifier(5, verbose=True, oob_score=True).fit(*noisy())
+    assert "5/5" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"n_estimators": 0}, "n_estimators is 0"),
+        ({"max_features": "some"}, "max_features is 'some'"),
+        ({"max_features": 1.5}, "max_features is 1.5"),
+        ({"max_depth": 0}, "max_depth is 0"),
+        ({"min_samples_leaf": 0.0}, "min_samples_leaf is 0.0"),
+        ({"min_weight_fraction_leaf": 0.7}, "must lie in"),
+        ({"max_samples": 2.0}, "max_samples is 2.0"),
+        ({"max_samples": 5000}, "there are 400 rows"),
+        ({"max_bins": 256}, "max_bins is 256"),
+        ({"bootstrap": False, "oob_score": True}, "every bag holds all rows"),
+        ({"bootstrap": False, "settle": 10}, "every bag holds all rows"),
+        ({"settle": 0}, "settle is 0"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
+        ({"certify": "train"}, "certify is 'train'"),
+        ({"class_weight": {0: -1.0, 1: 1.0}}, "class_weight"),
+    ],
+)
+def test_bad_parameters_are_named(settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ParameterError, match=complaint):
+        RandomForestClassifier(**settings).fit(*noisy())
+
+
+def test_several_labels_are_refused() -> None:
+    X, y = noisy(50)
+    with pytest.raises(ValueError, match="one forest for each label"):
+        RandomForestClassifier(3).fit(X, np.column_stack([y, 1 - y]))
+
+
+@pytest.mark.parametrize("certify", ["oob", "holdout"])
+def test_levels_come_from_rows_that_certify_nothing(certify: str) -> None:
+    """A level that one row alone has would give the row away; new rows have levels of their own."""
+    rare = np.random.default_rng(0).random(300) < 0.1
+    X = pd.DataFrame({"c": np.where(rare, [f"z{i}" for i in range(300)], "a")})
+    model = RandomForestClassifier(5, certify=certify, random_state=0).fit(X, rare.astype(int))
+    everything = RandomForestClassifier(5).fit(X, rare.astype(int))
+    assert set(model.levels_.columns[0]) < set(everything.levels_.columns[0])
+
+
+def test_going_on_with_another_certificate_is_refused() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = RandomForestClassifier(5, certify="oob", warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="certify, holdout or delta"):
+        model.set_params(certify="first_order").fit(X, y)
+    with pytest.raises(ParameterError, match="certify, holdout or delta"):
+        model.set_params(certify="oob", delta=0.1).fit(X, y)

@@ -1,0 +1,104 @@
+"""Sizes and times as people write them, and the arithmetic of the memory promise."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from pacboost.errors import ParameterError
+from pacboost.estimators.inputs.limits import (
+    RESERVE,
+    USUAL,
+    read_seconds,
+    read_size,
+    resident,
+    row_bytes,
+    rows_in,
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [
+        (None, None),
+        (7, 7),
+        ("2GB", 2 * 10**9),
+        ("2 gb", 2 * 10**9),
+        (" .5MB ", 500_000),
+        ("1e3KB", 10**6),
+        ("3GiB", 3 * 2**30),
+        (1e9, 10**9),
+    ],
+)
+def test_sizes(given: Any, size: int | None) -> None:
+    assert read_size("memory", given) == size
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [(None, None), (60, 60.0), ("60s", 60.0), ("2m", 120.0), ("1.5 h", 5400.0), ("3min", 180.0)],
+)
+def test_times(given: Any, seconds: float | None) -> None:
+    assert read_seconds("time_limit", given) == seconds
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "GB", "-1GB", "0", 0, -5, "2XB", "1 000 MB", "1e999GB", True, [2], "inf", "nan"]
+)
+def test_sizes_that_are_refused(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match=r"memory is .*; it may be '2GB', '500MB'"):
+        read_size("memory", wrong)
+
+
+@pytest.mark.parametrize("wrong", ["soon", "5d", 0, "-1s", "1e999"])
+def test_times_that_are_refused(wrong: Any) -> None:
+    with pytest.raises(ParameterError, match=r"time_limit is .*; it may be '60s'"):
+        read_seconds("time_limit", wrong)
+
+
+def test_a_process_knows_what_it_holds() -> None:
+    before = resident()
+    assert 10**7 < before < 10**11
+    held = bytearray(200_000_000)
+    held[::4096] = b"x" * len(held[::4096])
+    if sys.platform == "linux":
+        assert resident() - before > 150_000_000
+
+
+def taken(blocks: int, held: int = 0) -> int:
+    return max(held, USUAL) + RESERVE + blocks + 2**21 * 12
+
+
+@pytest.mark.parametrize("columns", [1, 30, 2000])
+@pytest.mark.parametrize("outputs", [1, 7])
+@pytest.mark.parametrize("codes", [True, False])
+def test_so_many_rows_fit_and_no_more(columns: int, outputs: int, codes: bool) -> None:
+    blocks, limit = 123_456_789, 3 * 10**9
+    rows = rows_in(limit, columns, outputs, blocks, codes=codes)
+    each = row_bytes(columns, outputs, codes=codes)
+    assert taken(blocks) + rows * each <= limit
+    assert taken(blocks) + (rows + 1) * each > limit
+
+
+def test_what_a_row_takes() -> None:
+    codes, raw = (row_bytes(10, 1, codes=codes) for codes in (True, False))
+    assert codes >= 2 * 10 * 2  # its codes twice, and twice a sample
+    assert raw >= 2 * 10 * 8
+    assert row_bytes(10, 5, codes=True) > codes
+    assert row_bytes(20, 1, codes=True) == codes + 2 * 2 * 10
+
+
+def test_a_process_that_holds_more_leaves_less() -> None:
+    few = rows_in(2 * 10**9, 10, 1, 0, codes=True, held=10**9)
+    many = rows_in(2 * 10**9, 10, 1, 0, codes=True, held=0)
+    same = rows_in(2 * 10**9, 10, 1, 0, codes=True, held=USUAL)
+    assert few < many == same
+
+
+def test_too_little_memory_says_how_much_would_do() -> None:
+    with pytest.raises(ParameterError, match="no room is left for a sample") as caught:
+        rows_in(400 * 10**6, 10, 1, 50 * 10**6, codes=True)
+    enough = int(str(caught.value).split("Allow at least ")[1].split(" MB")[0].replace(",", ""))
+    assert rows_in(enough * 10**6, 10, 1, 50 * 10**6, codes=True) >= 2000

@@ -1,0 +1,136 @@
+"""RectangleClassifier: scikit-learn's checks, its certificate on known boxes, and its refusals."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.stats import binom
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pacboost.bounds import rectangle
+from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.estimators.single_rules.rectangle import RectangleClassifier
+from pacboost.sources.worlds import Boxes, LabelNoise
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+every_check: Decorator = parametrize_with_checks([RectangleClassifier()])
+WORLD = Boxes((0.2, 0.1), (0.7, 0.8))
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
+@every_check
+def test_passes_scikit_learns_own_check(
+    estimator: RectangleClassifier, check: Callable[[RectangleClassifier], None]
+) -> None:
+    check(estimator)
+
+
+def test_the_sharp_bound_is_certified() -> None:
+    model = RectangleClassifier(delta=0.1).fit(*WORLD.draw(300, 0))
+    certificate = model.certificate_
+    assert certificate.value == rectangle.sharp(300, 0.1, 2) < rectangle.strip(300, 0.1, 2)
+    assert (certificate.size, certificate.delta) == (300, 0.1)
+    assert certificate.value == rectangle.sharp(**certificate.inputs)  # type: ignore[arg-type]
+
+
+def test_the_certificate_holds_as_often_as_it_says_and_a_careless_one_does_not() -> None:
+    """Exact risks; the twin takes the box for one chosen before the rows came."""
+    runs, m, delta = 1000, 100, 0.05
+    generator = np.random.default_rng(4)
+    bound, twin = rectangle.sharp(m, delta, 2), 1 - 0.05 ** (1 / m)
+    risks = []
+    for _ in range(runs):
+        model = RectangleClassifier(delta).fit(*WORLD.draw(m, generator))
+        assert model.certificate_.value == bound
+        risks.append(WORLD.box_risk(model.lower_, model.upper_))
+    allowed = binom.isf(1e-4, runs, delta)
+    violations = int((np.array(risks) > bound).sum())
+    assert 0 < violations <= allowed < (np.array(risks) > twin).sum()
+
+
+def test_noise_still_fits_but_is_not_certified() -> None:
+    X, y = LabelNoise(WORLD, 0.1).draw(200, 0)
+    model = RectangleClassifier().fit(X, y)
+    assert not model.consistent_
+    assert model.mistakes_ == int((model.predict(X) != y).sum()) > 0
+    assert (model.predict(X)[y > 0] == 1).all()
+    with pytest.raises(NotCertified, match=r"labels do not come from a\s+box"):
+        _ = model.certificate_
+
+
+def test_one_class_is_constant_and_not_certified() -> None:
+    X = np.arange(6.0)[:, None]
+    with pytest.warns(OneClassWarning, match="one class only"):
+        model = RectangleClassifier().fit(X, ["in"] * 6)
+    assert model.predict([[99.0]]).tolist() == ["in"]
+    with pytest.raises(NotCertified, match="both classes"):
+        _ = model.certificate_
+
+
+def test_second_class_is_inside_whatever_its_name() -> None:
+    X, y = WORLD.draw(100, 1)
+    model = RectangleClassifier().fit(X, np.where(y > 0, "yes", "no"))
+    assert np.array_equal(model.predict(X) == "yes", y > 0)
+    assert np.array_equal(model.decision_function(X) > 0, y > 0)
+    assert "→ yes, else no" in model.hypothesis_
+
+
+def test_names_of_frames_are_used() -> None:
+    X, y = WORLD.draw(50, 1)
+    model = RectangleClassifier().fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    assert "≤ a ≤" in model.hypothesis_
+    assert "≤ b ≤" in model.hypothesis_
+
+
+def test_pickle() -> None:
+    X, y = WORLD.draw(50, 1)
+    model = RectangleClassifier().fit(X, y)
+    back = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(back.decision_function(X), model.decision_function(X))
+    assert back.certificate_ == model.certificate_
+
+
+def test_a_failed_fit_leaves_the_last_one() -> None:
+    X, y = WORLD.draw(50, 1)
+    model = RectangleClassifier().fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(DataError):
+        model.fit(np.full((4, 7), np.nan), [0, 1, 0, 1])
+    assert np.array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "complaint"),
+    [
+        ([[1.0], [np.nan]], [0, 1], "column x0 holds NaN in row 1.*Fill"),
+        ([[1.0], [np.inf]], [0, 1], "holds inf in row 1"),
+        ([[1.0], [2.0], [3.0]], [0, 1, 2], "Only binary classification.*3 classes"),
+        ([[1.0], [2.0]], [0, 1, 1], "X has 2 rows but y has 3"),
+        (sparse.csr_array(np.eye(2)), [0, 1], r"X is sparse.*toarray"),
+    ],
+)
+def test_bad_rows_are_refused(X: Any, y: Any, complaint: str) -> None:
+    with pytest.raises(DataError, match=complaint):
+        RectangleClassifier().fit(X, y)
+
+
+@pytest.mark.parametrize("delta", [0, 1, -0.1, "0.05", True])
+def test_bad_delta_is_refused(delta: Any) -> None:
+    with pytest.raises(ParameterError, match=r"delta is .*strictly between 0 and 1"):
+        RectangleClassifier(delta).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_unfitted() -> None:
+    model = RectangleClassifier()
+    with pytest.raises(NotFittedError):
+        model.predict([[1.0]])
+    for name in ("certificate_", "consistent_", "hypothesis_"):
+        with pytest.raises(AttributeError, match=f"{name} is there after fit"):
+            getattr(model, name)

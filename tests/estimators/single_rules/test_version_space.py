@@ -1,0 +1,223 @@
+"""VersionSpaceClassifier: scikit-learn's checks, exhaustion, both certificates, refusals."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pacboost.bounds import finite
+from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.estimators.single_rules.version_space import VersionSpaceClassifier
+from pacboost.learners.version_space import Band
+from pacboost.numerics.binomial import binomial_upper
+from pacboost.sources.worlds import BooleanConcept, Intervals, LabelNoise, Rows
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+every_check: Decorator = parametrize_with_checks(
+    [VersionSpaceClassifier(), VersionSpaceClassifier("intervals")]
+)
+
+
+def two_literals(X: Rows) -> NDArray[np.bool_]:
+    return np.asarray((X[:, 0] == 1) & (X[:, 2] == 0))
+
+
+WORLD = BooleanConcept(5, two_literals)
+GRID = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
+@every_check
+def test_passes_scikit_learns_own_check(
+    estimator: VersionSpaceClassifier, check: Callable[[VersionSpaceClassifier], None]
+) -> None:
+    check(estimator)
+
+
+def test_enough_rows_leave_the_concept_alone() -> None:
+    model = VersionSpaceClassifier("conjunctions").fit(*WORLD.draw(300, 0))
+    assert model.hypothesis_ == "x0 and not x2 → 1, else -1"
+    assert model.version_space_size_ == 1
+    assert model.consistent_
+    assert model.log_size_ == pytest.approx(math.log(3**5 + 1))
+    assert WORLD.risk(model.predict) == 0.0
+
+
+def test_the_version_space_shrinks_as_rows_come() -> None:
+    X, y = WORLD.draw(100, 3)
+    model = VersionSpaceClassifier("conjunctions")
+    sizes = [model.fit(X[:n], y[:n]).version_space_size_ or 0 for n in (10, 20, 40, 80, 100)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[-1] == 1
+
+
+def test_exhaustion_is_the_union_bound() -> None:
+    model = VersionSpaceClassifier("conjunctions").fit(*WORLD.draw(200, 0))
+    expected = (3**5 + 1) * math.exp(-0.05 * 200)
+    assert model.epsilon_exhausted(0.05) == pytest.approx(expected)
+    assert model.epsilon_exhausted(0.05) >= expected * (1 - 1e-12)
+    assert model.epsilon_exhausted(0.001) == 1
+    epsilon = model.exhausted_to(0.05)
+    assert epsilon == finite.consistent(200, 0.05, model.log_size_) == model.exhausted_to()
+    # The textbook's exponential is a little above the exact power that epsilon comes from.
+    assert 0.05 < model.epsilon_exhausted(epsilon) < 0.08
+
+
+def test_consistent_certificate_is_recomputed_from_its_inputs() -> None:
+    model = VersionSpaceClassifier("conjunctions").fit(*WORLD.draw(200, 0))
+    certificate = model.certificate_
+    assert certificate.value == pytest.approx(finite.consistent(200, 0.05, model.log_size_))
+    assert certificate.value == finite.occam(**certificate.inputs)  # type: ignore[arg-type]
+
+
+def test_agnostic_certificate_counts_mistakes() -> None:
+    X, y = LabelNoise(WORLD, 0.1).draw(400, 0)
+    model = VersionSpaceClassifier("conjunctions", delta=0.01).fit(X, y)
+    assert not model.consistent_
+    assert model.version_space_size_ == 0
+    assert model.mistakes_ == int((model.predict(X) != y).sum())
+    expected = finite.agnostic(model.mistakes_, 400, 0.01, model.log_size_)
+    assert model.certificate_.value == pytest.approx(expected)
+
+
+def test_certificates_hold_where_labels_are_coins_and_careless_ones_do_not() -> None:
+    """Every risk is 1/2. Forgetting that the class was searched, or δ, fails far too often."""
+    runs, m, delta = 300, 60, 0.05
+    world = LabelNoise(BooleanConcept(4, two_literals), 0.5)
+    generator = np.random.default_rng(1)
+    violated = {"certificate": 0, "no union": 0, "training error": 0}
+    for _ in range(runs):
+        model = VersionSpaceClassifier("conjunctions", delta).fit(*world.draw(m, generator))
+        assert world.risk(model.predict) == 0.5
+        k = model.mistakes_
+        violated["certificate"] += model.certificate_.value < 0.5
+        violated["no union"] += binomial_upper(k, m, -math.log(delta)) < 0.5
+        violated["training error"] += k / m < 0.5
+    allowed = binom.isf(1e-4, runs, delta)
+    assert violated["certificate"] <= allowed
+    assert violated["no union"] > allowed
+    assert violated["training error"] > allowed
+
+
+def test_consistent_certificates_hold_on_thresholds_with_exact_risk() -> None:
+    world = Intervals(((0.25, 0.75),))
+    generator = np.random.default_rng(2)
+    grid = np.arange(1, 64) / 64
+    runs, violated = 300, 0
+    for _ in range(runs):
+        X, y = world.draw(50, generator)
+        model = VersionSpaceClassifier("intervals", grid=grid).fit(X, y)
+        assert model.consistent_
+        assert isinstance(model.rule_, Band)
+        risk = world.interval_risk(model.rule_.low, model.rule_.high)
+        violated += model.certificate_.value < risk
+    assert violated <= binom.isf(1e-4, runs, 0.05)
+
+
+@pytest.mark.parametrize("name", ["thresholds", "intervals"])
+def test_one_named_feature(name: str) -> None:
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame(generator.random((200, 3)), columns=["a", "b", "c"])
+    y = (frame["b"] > 0.5).to_numpy()
+    model = VersionSpaceClassifier(name, grid=GRID, feature="b").fit(frame, y)
+    assert model.hypothesis_ == "b > 0.5 → True, else False"
+    by_number = VersionSpaceClassifier(name, grid=GRID, feature=1).fit(frame, y)
+    assert by_number.hypothesis_ == model.hypothesis_
+    size = 2 + 18 if name == "thresholds" else 2 + 54
+    assert model.log_size_ == pytest.approx(math.log(size))
+    each = VersionSpaceClassifier(name, grid=GRID).fit(frame, y)
+    assert each.log_size_ == pytest.approx(math.log(2 + 3 * (size - 2)))
+
+
+def above_third(X: Rows) -> NDArray[np.bool_]:
+    return np.asarray(X[:, 0] > 1 / 3)
+
+
+def above_half(X: Rows) -> NDArray[np.bool_]:
+    return np.asarray(X[:, 0] > 1 / 2)
+
+
+def test_functions_of_ones_own() -> None:
+    X, y = Intervals(((0.5, 1.0),)).draw(100, 0)
+    model = VersionSpaceClassifier([above_third, above_half]).fit(X, y)
+    assert (model.hypothesis_, model.version_space_size_) == ("above_half", 1)
+    assert model.log_size_ == pytest.approx(math.log(2))
+    assert np.array_equal(model.predict(X), y)
+    assert clone(model).fit(X, y).hypothesis_ == "above_half"
+
+
+@pytest.mark.parametrize("name", ["conjunctions", "disjunctions", "thresholds", "intervals"])
+def test_pickle(name: str) -> None:
+    X, y = WORLD.draw(60, 1)
+    model = VersionSpaceClassifier(name).fit(X, y)
+    back = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(back.predict(X), model.predict(X))
+    assert back.certificate_ == model.certificate_
+
+
+def test_one_class_is_constant_and_not_certified() -> None:
+    with pytest.warns(OneClassWarning, match="one class only"):
+        model = VersionSpaceClassifier().fit(np.arange(6.0)[:, None], [3] * 6)
+    assert model.predict([[-9.0], [9.0]]).tolist() == [3, 3]
+    with pytest.raises(NotCertified, match="both classes"):
+        _ = model.certificate_
+
+
+def test_a_third_value_is_refused_in_fit_and_later() -> None:
+    X, y = WORLD.draw(60, 1)
+    model = VersionSpaceClassifier("disjunctions").fit(X, y)
+    with pytest.raises(DataError, match=r"column 1 holds 2 in row 0; in fit it held only 0 and 1"):
+        model.predict([[0, 2, 0, 0, 0]])
+    with pytest.raises(DataError, match="more than two values"):
+        model.fit(X + np.arange(60)[:, None], y)
+    assert np.array_equal(model.fit(X[:, :1] * 0, y).predict([[0.0], [1.0]]).shape, (2,))
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"hypotheses": "boxes"}, "hypotheses is 'boxes'; it may be conjunctions"),
+        ({"hypotheses": []}, "or a list of functions"),
+        ({"hypotheses": [1, 2]}, "or a list of functions"),
+        ({"hypotheses": "conjunctions", "grid": [1]}, "for thresholds and intervals only"),
+        ({"hypotheses": [above_half], "feature": 0}, "for thresholds and intervals only"),
+        ({"grid": []}, "list of numbers"),
+        ({"grid": [[1.0]]}, "list of numbers"),
+        ({"grid": ["a"]}, "list of numbers"),
+        ({"grid": [0.0, math.nan]}, "finite"),
+        ({"feature": 2}, "number from 0 to 1, or the name"),
+        ({"feature": True}, "feature is True"),
+        ({"feature": "b"}, "feature is 'b'"),
+        ({"delta": 1.0}, "delta is 1.0"),
+    ],
+)
+def test_bad_parameters_are_refused(options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ParameterError, match=complaint):
+        VersionSpaceClassifier(**options).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+
+
+def test_epsilon_outside_its_range_is_refused() -> None:
+    model = VersionSpaceClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ParameterError, match="epsilon is 0"):
+        model.epsilon_exhausted(0)
+
+
+def test_unfitted() -> None:
+    model = VersionSpaceClassifier()
+    with pytest.raises(NotFittedError):
+        model.predict([[1.0]])
+    with pytest.raises(AttributeError, match="epsilon_exhausted is there after fit"):
+        model.epsilon_exhausted(0.1)
+    with pytest.raises(AttributeError, match="exhausted_to is there after fit"):
+        model.exhausted_to()

@@ -1,0 +1,142 @@
+"""What StrongClassifier certifies holds on worlds with known risk; its broken twins fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost import BoostClassifier
+from pacboost.bounds import holdout
+from pacboost.estimators.strong.classifier import StrongClassifier
+from pacboost.estimators.strong.reading import Reading
+from pacboost.estimators.strong.row_roles import Parts, by_chance
+from pacboost.estimators.strong.search import Promise
+from pacboost.questions import plan
+from pacboost.sources.worlds import BooleanConcept, LabelNoise
+from tests.bounds.coverage import check_coverage, check_rejected
+
+CLEAN = BooleanConcept(6, lambda X: X[:, :3].sum(axis=1) >= 2)
+WORLD = LabelNoise(CLEAN, 0.1)
+"""A majority of three bits among six, one label in ten flipped: every risk is a count."""
+
+
+def fitted(
+    seed: int, epsilon: float | None, delta: float, rows: int = 200, rounds: int = 4
+) -> tuple[StrongClassifier, float]:
+    """Fit on a draw, and give the true risk; ties are wrong there and in the certificate."""
+    X, y = WORLD.draw(rows, seed)
+    model = StrongClassifier(epsilon, delta, n_rounds=rounds, random_state=seed, n_jobs=1)
+    model.fit(X, y)
+    return model, float(WORLD.risk(model.decision_function))
+
+
+def count(
+    epsilon: float | None, delta: float, runs: int, rows: int, rounds: int
+) -> tuple[int, int, int]:
+    """Count violations, runs with two looks, and runs in which epsilon was reached."""
+    violations = looked_twice = reached = 0
+    for seed in range(runs):
+        model, risk = fitted(seed, epsilon, delta, rows, rounds)
+        violations += model.certificate_.value < risk
+        looked_twice += model.certificate_.inputs["models"] == 2
+        reached += bool(model.verdict_.reached)
+    return violations, looked_twice, reached
+
+
+def test_certificates_cover_with_one_look_and_with_two() -> None:
+    runs, delta = 60, 0.2
+    violations, looked_twice, reached = count(0.2, delta, runs, 200, 4)
+    check_coverage("strong classifier, epsilon 0.2", violations, runs, delta)
+    assert 0 < looked_twice < runs
+    assert 0 < reached < runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [None, 0.15, 0.2, 0.3])
+@pytest.mark.parametrize("delta", [0.02, 0.1, 0.3])
+def test_certificates_cover_over_hundreds_of_runs(epsilon: float | None, delta: float) -> None:
+    runs = 300
+    violations, _, _ = count(epsilon, delta, runs, 400, 10)
+    check_coverage(f"strong classifier, epsilon {epsilon}", violations, runs, delta)
+
+
+def coin(seed: int, rows: int) -> tuple[Any, Any]:
+    """Labels by the toss of a coin: whatever is learned, its risk is 1/2."""
+    generator = np.random.default_rng(seed)
+    return generator.normal(size=(rows, 3)), generator.integers(2, size=rows)
+
+
+def test_stopping_early_on_the_certifying_rows_is_rejected() -> None:
+    """The twin keeps the round that errs least on them, as early stopping does."""
+    runs, delta, apart, violations = 40, 0.2, 100, 0
+    for seed in range(runs):
+        X, y = coin(seed, 100 + apart)
+        twin = BoostClassifier(
+            n_rounds=40, shrinkage=1.0, max_leaves=4, eval_metric="error",
+            n_iter_no_change=40, n_jobs=1, random_state=0,
+        )  # fmt: skip
+        twin.fit(X[:100], y[:100], X_val=X[100:], y_val=y[100:])
+        wrong = int(twin.mistakes(X[100:], y[100:]).sum())
+        violations += holdout.certificate(wrong, apart, delta).value < 0.5
+    check_rejected("strong classifier, early stopping on certifying rows", violations, runs, delta)
+
+
+class WatchesByThem(StrongClassifier):
+    """The twin whose certifying rows are those that watch."""
+
+    def _set_apart(self, reading: Reading, rows: int, seed: int) -> tuple[Parts, Promise, str]:
+        parts, promise, why = super()._set_apart(reading, rows, seed)
+        return Parts(parts.known, parts.certify, parts.certify), promise, why
+
+
+def test_watching_by_the_certifying_rows_is_rejected() -> None:
+    runs, delta, violations = 15, 0.2, 0
+    for seed in range(runs):
+        model = WatchesByThem(delta=delta, n_rounds=30, random_state=seed, n_jobs=1)
+        violations += model.fit(*coin(seed, 200)).certificate_.value < 0.5
+    check_rejected("strong classifier, certifying rows watch", violations, runs, delta)
+
+
+def test_a_second_look_has_to_be_paid_for() -> None:
+    """Of two classifiers of equal risk the better looking one is kept, at delta/2 each."""
+    generator = np.random.default_rng(0)
+    runs, rows, delta, risk = 4000, 200, 0.1, 0.1
+    mistakes = generator.binomial(rows, risk, size=(runs, 2)).min(axis=1)
+    for looks, check in ((2, check_coverage), (1, check_rejected)):
+        bounds = {k: holdout.clopper_pearson(int(k), rows, delta, looks) for k in set(mistakes)}
+        violations = sum(bounds[k] < risk for k in mistakes)
+        check(f"the better of two looks, each at delta/{looks}", violations, runs, delta)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.05, 0.05), (0.1, 0.01)])
+def test_epsilon_is_reached_where_the_planner_says_so(epsilon: float, delta: float) -> None:
+    """Rows for a certificate at an error of epsilon/2, and a concept that is learned exactly."""
+    needed = plan.holdout(epsilon=epsilon, delta=delta / 2, error=epsilon / 2).examples
+    assert needed is not None
+    apart = holdout.examples_for_clopper_pearson(epsilon, delta / 2, epsilon / 2)
+    rows = 5 * needed
+    for seed in range(3):
+        X, y = CLEAN.draw(rows, seed)
+        model = StrongClassifier(epsilon, delta, random_state=seed, n_jobs=1).fit(X, y)
+        assert model.verdict_.reached
+        assert model.parts_["certify"] == apart <= needed
+        assert CLEAN.risk(model.decision_function) <= epsilon
+
+
+def test_certifying_rows_change_nothing_that_is_learned() -> None:
+    """Other labels and other features in them leave the classifier as it is."""
+    X, y = WORLD.draw(300, 5)
+    models = []
+    for changed in (False, True):
+        other_X, other_y = X.copy(), y.copy()
+        if changed:
+            seed = int(np.random.RandomState(7).randint(2**31))
+            apart = by_chance(300, None, 0.05, seed).certify
+            other_X[apart], other_y[apart] = 99.0 - X[apart], -y[apart]
+        models.append(StrongClassifier(n_rounds=6, random_state=7).fit(other_X, other_y))
+    first, second = models
+    domain = CLEAN.domain()
+    assert np.array_equal(first.decision_function(domain), second.decision_function(domain))
+    assert first.certificate_.value != second.certificate_.value

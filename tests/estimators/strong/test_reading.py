@@ -1,0 +1,170 @@
+"""Whatever rows come in: frames, files, sparse matrices and mixed tables give the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from pacboost import FilterBoostClassifier, TextBoostClassifier
+from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.estimators.strong import reading
+from pacboost.estimators.strong.classifier import StrongClassifier
+from tests.worlds import noisy
+
+X, Y = noisy(300, 3, seed=1, noise=0.1)
+CITIES = np.array(["Rome", "Bern", "Oslo"])[np.arange(300) % 3]
+FRAME = pd.DataFrame(
+    {
+        "a": X[:, 0],
+        "b": X[:, 1],
+        "c": X[:, 2],
+        "city": CITIES,
+        "label": np.where(Y > 0, "yes", "no"),
+    }
+)
+SAID = [
+    f"please {'block my card' if sign > 0 else 'top me up'} number {i}" for i, sign in enumerate(Y)
+]
+
+
+def strong(**more: Any) -> StrongClassifier:
+    return StrongClassifier(n_rounds=8, random_state=0, **more)
+
+
+@pytest.mark.parametrize("make", [lambda f: f, pl.from_pandas, pa.Table.from_pandas])
+def test_frames_name_the_column_of_labels(make: Callable[[Any], Any]) -> None:
+    apart = strong().fit(FRAME.drop(columns="label"), FRAME["label"])
+    named = strong().fit(make(FRAME), "label")
+    assert named.feature_names_in_.tolist() == ["a", "b", "c", "city"]
+    assert named.certificate_ == apart.certificate_
+    assert np.array_equal(named.predict(make(FRAME)), apart.predict(FRAME.drop(columns="label")))
+
+
+def test_a_file_is_read_as_its_frame(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    FRAME.to_csv(path, index=False)
+    model = strong().fit(path, "label")
+    assert model.certificate_ == strong().fit(FRAME, "label").certificate_
+    assert model.predict(FRAME).shape == (300,)
+    assert strong().fit(str(path), "label").sentence_ == model.sentence_
+
+
+def test_a_large_file_is_drawn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.csv"
+    FRAME.drop(columns="city").to_csv(path, index=False)
+    monkeypatch.setattr(reading, "LARGE_FILE", 1000)
+    model = strong().fit(path, "label")
+    assert isinstance(model.estimator_, FilterBoostClassifier)
+    assert 0 < model.certificate_.size < 100
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.predict(FRAME[["a", "b", "c"]]).shape == (300,)
+
+
+def test_sparse_rows_are_those_of_the_dense_matrix() -> None:
+    rows = np.where(np.abs(X) < 0.5, 0.0, X)
+    dense = strong().fit(rows, Y)
+    for kind in (sparse.csr_matrix, sparse.csc_array):
+        model = strong().fit(kind(rows), Y)
+        assert model.certificate_ == dense.certificate_
+        assert np.array_equal(model.decision_function(kind(rows)), dense.decision_function(rows))
+
+
+def test_missing_values_are_welcome() -> None:
+    rows = X.copy()
+    rows[::7, 0] = np.nan
+    assert strong().fit(rows, Y).predict(rows).shape == (300,)
+
+
+@pytest.mark.parametrize("make", [lambda f: f, pl.from_pandas])
+def test_columns_that_read_like_sentences_are_texts(make: Callable[[Any], Any]) -> None:
+    frame = make(FRAME.assign(said=SAID))
+    model = strong().fit(frame, "label")
+    assert isinstance(model.estimator_, TextBoostClassifier)
+    assert model.choice_ == "lists of words by LogitBoost, because 'said' holds texts"
+    assert (model.predict(frame) == FRAME["label"].to_numpy()).mean() > 0.9
+
+
+def test_text_columns_can_be_named_or_denied(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"said": ["lost card", "top up"] * 30, "label": ["card", "top"] * 30})
+    named = strong(text_columns=["said"]).fit(frame, "label")
+    assert isinstance(named.estimator_, TextBoostClassifier)
+    assert not isinstance(strong().fit(frame, "label").estimator_, TextBoostClassifier)
+    path = tmp_path / "said.csv"
+    frame.to_csv(path, index=False)
+    from_file = strong(text_columns=["said"]).fit(path, "label")
+    assert from_file.predict(frame).tolist() == frame["label"].tolist()
+
+
+def test_a_series_of_texts_is_a_list_of_texts() -> None:
+    for texts in (pd.Series(SAID), pl.Series(SAID), np.array(SAID), tuple(SAID)):
+        assert isinstance(strong().fit(texts, Y).estimator_, TextBoostClassifier)
+
+
+def test_which_columns_are_texts_is_not_seen_from_certifying_rows() -> None:
+    seed = int(np.random.RandomState(0).randint(2**31))
+    apart = np.random.default_rng(seed).permutation(300)[:60]
+    cells = np.array(["short"] * 300, dtype=object)
+    cells[apart] = [SAID[i] for i in apart]
+    model = strong().fit(FRAME.assign(said=cells), "label")
+    assert not isinstance(model.estimator_, TextBoostClassifier)
+    assert model.estimator_.levels_.columns[4] == ("short",)
+
+
+def test_groups_are_set_apart_as_a_whole() -> None:
+    groups = np.arange(300) // 5
+    model = strong().fit(X, Y, groups=groups)
+    assert model.parts_ == {"learn": 215, "watch": 25, "certify": 60}
+    assert model.certificate_.bound == "dependent.group_bets"
+    assert model.certificate_.size == 12
+    assert "on average over groups" in model.sentence_
+    by_name = strong().fit(FRAME.assign(patient=groups), "label", groups="patient")
+    assert by_name.certificate_.size == 12
+    assert "patient" not in by_name.feature_names_in_
+
+
+def test_too_few_groups_certify_nothing() -> None:
+    model = strong().fit(X, Y, groups=np.arange(300) % 7)
+    assert "7 groups are too few to set any apart" in model.sentence_
+
+
+def test_the_latest_rows_certify() -> None:
+    times = np.random.default_rng(0).permutation(300)
+    latest = times >= 240
+    model = strong(delta=0.1).fit(X, Y, time=times)
+    assert model.certificate_.bound == "dependent.ordered_mixture"
+    assert model.certificate_.inputs["k"] == int(model.mistakes(X[latest], Y[latest]).sum())
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(times, unit="D")
+    for column in (days, days.strftime("%Y-%m-%d")):
+        dated = strong(delta=0.1).fit(FRAME.assign(day=column), "label", time="day")
+        assert dated.certificate_.size == 60
+        assert "day" not in dated.feature_names_in_
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "complaint"),
+    [
+        (lambda: strong().fit(X, "label"), ParameterError, "columns of X have no names"),
+        (lambda: strong().fit(FRAME, "nope"), DataError, "'nope', which is no column"),
+        (lambda: strong().fit("nowhere.csv", "y"), FileError, "no such file"),
+        (lambda: strong().fit("nowhere.csv"), ParameterError, "name the column"),
+        (lambda: strong().fit(X, Y, groups=Y, time=Y), ParameterError, "both given"),
+        (lambda: strong().fit(X, Y, groups=[1]), DataError, "groups has shape"),
+        (lambda: strong().fit(X, Y, time=[1]), DataError, "time has shape"),
+        (lambda: strong().fit(FRAME, "label", time="city"), DataError, "is no date"),
+        (lambda: strong().fit(X, Y, groups=[None] * 300), DataError, "missing values"),
+        (lambda: strong().fit(lambda: [], groups=Y), ParameterError, "rows in memory"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(
+    call: Callable[[], Any], kind: type[Exception], complaint: str
+) -> None:
+    with pytest.raises(kind, match=complaint):
+        call()
