@@ -33,7 +33,8 @@ from pacboost.numerics.plain import plain_numbers
 
 KNOWN = (
     "columns, their names and types are known beforehand; levels, words and bins were learned "
-    "without these rows, and so were the classes unless it is said that they are known"
+    "without these rows, and so were the classes unless it is said that they are known; no step "
+    "before the fit has used the labels of these rows"
 )
 """What a certificate by held-out rows takes as known, and what it does not."""
 PLANNED = (

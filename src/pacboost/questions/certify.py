@@ -12,8 +12,9 @@ from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.new_rows import Counted, counted, refuse_training_rows
+from pacboost.questions.new_rows import Counted, counted, known_rows, refuse_training_rows
 from pacboost.samples.groups import numbered
+from pacboost.samples.hidden_copies import refuse_hidden_copies
 
 UNCHECKED = (
     "the model has not seen these rows, which could not be checked: it does not remember the rows "
@@ -74,9 +75,11 @@ def certify(
         raise ParameterError("groups and ordered were both given; rows are one or the other")
     if groups is not None:
         found = dependent.groups_certificate(_shares(wrong, groups), share)
+        refuse_hidden_copies(X, np.asarray(groups))
     elif ordered:
         found = dependent.ordered_certificate(int(wrong.sum()), wrong.size, share)
     else:
+        wrong = wrong | known_rows(model, X, wrong.size)
         found = holdout_certificate(wrong, counted(model, X, np.asarray(y), copies), delta, models)
     if checked:
         return found

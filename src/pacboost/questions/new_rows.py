@@ -15,6 +15,8 @@ from pacboost.samples.copies import Repeats
 from pacboost.samples.sketch import Overlap
 
 COPIES = ("auto", "independent", "once")
+FEW_REPEAT = 0.01
+"""If no more of the training rows equal others, a row that comes again is a training row."""
 ENOUGH_KNOWN = 0.5
 """If so many of the rows that repeat also come in training, the domain explains the repeats."""
 
@@ -40,6 +42,23 @@ def refuse_training_rows(model: Any, X: Any) -> bool:
     if alone is None or not inner or compared < len(inner):
         return False
     return all(sketch.complete for sketch in alone._sketches)
+
+
+def known_rows(model: Any, X: Any, rows: int) -> NDArray[np.bool_]:
+    """Tell which rows are training rows, where training rows hardly ever repeat by themselves.
+
+    Few such rows are no reason to refuse, but they count as mistakes.
+    """
+    found = np.zeros(rows, dtype=np.bool_)
+    for own in inner_models(model, X):
+        if not own.model._sketches or _overlap(own) is None:
+            continue
+        table = own.model._rows_to_compare(own.X)
+        for sketch in own.model._sketches:
+            if sketch.exact.repeated <= FEW_REPEAT:
+                chosen, seen = sketch.known(table)
+                found[chosen] |= seen
+    return found
 
 
 def _overlap(own: Inner) -> Overlap | None:

@@ -33,8 +33,6 @@ from pacboost.sources.table import Table
 
 LOG_FALSE_ALARM = 13.8
 """Independent draws are called copies once in a million times at most."""
-LOOKED_AT = 8192
-"""Of larger arrays, about so many rows are looked at."""
 LOG_RARE_ALARM = 9.2
 """Pairs without triples are called copies once in ten thousand times at most."""
 MOST_TIMES = 1000
@@ -161,26 +159,6 @@ def _next_missing(counts: NDArray[np.int64], r: int, slack: float) -> bool:
     most = gamma.isf(level, counts[r - 1] + 1)
     least = fewest**2 * r / ((r + 1) * most)
     return bool(poisson.cdf(counts[r + 1], least) < level)
-
-
-def copies_in_array(values: Any) -> str:
-    """Say that rows of an array were copied, looking at some thousand rows chosen by their content.
-
-    All copies of a row are chosen or none is: the choice goes by the values of one column that
-    tells rows apart. Without such a column nothing is said.
-
-    >>> copies_in_array(np.random.default_rng(0).random((50_000, 2)))
-    ''
-    """
-    rows, width = values.shape
-    for column in range(width if rows > LOOKED_AT else 0):
-        cells = values[:, [column]]
-        cells = cells.toarray() if sparse.issparse(values) else np.asarray(cells)
-        hashes = RowHasher(0, np.ones(1)).exact(ArrayTable(cells))
-        chosen = np.flatnonzero(hashes < np.uint64(LOOKED_AT / rows * 2.0**64))
-        if LOOKED_AT / 2 < chosen.size < 2 * LOOKED_AT:
-            return copies_in(Repeats.of_any(values[chosen]))
-    return copies_in(Repeats.of_any(values)) if rows <= LOOKED_AT else ""
 
 
 def copies_in(repeats: Repeats, what: str = "the certificate") -> str:

@@ -44,7 +44,7 @@ class RowHasher:
         """Take salt and steps from some rows of a table: the same table gives the same hashes."""
         steps, some = steps_of(table), _some_rows(table)
         first = cls(table.n_rows, steps).exact(table, some)
-        return cls(int(_mix(first.sum(keepdims=True))[0]), steps)
+        return cls(int(mixed(first.sum(keepdims=True))[0]), steps)
 
     def exact(
         self, table: Table, rows: Rows | None = None, columns: Iterable[int] | None = None
@@ -63,8 +63,8 @@ class RowHasher:
     ) -> Hashes:
         total = np.full(table.n_rows if rows is None else rows.size, self.salt, dtype=np.uint64)
         if columns is None and table.entries is not None and not table.levels:
-            total += _mix(self._factors).sum() + self._stored(table.entries, rows, near=near)
-            return _mix(total)
+            total += mixed(self._factors).sum() + self._stored(table.entries, rows, near=near)
+            return mixed(total)
         for j in range(table.n_columns) if columns is None else columns:
             values = table.block(j, j + 1)[:, 0]
             values = values if rows is None else values[rows]
@@ -73,8 +73,8 @@ class RowHasher:
                 part = values[start : start + ROWS_AT_ONCE]
                 step = self.steps[j] if near else None
                 cells = _cells(part, step) if known is None else _level_cells(part, known)
-                total[start : start + ROWS_AT_ONCE] += _mix(cells + self._factors[j])
-        return _mix(total)
+                total[start : start + ROWS_AT_ONCE] += mixed(cells + self._factors[j])
+        return mixed(total)
 
     @cached_property
     def _factors(self) -> Hashes:
@@ -86,7 +86,7 @@ class RowHasher:
         columns = entries.columns
         factors = self._factors[columns]
         cells = _cells(entries.values, self.steps[columns] if near else None)
-        more = _mix(cells + factors) - _mix(factors)
+        more = mixed(cells + factors) - mixed(factors)
         sums = np.zeros(entries.n_rows, dtype=np.uint64)
         np.add.at(sums, entries.rows, more)
         return sums if rows is None else sums[rows]
@@ -160,7 +160,7 @@ def _level_cells(numbers: Values, known: Hashes) -> Hashes:
     return known[places]
 
 
-def _mix(x: Hashes) -> Hashes:
+def mixed(x: Hashes) -> Hashes:
     """Spread bits over the whole word (the finaliser of splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -79,6 +79,11 @@ class Kept:
         """The number of rows."""
         return int(self.counts.sum())
 
+    @property
+    def repeated(self) -> float:
+        """The share of the rows that equal another one."""
+        return float(self.counts[self.counts > 1].sum() / max(1, self.counts.sum()))
+
     def overlap(self, others: Kept) -> Overlap:
         """Compare with other rows."""
         if not self.rows or not others.rows:

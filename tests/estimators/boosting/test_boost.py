@@ -422,7 +422,10 @@ def test_a_vote_of_few_stumps_is_certified_by_its_size() -> None:
 
 
 def test_certificates_count_rows_and_refuse_weights() -> None:
-    with pytest.raises(PacboostError, match="rows have weights; the certificate counts rows"):
+    with pytest.raises(
+        PacboostError,
+        match="weights, by sample_weight or class_weight",
+    ):
         fit(certify="holdout", class_weight="balanced")
 
 

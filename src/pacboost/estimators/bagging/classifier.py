@@ -19,13 +19,13 @@ from pacboost.estimators.fitting.looks import Looks, look_at, next_look
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.examples import Examples, numbers_of, read_examples
-from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import probability
+from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.out_of_bag import Tally
@@ -212,7 +212,7 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
         probability("delta", self.delta)
         divided = Division(X, y)
         if self._certifies_outside:
-            division.refuse_copies(X, read_labels(y, division.number_of_rows(X)))
+            refuse_hidden_copies(X)
         if self.certify == "holdout":
             share = real_number("holdout", self.holdout)
             divided = division.divide(X, y, "holdout", share, seed + 1)

@@ -27,7 +27,7 @@ from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import Model
-from pacboost.samples.copies import copies_in_array
+from pacboost.samples.hidden_copies import copies_in_array
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
@@ -36,6 +36,13 @@ from pacboost.sources.oracles.pushed import PushedOracle
 
 CELLS_TO_CHECK = 2**22
 """Arrays with more cells are not checked as a whole: only rows that are drawn are."""
+
+
+COPIES = (
+    "more of the rows set apart for the certificate equal rows that were learned from than chance "
+    "explains: the source holds copies (duplicate files, for instance), which make the certificate "
+    "void. Drop the copies."
+)
 
 
 class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
@@ -263,6 +270,8 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     def _keep(self, session: Session) -> None:
         """Turn the finished rounds into a model with its certificates."""
         run = session.run
+        if not self._copies and session.learned_copies():
+            self._copies = COPIES
         held, stop = (None, None) if self._copies else session.certificates(float(self.delta))
         ledger, vote = run.ledger(), run.court.vote()
         ledger.vote_digest = vote_digest(vote)

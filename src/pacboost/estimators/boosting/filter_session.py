@@ -17,6 +17,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import CheckpointWarning, FileError, NotCertified
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
 from pacboost.sources.oracles.pushed import PushedOracle
@@ -179,6 +180,14 @@ class Session:
             held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
             held = replace(held, assumptions=(*held.assumptions, CLASSES))
         return held, self._stop()
+
+    def learned_copies(self) -> bool:
+        """Tell whether more certifying rows equal rows learned from than chance explains."""
+        learned, tables = self.run.candidates.learned.sketch(), self.run.candidates.apart_as_read()
+        rows = [table.rows() for table in tables if table.n_rows]
+        if learned is None or not rows:
+            return False
+        return learned.overlap(ArrayTable(np.concatenate(rows))).suspicious
 
     def _sample(self) -> str:
         run = self.run

@@ -19,6 +19,7 @@ from pacboost.estimators.boosting.fit import PreparedFit
 from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.examples import Examples
 from pacboost.models.model import Model
+from pacboost.samples.hidden_copies import words_of
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.mixed import MixedFeatures
@@ -114,8 +115,8 @@ class TextReading(Boosting):
 
 
 def fingerprints(texts: list[str]) -> ArrayTable:
-    """Give three numbers of 24 bits for every text; case and white space make no difference."""
-    plain = (" ".join(text.lower().split()).encode(errors="surrogatepass") for text in texts)
+    """Give three numbers of 24 bits for every text; case, spaces and marks make no difference."""
+    plain = (" ".join(words_of(text)).encode(errors="surrogatepass") for text in texts)
     digests = b"".join(hashlib.blake2b(text, digest_size=12).digest() for text in plain)
     words = np.frombuffer(digests, dtype="<u4").reshape(-1, 3)
     return ArrayTable((words >> 8).astype(np.float64))

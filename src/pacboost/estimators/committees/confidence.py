@@ -18,7 +18,7 @@ from pacboost.bounds.confidence import runs_needed, selection_size
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.fitted.training_rows import SketchMixin
-from pacboost.samples.copies import Repeats, copies_in
+from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.sources.arrays import ArrayTable
 
 
@@ -81,7 +81,7 @@ class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ign
         )
         check_classification_targets(y)
         self._remember(ArrayTable(X))
-        self._copies = copies_in(Repeats.of(ArrayTable(X)))
+        self._copies = hidden_copies(X)
         self.classes_ = np.unique(y)
         if self.classes_.size > 2 and not get_tags(self._learner()).classifier_tags.multi_class:
             raise DataError(

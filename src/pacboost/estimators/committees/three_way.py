@@ -25,7 +25,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.ledgers.three_way import Record
 from pacboost.reports import three_way as shown
 from pacboost.samples.bins import Bins
-from pacboost.samples.copies import Repeats, copies_in
+from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
@@ -122,7 +122,7 @@ class ThreeWayBoost(MembersClassifier):
             table = open_table(self, X, reset=True)
             labels = read_labels(y, table.n_rows)
             self._remember(table)
-            self._copies = copies_in(Repeats.of(table))
+            self._copies = hidden_copies(table)
             matrix: Any = X
             values = matrix.tocsr() if sparse.issparse(X) else table.rows()
             again = ArrayOracle(values, labels, seed, replace=True)

@@ -19,12 +19,13 @@ from pacboost.estimators.forests.base import ForestMixin
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.examples import Examples, label_rows, numbers_of, read_examples
-from pacboost.estimators.inputs.labels import read_labels, read_weights
+from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.numerics.checks import probability
+from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
@@ -108,7 +109,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
         probability("delta", self.delta)
         divided = Division(X, y)
         if self._certifies_outside:
-            division.refuse_copies(X, read_labels(y, division.number_of_rows(X)))
+            refuse_hidden_copies(X)
         if self.certify == "holdout":
             if read_weights(sample_weight, division.number_of_rows(X)) is not None:
                 self._refuse_weights()

@@ -20,7 +20,8 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.samples.copies import Repeats, refuse_copied
+from pacboost.samples.copies import Repeats
+from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.table import Table
@@ -88,21 +89,11 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
     """
     number = number_of_rows(X)
     labels = read_labels(y, number, several=True)
+    refuse_hidden_copies(X)
     learn, held = draw(number, name, share, seed)
-    equal, discrete = equal_rows(refuse_copies(X, labels).place, learn, held)
+    equal, discrete = equal_rows(Repeats.of_any(X).place, learn, held)
     apart = Apart(taken(X, held), labels[held], equal, discrete)
     return Division(alone(X, learn), labels[learn], learn, apart)
-
-
-def refuse_copies(X: Any, labels: NDArray[Any]) -> Repeats:
-    """Find equal rows, and refuse them if they are surely copies: those are no draws of their own.
-
-    >>> refuse_copies(np.arange(40.0)[:, None], np.zeros(40)).distinct
-    40
-    """
-    repeats = Repeats.of_any(X, labels)
-    refuse_copied(repeats)
-    return repeats
 
 
 def equal_rows(place: Rows, learn: Rows, held: Rows) -> tuple[NDArray[np.bool_] | None, bool]:
@@ -110,8 +101,8 @@ def equal_rows(place: Rows, learn: Rows, held: Rows) -> tuple[NDArray[np.bool_] 
 
     ``place`` numbers the distinct rows. Such rows may be copies, and then say nothing of new ones.
     Where most rows repeat, and as often as independent draws from a discrete domain do
-    (``refuse_copies``), new rows do so, too: then None is given, as where no rows repeat. Also tell
-    whether the domain is discrete.
+    (``refuse_hidden_copies``), new rows do so, too: then None is given, as where no rows repeat.
+    Also tell whether the domain is discrete.
 
     >>> place = np.array([0, 1, 1, 2, 2, 3, 4, 5])
     >>> equal, discrete = equal_rows(place, np.arange(2), np.arange(2, 8))

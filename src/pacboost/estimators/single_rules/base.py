@@ -20,7 +20,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
 from pacboost.numerics.checks import probability
-from pacboost.samples.copies import Repeats, copies_in
+from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 
@@ -47,7 +47,7 @@ class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
             self.classes_, signs = two_classes(read_labels(y, len(rows)))
             self.n_rows_ = len(rows)
             self._remember(ArrayTable(rows))
-            self._copies = copies_in(Repeats.of(ArrayTable(rows)))
+            self._copies = hidden_copies(rows)
             self._find(rows, signs)
         except BaseException:
             self.__dict__ = before

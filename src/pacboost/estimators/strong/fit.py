@@ -30,8 +30,9 @@ from pacboost.estimators.strong.search import EpsilonSearch, Promise
 from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import Evidence, Verdict
-from pacboost.samples.copies import Repeats, copies_in
+from pacboost.samples.copies import Repeats
 from pacboost.samples.groups import numbered
+from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns
 from pacboost.sources.oracles.choose import as_oracle
@@ -186,15 +187,16 @@ class StrongFitting:
             raise ParameterError("groups and time were both given; rows are one or the other")
         if reading.groups is not None:
             groups = numbered(np.asarray(reading.groups), rows)
+            copies = hidden_copies(reading.X, groups)
+            if copies:
+                return row_roles.all_known(rows, seed), Promise(*asked), copies.removesuffix(".")
             why = f"{int(groups.max()) + 1} groups are too few to set any apart"
             return row_roles.by_groups(groups, *asked, seed), Promise(*asked, groups), why
         why = f"{rows} rows are too few to set any apart"
         if reading.time is not None:
             times = row_roles.ordered(np.asarray(reading.time), rows)
             return row_roles.by_time(times, *asked), Promise(*asked, ordered=True), why
-        labels = read_labels(reading.y, rows, several=True)
-        repeats = Repeats.of_any(reading.X, labels)
-        copies = copies_in(repeats)
+        repeats, copies = Repeats.of_any(reading.X), hidden_copies(reading.X)
         if copies:
             return row_roles.all_known(rows, seed), Promise(*asked), copies.removesuffix(".")
         parts = row_roles.by_chance(rows, *asked, seed)

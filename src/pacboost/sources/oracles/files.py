@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from glob import glob, has_magic
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,23 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Path]:
     found = {path.absolute(): path for one in listed for path in _expand(one, suffixes)}
     if not found:
         raise FileError("no file was named; name a file, a folder or a pattern such as 'data/*'")
-    return [found[path] for path in sorted(found, key=lambda path: path.parts)]
+    files = [found[path] for path in sorted(found, key=lambda path: path.parts)]
+    _refuse_equal(files)
+    return files
+
+
+def _refuse_equal(files: list[Path]) -> None:
+    """Raise if two files hold the same bytes: rows that come twice would certify themselves."""
+    sizes: dict[int, list[Path]] = {}
+    for file in files:
+        sizes.setdefault(file.stat().st_size, []).append(file)
+    for alike in sizes.values():
+        seen: dict[bytes, Path] = {}
+        for file in alike if len(alike) > 1 else ():
+            with file.open("rb") as opened:
+                other = seen.setdefault(file_digest(opened, "sha256").digest(), file)
+            if other is not file and file.stat().st_size:
+                raise FileError(f"{file}: holds the same bytes as {other}; name each file once")
 
 
 def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:

@@ -97,6 +97,13 @@ class Candidates(ABC):
     def apart(self, intake: Intake) -> Examples | None:
         """Give the rows that were set apart, which nothing has looked at."""
 
+    def apart_as_read(self) -> list[Table]:
+        """Give the rows that were set apart as the source holds them, where copies may be hidden.
+
+        A stream gives none: copies of rows that it sets apart are never learned from.
+        """
+        return []
+
     def state(self) -> dict[str, NDArray[Any]]:
         """Give what a checkpoint needs besides the position."""
         return {}

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch
+from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Offer, Stream
 from pacboost.training.filtering.intake import Examples, Intake
 from pacboost.training.filtering.keys import numbers
@@ -50,6 +51,7 @@ class Divided(Stream):
         self._certify = min(most, apart / rows)
         self._share = self._certify + min(testing / rows, (1 - self._certify) / 2)
         self._certifying: Examples | None = None
+        self._as_read: list[Table] = []
 
     def divide(self, intake: Intake) -> None:
         """Read the rows that certify and those that test, in one pass over the source."""
@@ -57,6 +59,7 @@ class Divided(Stream):
         for batch in self.oracle.select(self._kept_back) if self._share else ():
             examples = intake.read(batch)
             certify = numbers(batch.rows, self._key) < self._certify
+            self._as_read.append(batch.table.take(np.flatnonzero(certify)))
             for part, own in zip(parts, (certify, ~certify), strict=True):
                 part.append(examples.take(np.flatnonzero(own)))
         self._certifying, self.testing = (_joined(part) for part in parts)
@@ -71,6 +74,10 @@ class Divided(Stream):
     def apart(self, intake: Intake) -> Examples | None:
         """Give the rows that certify."""
         return self._certifying
+
+    def apart_as_read(self) -> list[Table]:
+        """Give the rows that certify as the source holds them."""
+        return self._as_read
 
     def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
         """Offer rows that teach; none of them tests, since rows of one block are no fair draw."""

@@ -79,6 +79,11 @@ class Pool(Candidates):
         rows = np.flatnonzero(self.kinds == APART)
         return intake.read(self._array.take(rows)) if rows.size else None
 
+    def apart_as_read(self) -> list[Table]:
+        """Give the rows that were set apart as the array holds them."""
+        rows = np.flatnonzero(self.kinds == APART)
+        return [self._array.take(rows).table] if rows.size else []
+
     def offer(self, key: np.uint64, scale: float) -> Iterator[list[Offer]]:
         """Give fresh rows first; then look through all, and pick those whose number is low."""
         fresh = self._fresh(key)

@@ -1,0 +1,151 @@
+"""Copies that do not look equal: rounded otherwise, numbered, or written in other letters.
+
+Rows are compared in several ways: as they are; with every number rounded to a thousandth of what
+its column spreads over, and texts reduced to their words in small letters; and like this without
+one column that tells all rows apart, such as a number of the row. Independent draws stay
+independent draws in each of these ways, so the test of samples/copies.py holds for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from pacboost.errors import NotCertified
+from pacboost.samples.copies import Repeats, copies_in
+from pacboost.samples.row_hashes import mixed
+from pacboost.sources.columns import Columns
+from pacboost.sources.dataframe import is_frame
+from pacboost.sources.table import Table
+
+Hashes = NDArray[np.uint64]
+
+MOST_ROWS, MOST_COLUMNS = 100_000, 64
+"""Single columns are left out of tables up to this size."""
+CHOSEN = 8192
+"""Of larger tables, about so many rows are looked at, chosen by their content."""
+STEP = 2.0**-10
+
+
+def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
+    """Say that rows were copied, if that is sure; with groups, from one group to another.
+
+    >>> rows = np.random.default_rng(0).random((40, 3))
+    >>> noise = 1 + 1e-7 * np.random.default_rng(1).random((120, 3))
+    >>> hidden_copies(rows), hidden_copies(np.repeat(rows, 3, axis=0) * noise)[:32]
+    ('', 'of 120 rows only 40 are distinct')
+    """
+    if sparse.issparse(X):
+        return _copies(Repeats.of_any(X).place, groups)
+    for keys in _ways(list(_columns(X))):
+        problem = _copies(keys, groups)
+        if problem:
+            return problem
+    return ""
+
+
+def refuse_hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> None:
+    """Raise if rows were surely copied."""
+    problem = hidden_copies(X, groups)
+    if problem:
+        raise NotCertified(problem)
+
+
+def copies_in_array(values: Any) -> str:
+    """Say that rows of a large array were copied, looking at rows chosen by their content.
+
+    All copies of a row are chosen or none is: the choice goes by the rounded values of one column
+    that tells rows apart. Without such a column nothing is said.
+
+    >>> copies_in_array(np.random.default_rng(0).random((50_000, 2)))
+    ''
+    """
+    rows, width = values.shape
+    if rows <= CHOSEN:
+        return hidden_copies(values)
+    for column in range(width):
+        cells = values[:, [column]]
+        cells = cells.toarray() if sparse.issparse(values) else np.asarray(cells)
+        chosen = np.flatnonzero(_near(cells[:, 0]) < np.uint64(CHOSEN / rows * 2.0**64))
+        if CHOSEN / 2 < chosen.size < 2 * CHOSEN:
+            return hidden_copies(values[chosen])
+    return ""
+
+
+def words_of(text: str) -> list[str]:
+    """Give the words of a text in small letters; of a text without words, its characters.
+
+    >>> words_of("Lost my CARD!"), words_of("?!")
+    (['lost', 'my', 'card'], ['?', '!'])
+    """
+    return re.findall(r"\w+", text.casefold()) or list(text)
+
+
+def _copies(keys: NDArray[Any], groups: NDArray[Any] | None) -> str:
+    """Test how often keys come; of equal keys within a group, one counts."""
+    if groups is not None:
+        _, place = np.unique(keys, return_inverse=True)
+        _, number = np.unique(groups, return_inverse=True)
+        pairs = np.unique(place.astype(np.int64) * (number.max() + 1) + number)
+        keys = pairs // (number.max() + 1)
+    return copies_in(Repeats.by_keys(keys))
+
+
+def _ways(columns: list[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
+    """Give the keys of all rows, in each of the ways in which they are compared."""
+    exact, near = (np.sum([own[k] for own in columns], axis=0, dtype=np.uint64) for k in (0, 1))
+    yield exact
+    yield near
+    if exact.size <= MOST_ROWS and 1 < len(columns) <= MOST_COLUMNS:
+        for own in columns:
+            if np.unique(own[0]).size == exact.size:
+                yield near - own[1]
+
+
+def _columns(X: Any) -> Iterator[tuple[Hashes, Hashes]]:
+    """Give the hashes of every column, as it is and rounded; columns have factors of their own."""
+    for number, values in enumerate(_values(X)):
+        factor = np.uint64((2 * number + 1) * 0x9E3779B97F4A7C15 % 2**64)
+        if values.dtype.kind in "fiub":
+            exact = mixed(values.astype(np.float32).view(np.uint32).astype(np.uint64))
+            yield mixed(exact + factor), mixed(_near(values.astype(np.float64)) + factor)
+        else:
+            said = [str(value) for value in values.tolist()]
+            words = [" ".join(words_of(text)) for text in said]
+            yield mixed(_coded(said) + factor), mixed(_coded(words) + factor)
+
+
+def _values(X: Any) -> Iterator[NDArray[Any]]:
+    if isinstance(X, Table):
+        for j in range(X.n_columns):
+            yield X.block(j, j + 1)[:, 0]
+        return
+    if isinstance(X, Columns) or is_frame(X):
+        for cells in Columns.of(X).cells.values():
+            yield cells if isinstance(cells, np.ndarray) else np.asarray(cells.to_numpy())
+        return
+    table = np.asarray(X, None if hasattr(X, "__array__") else object)
+    yield from [table] if table.ndim == 1 else table.T
+
+
+def _near(values: NDArray[np.float64]) -> Hashes:
+    """Hash numbers rounded to a thousandth of their spread; all missing ones are equal."""
+    known = values[np.isfinite(values)]
+    spread = float(known.std()) if known.size else 0.0
+    step = STEP * spread if spread > 0 else 1.0
+    with np.errstate(invalid="ignore", over="ignore"):
+        cells = np.clip(np.rint(values / step), -(2.0**60), 2.0**60)
+    whole = np.where(np.isnan(cells), 2.0**61, cells).astype(np.int64)
+    return mixed(whole.view(np.uint64))
+
+
+def _coded(texts: list[str]) -> Hashes:
+    """Hash texts; equal ones alike."""
+    numbers: dict[str, int] = {}
+    codes = [numbers.setdefault(text, len(numbers)) for text in texts]
+    return mixed(np.array(codes, dtype=np.uint64))
