@@ -42,7 +42,8 @@ def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
     """
     if sparse.issparse(X):
         return _copies(Repeats.of_any(X).place, groups)
-    for keys in _ways(list(_columns(X))):
+    columns = list(_columns(X))
+    for keys in _ways(columns) if columns else ():
         problem = _copies(keys, groups)
         if problem:
             return problem
@@ -98,7 +99,7 @@ def _copies(keys: NDArray[Any], groups: NDArray[Any] | None) -> str:
 
 def _ways(columns: list[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
     """Give the keys of all rows, in each of the ways in which they are compared."""
-    exact, near = (np.sum([own[k] for own in columns], axis=0, dtype=np.uint64) for k in (0, 1))
+    exact, near = (np.stack([own[k] for own in columns]).sum(axis=0) for k in (0, 1))
     yield exact
     yield near
     if exact.size <= MOST_ROWS and 1 < len(columns) <= MOST_COLUMNS:
