@@ -35,6 +35,8 @@ LOG_FALSE_ALARM = 13.8
 """Independent draws are called copies once in a million times at most."""
 LOG_RARE_ALARM = 9.2
 """Pairs without triples are called copies once in ten thousand times at most."""
+FEWEST = 8
+"""Fewer rows that come equally often are no evidence: 0.38 to this power is no rare event."""
 MOST_TIMES = 1000
 """Rows that come more often are not looked at: heavy atoms scatter too much to tell."""
 
@@ -133,7 +135,7 @@ def copied_times(times: NDArray[np.int64]) -> int:
     """
     rows = int(times.sum())
     counts = np.bincount(np.minimum(times, MOST_TIMES + 2), minlength=MOST_TIMES + 3)
-    often = np.flatnonzero(counts[2 : MOST_TIMES + 1]) + 2
+    often = np.flatnonzero(counts[2 : MOST_TIMES + 1] >= FEWEST) + 2
     if not often.size:
         return 0
     # At most √(2n) numbers of times are possible, and n rows are Poisson(n) with this chance.
@@ -189,7 +191,7 @@ def _codes(cells: Any) -> NDArray[np.float64]:
     values = cells if isinstance(cells, np.ndarray) else np.asarray(cells.to_numpy())
     if values.dtype.kind in "fiub":
         return values.astype(np.float64)
-    return _numbered([repr(value) for value in values.tolist()]).astype(np.float64)
+    return np.unique(values.astype(str), return_inverse=True)[1].astype(np.float64)
 
 
 def _numbered(keys: list[Any]) -> NDArray[np.int64]:

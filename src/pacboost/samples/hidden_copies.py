@@ -116,9 +116,13 @@ def _columns(X: Any) -> Iterator[tuple[Hashes, Hashes]]:
             exact = mixed(values.astype(np.float32).view(np.uint32).astype(np.uint64))
             yield mixed(exact + factor), mixed(_near(values.astype(np.float64)) + factor)
         else:
-            said = [str(value) for value in values.tolist()]
-            words = [" ".join(words_of(text)) for text in said]
-            yield mixed(_coded(said) + factor), mixed(_coded(words) + factor)
+            said, place = np.unique(values.astype(str), return_inverse=True)
+            words = np.array([" ".join(words_of(text)) for text in said.tolist()])
+            codes = np.unique(words, return_inverse=True)[1][place]
+            yield (
+                mixed(mixed(place.astype(np.uint64)) + factor),
+                mixed(mixed(codes.astype(np.uint64)) + factor),
+            )
 
 
 def _values(X: Any) -> Iterator[NDArray[Any]]:
@@ -143,10 +147,3 @@ def _near(values: NDArray[np.float64]) -> Hashes:
         cells = np.clip(np.rint(values / step), -(2.0**60), 2.0**60)
     whole = np.where(np.isnan(cells), 2.0**61, cells).astype(np.int64)
     return mixed(whole.view(np.uint64))
-
-
-def _coded(texts: list[str]) -> Hashes:
-    """Hash texts; equal ones alike."""
-    numbers: dict[str, int] = {}
-    codes = [numbers.setdefault(text, len(numbers)) for text in texts]
-    return mixed(np.array(codes, dtype=np.uint64))
