@@ -27,8 +27,6 @@ Hashes = NDArray[np.uint64]
 
 MOST_ROWS, MOST_COLUMNS = 100_000, 64
 """Single columns are left out of tables up to this size."""
-CHOSEN = 8192
-"""Of larger tables, about so many rows are looked at, chosen by their content."""
 STEP = 2.0**-10
 
 
@@ -55,27 +53,6 @@ def refuse_hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> None:
     problem = hidden_copies(X, groups)
     if problem:
         raise NotCertified(problem)
-
-
-def copies_in_array(values: Any) -> str:
-    """Say that rows of a large array were copied, looking at rows chosen by their content.
-
-    All copies of a row are chosen or none is: the choice goes by the rounded values of one column
-    that tells rows apart. Without such a column nothing is said.
-
-    >>> copies_in_array(np.random.default_rng(0).random((50_000, 2)))
-    ''
-    """
-    rows, width = values.shape
-    if rows <= CHOSEN:
-        return hidden_copies(values)
-    for column in range(width):
-        cells = values[:, [column]]
-        cells = cells.toarray() if sparse.issparse(values) else np.asarray(cells)
-        chosen = np.flatnonzero(_near(cells[:, 0]) < np.uint64(CHOSEN / rows * 2.0**64))
-        if CHOSEN / 2 < chosen.size < 2 * CHOSEN:
-            return hidden_copies(values[chosen])
-    return ""
 
 
 def words_of(text: str) -> list[str]:

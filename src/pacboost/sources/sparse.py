@@ -45,12 +45,16 @@ class SparseTable(Table):
             dense[j - first, own.rows[stored]] = own.values[stored]
         return dense.T
 
-    def take(self, rows: NDArray[np.intp]) -> SparseTable:
-        """Copy some rows."""
+    @property
+    def matrix(self) -> sparse.csc_array:
+        """The table as a SciPy matrix."""
         own = self.entries
         shape = (self.n_rows, self.n_columns)
-        columns = sparse.csc_array((own.values, own.rows, own.starts), shape=shape)
-        return SparseTable(columns[rows], self.names)
+        return sparse.csc_array((own.values, own.rows, own.starts), shape=shape)
+
+    def take(self, rows: NDArray[np.intp]) -> SparseTable:
+        """Copy some rows."""
+        return SparseTable(self.matrix[rows], self.names)
 
 
 def _in_order(matrix: Any) -> Any:

@@ -27,7 +27,6 @@ from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import Model
-from pacboost.samples.hidden_copies import copies_in_array
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
@@ -177,7 +176,6 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         before = self.__dict__.copy()
         seed = self._seed()
         rows, labels = self._check(X, y)
-        self._copies = copies_in_array(rows)
         return self._fit(ArrayOracle(rows, labels, seed), seed, None, before)
 
     def fit_source(
@@ -191,7 +189,6 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         are those of the oracle.
         """
         before = self.__dict__.copy()
-        self._copies = ""
         seed = self._seed()
         oracle = as_oracle(source, target, seed, **options)
         self.n_features_in_ = oracle.n_columns
@@ -250,6 +247,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         try:
             with using(self.n_jobs):
                 session = self._session(oracle, seed, classes)
+                self._copies = session.run.candidates.copies()
                 self.classes_ = session.run.intake.classes
                 session.resume()
                 with self._watching(session) as watchers:

@@ -10,17 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pacboost.bounds import filtering as stop_bound
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import CheckpointWarning, FileError, NotCertified
+from pacboost.estimators.inputs.division import SEPARATE
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
+from pacboost.samples.content_sample import joined
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
 from pacboost.sources.oracles.pushed import PushedOracle
+from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.candidates import Stream
 from pacboost.training.filtering.divided import Divided
 from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
@@ -176,18 +180,26 @@ class Session:
         held = None
         if apart is not None:
             wrong = run.court.judge(apart.table, apart.signs).wrong(apart.signs)
-            mistakes = int(np.count_nonzero(wrong))
-            held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
-            held = replace(held, assumptions=(*held.assumptions, CLASSES))
+            known = run.candidates.known_apart
+            copied = np.zeros_like(wrong) if known is None else known.mistakes
+            mistakes, shared = (int(np.count_nonzero(own)) for own in (wrong | copied, copied))
+            held = holdout.certificate(
+                mistakes, apart.n_rows, delta, sample=self._sample(), shared=shared
+            )
+            held = held.assuming(CLASSES)
+            if known is not None and known.discrete:
+                held = held.assuming(SEPARATE)
         return held, self._stop()
 
     def learned_copies(self) -> bool:
         """Tell whether more certifying rows equal rows learned from than chance explains."""
         learned, tables = self.run.candidates.learned.sketch(), self.run.candidates.apart_as_read()
-        rows = [table.rows() for table in tables if table.n_rows]
-        if learned is None or not rows:
+        tables = [table for table in tables if table.n_rows]
+        if learned is None or not tables:
             return False
-        return learned.overlap(ArrayTable(np.concatenate(rows))).suspicious
+        rows: Any = joined(tables)
+        table = SparseTable(rows) if sparse.issparse(rows) else ArrayTable(rows)
+        return learned.overlap(table).suspicious
 
     def _sample(self) -> str:
         run = self.run

@@ -22,6 +22,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.samples.copies import Repeats
 from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.known_rows import MOST_EQUAL
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.table import Table
@@ -31,8 +32,6 @@ Rows = NDArray[np.intp]
 MOST_SHARED = 0.05
 """Up to such a share of the rows set apart may be validation rows; they count as mistakes."""
 SEPARATE = "equal rows are separate draws, as from a domain of few values"
-MOST_EQUAL = 2 / 3
-"""If more of the rows set apart equal rows learned from, the domain is discrete."""
 
 
 @dataclass(frozen=True, eq=False)

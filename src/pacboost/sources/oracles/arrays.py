@@ -21,6 +21,7 @@ from pacboost.sources.oracles.oracle import (
     SHUFFLED,
     AbstractOracle,
     Batch,
+    Chooser,
     read_position,
     whole,
 )
@@ -73,6 +74,11 @@ class ArrayOracle(AbstractOracle):
         if self._row == self.n_rows:
             self._lap, self._row, self._shuffle = self._lap + 1, 0, None
         return batch
+
+    def select(self, choose: Chooser) -> Iterator[Batch]:
+        """Give the rows that ``choose`` chooses."""
+        rows = np.arange(self.n_rows, dtype=np.uint64)
+        yield self.take(np.flatnonzero(choose(rows, self._held)))
 
     def take(self, rows: NDArray[np.int64]) -> Batch:
         """Give these very rows."""

@@ -75,6 +75,11 @@ class HeldArrow(Held):
         narrow = all(str(column.type) in NARROW for column in table.columns)
         self._dtype = np.float32 if narrow else np.float64
 
+    def column(self, column: int) -> NDArray[Any]:
+        """View a column of numbers, or convert it where some are missing."""
+        own = self._columns[column]
+        return own if isinstance(own, np.ndarray) else _doubles(own)
+
     def table(self, rows: Rows) -> Table:
         """Convert the picked rows column by column."""
         values = np.empty((self.n_columns, rows.size), dtype=self._dtype)

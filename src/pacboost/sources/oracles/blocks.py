@@ -108,7 +108,7 @@ class BlockOracle(AbstractOracle):
             self._held = self._count(block)
             if self._held is not None:
                 rows = np.arange(self._held.n_rows, dtype=np.uint64) | np.uint64(block << 32)
-                chosen = np.flatnonzero(choose(rows))
+                chosen = np.flatnonzero(choose(rows, self._held))
                 if chosen.size:
                     yield self._pick(self._held, chosen, rows[chosen], 0)
             self._drop()

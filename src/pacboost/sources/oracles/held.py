@@ -51,6 +51,10 @@ class Held(ABC):
     def table(self, rows: Rows) -> Table:
         """Copy some rows."""
 
+    def column(self, column: int) -> NDArray[Any]:
+        """Give all values of a column as they are: nothing is checked."""
+        return self.table(np.arange(self.n_rows)).block(column, column + 1)[:, 0]
+
     def take(self, rows: Rows) -> tuple[Table, NDArray[Any]]:
         """Copy some rows and their labels; raise BadCell if one cannot be used."""
         return self.table(rows), self.labels(rows)
@@ -113,6 +117,11 @@ class HeldArray(Held):
         self._finite(values)
         return ArrayTable(values, self.names)
 
+    def column(self, column: int) -> NDArray[Any]:
+        """View a column of numbers."""
+        values = self._array[:, column]
+        return values if values.dtype.kind != "O" else super().column(column)
+
     def _numbers(self, picked: NDArray[Any]) -> NDArray[np.float64]:
         if picked.dtype.kind != "O":
             return picked.astype(np.float64)
@@ -131,14 +140,14 @@ class HeldSparse(Held):
 
     def __init__(self, matrix: Any, labels: Any) -> None:
         super().__init__(labels)
-        self._matrix = matrix.tocsr()
+        self.matrix = matrix.tocsr()
         self.n_rows, self.n_columns = matrix.shape
-        parts = (self._matrix.data, self._matrix.indices, self._matrix.indptr)
+        parts = (self.matrix.data, self.matrix.indices, self.matrix.indptr)
         self.nbytes = sum(part.nbytes for part in parts)
 
     def table(self, rows: Rows) -> Table:
         """Copy rows; only what is stored can be infinite."""
-        picked = self._matrix[rows]
+        picked = self.matrix[rows]
         bad = np.isinf(picked.data)
         if bad.any():
             cell = int(bad.argmax())
@@ -169,6 +178,10 @@ class HeldFrame(Held):
             raise refuse_text(text)
         self._dtype = np.float32 if all(kind in HALVES for kind in kinds) else np.float64
         self.nbytes = nbytes
+
+    def column(self, column: int) -> NDArray[Any]:
+        """Convert a column."""
+        return _PickedFrame(self._frame, self.names).column(column)
 
     def table(self, rows: Rows) -> Table:
         """Convert the picked rows column by column."""

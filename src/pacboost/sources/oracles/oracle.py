@@ -68,8 +68,8 @@ class Batch:
         return self.rows.size
 
 
-Chooser = Callable[[NDArray[np.uint64]], NDArray[np.bool_]]
-"""Tells of some rows, given by their identities, which are chosen."""
+Chooser = Callable[[NDArray[np.uint64], Held], NDArray[np.bool_]]
+"""Tells which rows of a block are chosen, given their identities and the block."""
 
 
 class AbstractOracle(ABC):
@@ -127,7 +127,7 @@ class AbstractOracle(ABC):
         return self.estimated_rows if self.n_rows is None else self.n_rows
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Read the whole source once, and give the rows that ``choose`` chooses by identity.
+        """Read the whole source once, and give the rows that ``choose`` chooses.
 
         The order of ``draw`` has no part in it, and its position stays what it was.
         """

@@ -16,7 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.content_sample import ContentSample
 from pacboost.samples.gathering import Gathering
+from pacboost.samples.known_rows import KnownRows
+from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.filtering.arrivals import Arrivals, hashes_of
@@ -69,6 +72,10 @@ class Candidates(ABC):
         """A sketch of the rows that were kept to learn from."""
         self.testing: Examples | None = None
         """Rows that test every vote of the run and are never learned from, where there are some."""
+        self.known_testing: KnownRows | None = None
+        """Which of these equal rows that were learned from."""
+        self.known_apart: KnownRows | None = None
+        """Which of the rows set apart equal rows that were learned from, where copies may hide."""
 
     def position(self) -> dict[str, Any]:
         """Say where a run has come to, in values that JSON can hold."""
@@ -89,6 +96,25 @@ class Candidates(ABC):
     def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:  # noqa: B027 - streams forget
         """Take note of what rows weigh."""
 
+    def learn(self, table: Table, rows: NDArray[np.uint64]) -> None:
+        """Take note of rows that are kept to learn from; ``rows`` identifies them."""
+        self.learned.add(table, rows)
+        for known in (self.known_testing, self.known_apart):
+            if known is not None:
+                known.learn(table)
+
+    def copies(self) -> str:
+        """Say that rows of an array are copies of others, if that is sure.
+
+        A stream recognises rows that come again, and worlds draw every row anew.
+        """
+        if not isinstance(self.oracle, ArrayOracle) or self.oracle.order is REPLACED:
+            return ""
+        sample = ContentSample(self.oracle.n_rows)
+        for batch in self.oracle.select(lambda _, held: sample.choose(held)):
+            sample.keep(batch.table)
+        return sample.copies()
+
     def sift(self, examples: Examples, offer: Offer) -> NDArray[np.bool_] | None:
         """Set some rows apart for the certificate; tell which are left, None for all."""
         return None
@@ -106,10 +132,15 @@ class Candidates(ABC):
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Give what a checkpoint needs besides the position."""
-        return {}
+        known = {"known_testing": self.known_testing, "known_apart": self.known_apart}
+        return {name: own.equal.copy() for name, own in known.items() if own is not None}
 
-    def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:  # noqa: B027
-        """Go on from what ``state`` gave."""
+    def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:
+        """Go on from what ``state`` gave; older checkpoints do not hold which rows are known."""
+        known = {"known_testing": self.known_testing, "known_apart": self.known_apart}
+        for name, own in known.items():
+            if own is not None and name in state:
+                own.equal |= state[name]
 
 
 class Stream(Candidates):
@@ -241,9 +272,9 @@ class Stream(Candidates):
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Give the rows set apart, and what is remembered of a stream."""
-        arrays: dict[str, NDArray[Any]] = {}
+        arrays = super().state()
         if self.held:
-            arrays = Examples.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
+            arrays |= Examples.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
         if self._arrivals is not None:
             arrays |= {
                 "arrivals": self._arrivals.known,
@@ -253,6 +284,7 @@ class Stream(Candidates):
 
     def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:
         """Go on from what ``state`` gave."""
+        super().restore(state, intake)
         if "apart_rows" in state:
             self._hold(Examples.from_arrays(state, intake.bins), state["apart_ids"])
         if self._arrivals is not None:

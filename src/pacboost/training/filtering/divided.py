@@ -14,6 +14,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.content_sample import ContentSample
+from pacboost.samples.known_rows import KnownRows
+from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Offer, Stream
@@ -52,20 +55,36 @@ class Divided(Stream):
         self._share = self._certify + min(testing / rows, (1 - self._certify) / 2)
         self._certifying: Examples | None = None
         self._as_read: list[Table] = []
+        self._sample = ContentSample(rows)
 
     def divide(self, intake: Intake) -> None:
-        """Read the rows that certify and those that test, in one pass over the source."""
+        """Read the rows that certify and those that test, in one pass over the source.
+
+        The same pass reads rows that are chosen by their content, to see whether there are copies.
+        """
         parts: tuple[list[Examples], list[Examples]] = ([], [])
-        for batch in self.oracle.select(self._kept_back) if self._share else ():
+        as_read: tuple[list[Table], list[Table]] = ([], [])
+        for batch in self.oracle.select(self._read_first) if self._share else ():
+            self._sample.keep(batch.table)
+            coins = numbers(batch.rows, self._key)
+            certify, test = coins < self._certify, (coins >= self._certify) & (coins < self._share)
             examples = intake.read(batch)
-            certify = numbers(batch.rows, self._key) < self._certify
-            self._as_read.append(batch.table.take(np.flatnonzero(certify)))
-            for part, own in zip(parts, (certify, ~certify), strict=True):
-                part.append(examples.take(np.flatnonzero(own)))
+            for role, chosen in enumerate(map(np.flatnonzero, (certify, test))):
+                parts[role].append(examples.take(chosen))
+                as_read[role].append(batch.table.take(chosen))
         self._certifying, self.testing = (_joined(part) for part in parts)
+        self.known_apart, self.known_testing = (KnownRows(tables) for tables in as_read)
+        self._as_read = as_read[0]
+
+    def _read_first(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+        return self._kept_back(ids) | self._sample.choose(held)
 
     def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         return np.asarray(numbers(ids, self._key) < self._share)
+
+    def copies(self) -> str:
+        """Say that rows of the source are copies of others, if that is sure."""
+        return self._sample.copies()
 
     def sift(self, examples: Examples, offer: Offer) -> NDArray[np.bool_] | None:
         """Leave out what certifies or tests, on every pass."""

@@ -136,6 +136,12 @@ class Filling:
         if examples is not None:
             standing = self._court.judge(examples.table, examples.signs)
             self._note(standing, examples, np.full(examples.n_rows, FRESH, dtype=np.int8))
+            known = self._candidates.known_testing
+            if known is not None:
+                kinds, chances, wrong, losses = self._notes.pop()
+                copied = known.mistakes
+                chances, wrong = np.where(copied, 1.0, chances), np.where(copied, 1.0, wrong)
+                self._notes.append((kinds, chances, wrong, losses))
             self._sum_up()
 
     def helpings(self) -> Iterator[None]:
@@ -163,7 +169,7 @@ class Filling:
         odds = np.minimum(1.0, odds / self._scale)
         kept = np.flatnonzero(numbers(tickets, self._key) < odds)
         places = kept if left is None else np.flatnonzero(left)[kept]
-        self._candidates.learned.add(offer.batch.table.take(places), examples.rows[kept])
+        self._candidates.learn(offer.batch.table.take(places), examples.rows[kept])
         self.draws += examples.n_rows
         self.accepted += kept.size
         path = None if standing.path is None else standing.path[kept]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels import sieve
 from pacboost.kernels.threads import each_rows
+from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Candidates, Offer
@@ -64,6 +65,7 @@ class Pool(Candidates):
         chosen = generator.choice(rows, apart + back, replace=False, shuffle=True)
         self.kinds[chosen[:apart]], self.kinds[chosen[apart:]] = APART, FRESH
         self._per_test = back // TESTS
+        self.known_apart = KnownRows(self.apart_as_read())
 
     def some(self, count: int) -> Table:
         """Give rows by chance, of those that are neither set apart nor kept back."""
@@ -122,10 +124,11 @@ class Pool(Candidates):
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Give what a checkpoint needs."""
-        return {"kinds": self.kinds.copy(), "unseen": self._unseen.copy()}
+        return super().state() | {"kinds": self.kinds.copy(), "unseen": self._unseen.copy()}
 
     def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:
         """Go on from a checkpoint."""
+        super().restore(state, intake)
         self.kinds[:], self._unseen[:] = state["kinds"], state["unseen"]
 
     def _fresh(self, key: np.uint64) -> NDArray[np.int64]:

@@ -1,0 +1,54 @@
+"""Find rows set apart that equal rows which were learned from, or other rows set apart.
+
+Such rows may be copies, and copies say nothing about new examples: they count as mistakes. If most
+rows set apart are like that, and the source was not copied as a whole (samples/content_sample.py),
+the domain is discrete, new rows repeat as well, and equal rows count as separate draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.samples.sketch import row_hashes
+from pacboost.sources.table import Table
+
+MOST_EQUAL = 2 / 3
+"""If more of the rows set apart repeat, the domain is discrete."""
+
+Flags = NDArray[np.bool_]
+
+
+class KnownRows:
+    """Which of some rows equal a row that was learned from, or an earlier one of these rows.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> known = KnownRows([ArrayTable(np.array([[1.0], [2.0], [2.0], [3.0], [4.0]]))])
+    >>> known.learn(ArrayTable(np.array([[3.0], [7.0]])))
+    >>> known.mistakes.tolist(), known.discrete
+    ([False, False, True, True, False], False)
+    """
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        parts = [row_hashes(table) for table in tables if table.n_rows]
+        self._hashes = np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
+        self.equal = np.ones(self._hashes.size, dtype=np.bool_)
+        """Which rows equal others."""
+        self.equal[np.unique(self._hashes, return_index=True)[1]] = False
+
+    def learn(self, table: Table) -> None:
+        """Note rows that are learned from."""
+        if self._hashes.size and table.n_rows:
+            self.equal |= np.isin(self._hashes, row_hashes(table))
+
+    @property
+    def discrete(self) -> bool:
+        """Whether so many rows repeat that equal rows are taken as separate draws."""
+        return bool(np.count_nonzero(self.equal) > MOST_EQUAL * self.equal.size)
+
+    @property
+    def mistakes(self) -> Flags:
+        """Which rows count as mistakes, whatever the vote says of them."""
+        return np.zeros_like(self.equal) if self.discrete else self.equal
