@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost import FilterBoostClassifier, StrongClassifier
+from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified
 from pacboost.samples import content_sample
 from pacboost.samples.content_sample import ContentSample
@@ -63,7 +64,8 @@ def claim(model: Any) -> float:
         found = [model.certificate_, getattr(model, "stop_certificate_", None)]
     except NotCertified:
         return 1.0
-    return min([own.value for own in found if own is not None and own.of_what == "new examples"])
+    values = [own.value for own in found if own is not None and own.of_what == NEW_EXAMPLES]
+    return float(min(values))
 
 
 def coins(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -125,6 +125,7 @@ def test_rows_that_were_learned_from_are_caught(monkeypatch: pytest.MonkeyPatch)
     """A broken twin that counts mistakes on rows of the sample."""
 
     def taken(pool: Pool, intake: Any) -> Examples:
+        pool.known_apart = None
         rows = np.arange(pool.kinds.size)[:300]
         return Examples.join([intake.read(pool._array.take(rows))])
 
