@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.ballot import Ballot, leaf_masks
+from pacboost.hypotheses import scored_trees
+from pacboost.hypotheses.ballot import Ballot
 from pacboost.hypotheses.function import Recorded
 from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.scored_trees import leaf_masks
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
@@ -198,3 +200,16 @@ def test_masks_leave_the_leaf_that_a_walk_comes_to(leaves: int, categories: int,
     leaf = naive.walk(codes, tree.nodes, tree.members, bins.missing)
     assert left.tolist() == (1 << leaf).tolist()
     assert tree.nodes.shape[1] > walk.MEMBER
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("leaves", [(2, 31, 32), (5, 33, 60), (70, 80)])
+def test_many_rows_are_scored_like_few(leaves: tuple[int, ...], outputs: int) -> None:
+    generator = np.random.default_rng(len(leaves))
+    bins = make_bins(generator, 9, 200, 2)
+    trees = [grown(generator, bins, size, outputs) for size in leaves]
+    table = table_of(generator, bins, 4 * scored_trees.ROWS_WORTH_MASKS)
+    vote = Vote(trees, units(generator.integers(1, 2**20, size=len(trees))), outputs)
+    parts = np.split(np.arange(table.n_rows), 16)
+    few = np.concatenate([vote.scores(table.take(rows)) for rows in parts])
+    np.testing.assert_array_equal(vote.scores(table), few)

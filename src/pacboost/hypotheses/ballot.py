@@ -14,14 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.scored_trees import (
+    MaskedTrees,
+    PackedTrees,
+    Scores,
+    can_be_masked,
+    leaf_masks,
+)
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import PackedTrees, Scores
 from pacboost.kernels import ballot, walk
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
-
-Masks = NDArray[np.uint32]
 
 
 class Ballot:
@@ -40,7 +44,7 @@ class Ballot:
         self._outputs = outputs
         self._constant = np.zeros(outputs)
         self._tables: dict[int, NDArray[np.float64]] = {}
-        self._masked = _Masked(outputs)
+        self._masked = MaskedTrees(outputs)
         self._walked: list[tuple[TreeRule, float]] = []
 
     def add(self, rule: Hypothesis, vote: float) -> bool:
@@ -51,7 +55,7 @@ class Ballot:
             return False
         elif rule.feature.size == 0:
             self._constant += vote * rule.values[0]
-        elif len(rule.values) > ballot.LEAVES or self._bins.missing > 255:
+        elif not can_be_masked(rule):
             self._walked.append((rule, vote))
         else:
             features, masks = leaf_masks(rule)
@@ -90,70 +94,8 @@ class Ballot:
         self._tables[feature] += said
 
 
-class _Masked:
-    """Masks of many trees in arrays that grow by doubling."""
-
-    def __init__(self, outputs: int) -> None:
-        self.count = 0
-        self._features = np.zeros(256, dtype=np.int64)
-        self._masks = np.zeros((256, 256), dtype=np.uint32)
-        self._trees = np.zeros(17, dtype=np.int64)
-        self._values = np.zeros((16, ballot.LEAVES, outputs))
-
-    def add(self, features: NDArray[np.int64], masks: Masks, said: NDArray[np.float64]) -> None:
-        first = int(self._trees[self.count])
-        last = first + features.size
-        while last > self._features.size:
-            self._features, self._masks = _doubled(self._features), _doubled(self._masks)
-        if self.count == len(self._values):
-            self._trees, self._values = _doubled(self._trees), _doubled(self._values)
-        self._features[first:last], self._masks[first:last] = features, masks
-        bits = np.uint64(1) << np.arange(len(said), dtype=np.uint64)
-        places = ((bits * np.uint64(ballot.SPREAD)) >> np.uint64(27)) & np.uint64(31)
-        self._values[self.count, places.astype(np.int64)] = said
-        self.count += 1
-        self._trees[self.count] = last
-
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What the kernel needs."""
-        lines = int(self._trees[self.count])
-        return (
-            self._features[:lines],
-            self._masks[:lines],
-            self._trees[: self.count + 1],
-            self._values[: self.count],
-        )
-
-
-def _doubled(array: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([array, np.zeros_like(array)])
-
-
 def _said(rule: StumpRule, missing: int) -> NDArray[np.float64]:
     """What a stump says of each code."""
     said = np.where(np.arange(missing + 1) > rule.cut, rule.above, -rule.above)
     said[missing] = rule.missing
     return said.astype(np.float64)
-
-
-def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
-    """Give the features a tree asks for, and which leaves each of their codes leaves over."""
-    below = np.zeros(tree.feature.size, dtype=np.uint64)  # the leaves under every split
-
-    def bits(child: int) -> np.uint64:
-        return below[child] if child >= 0 else np.uint64(1) << np.uint64(~child)
-
-    for t in range(tree.feature.size - 1, -1, -1):
-        below[t] = bits(int(tree.left[t])) | bits(int(tree.right[t]))
-    features, lines = np.unique(tree.feature, return_inverse=True)
-    masks = np.full((features.size, 256), below[0], dtype=np.uint64)
-    codes = np.arange(256)
-    for t, line in enumerate(lines):
-        if tree.member[t] >= 0:
-            goes_left = tree.members[tree.member[t]] != 0
-        else:
-            goes_left = codes <= tree.cut[t]
-            goes_left[tree.bins.missing] = tree.missing_left[t]
-        left, right = bits(int(tree.left[t])), bits(int(tree.right[t]))
-        masks[line] &= ~np.where(goes_left, right, left)
-    return features.astype(np.int64), masks.astype(np.uint32)

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.scored_trees import ScoredTrees
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule, asked_alone
+from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.word_list import WordIndex, WordList
-from pacboost.kernels import lookup, walk, words
+from pacboost.kernels import lookup, words
 from pacboost.kernels.threads import each_rows
-from pacboost.samples.bins import Codes, upper_cuts
+from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import unlabelled
 from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Table
@@ -39,33 +40,6 @@ class Steps:
     values: NDArray[np.float64]
     """One more than thresholds: values[k] is the score above k thresholds."""
     missing: float
-
-
-@dataclass(frozen=True, eq=False)
-class PackedTrees:
-    """Trees laid one after the other, with their votes multiplied in."""
-
-    nodes: NDArray[np.int32]
-    members: NDArray[np.uint8]
-    trees: NDArray[np.int64]
-    values: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, trees: Sequence[TreeRule], votes: Sequence[float]) -> PackedTrees:
-        """Lay out trees."""
-        nodes, members, values = [], [], []
-        places = np.zeros((len(trees), 3), dtype=np.int64)
-        split = member = leaf = 0
-        for t, (tree, vote) in enumerate(zip(trees, votes, strict=True)):
-            own = tree.nodes.copy()
-            own[own[:, walk.MEMBER] >= 0, walk.MEMBER] += member
-            places[t] = split, tree.feature.size, leaf
-            nodes.append(own)
-            members.append(tree.members)
-            values.append(vote * tree.values)
-            split, member = split + tree.feature.size, member + len(tree.members)
-            leaf += len(tree.values)
-        return cls(np.concatenate(nodes), np.concatenate(members), places, np.concatenate(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,20 +101,18 @@ class Vote:
         return [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, TreeRule)]
 
     @cached_property
-    def _packed(self) -> PackedTrees:
-        return PackedTrees.of([tree for tree, _ in self.trees], [vote for _, vote in self.trees])
+    def _scored_trees(self) -> ScoredTrees:
+        return ScoredTrees([tree for tree, _ in self.trees], [vote for _, vote in self.trees])
 
     def _add_trees(self, table: Table, scores: Scores) -> None:
         if not self.trees:
             return
-        packed, bins = self._packed, self.trees[0][0].bins
+        trees, bins = self._scored_trees, self.trees[0][0].bins
         if table.entries is None:
-            _walk(bins.encode(table), packed.nodes, packed, bins.missing, scores)
+            trees.add_to(scores, bins.encode(table, trees.asked))
             return
-        asked, nodes = asked_alone(packed.nodes)
-        for first, codes in SparseCodes.of(table.entries, bins, asked).blocks():
-            own = scores[first : first + codes.shape[1]]
-            _walk(codes, nodes, packed, bins.missing, own)
+        for first, codes in SparseCodes.of(table.entries, bins, trees.asked).blocks():
+            trees.add_to(scores[first : first + codes.shape[1]], codes)
 
     @cached_property
     def index(self) -> WordIndex | None:
@@ -203,23 +175,3 @@ def _add_up(stumps: list[tuple[StumpRule, float]]) -> Steps:
                 2 * vote * stump.above
             )
     return Steps(thresholds, np.cumsum(jumps), missing)
-
-
-def _walk(
-    codes: Codes, nodes: NDArray[np.int32], packed: PackedTrees, missing: int, scores: Scores
-) -> None:
-    """Add the values of packed trees, with these splits, to the scores of rows given by codes."""
-
-    def task(start: int, stop: int) -> None:
-        walk.score(
-            codes,
-            nodes,
-            packed.members,
-            missing,
-            packed.trees,
-            packed.values,
-            start,
-            scores[start:stop],
-        )
-
-    each_rows(task, len(scores))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.jit import kernel
+from pacboost.kernels.walk import CUT, LEFT, MEMBER, MISSING_LEFT, RIGHT
 
 ROWS_PER_TILE = 512
 LEAVES = 32
@@ -71,3 +72,38 @@ def by_masks(
                 leaf = ((left[i] * SPREAD) >> np.uint32(27)) & np.uint32(31)
                 for k in range(outputs):
                     own[i, k] += said[leaf, k]
+
+
+@kernel
+def leaf_masks(
+    nodes: NDArray[np.int32],
+    lines: NDArray[np.int64],
+    members: NDArray[np.uint8],
+    missing: int,
+    masks: NDArray[np.uint32],
+) -> None:
+    """Write which leaves every code leaves over; ``lines`` says which line a split's feature has.
+
+    ``nodes`` are the splits of a tree, as kernels/walk.py has them. The parts of a split come after
+    it, so the leaves below a split are known once those below all later ones are.
+    """
+    below = np.zeros(nodes.shape[0], np.uint32)
+    one = np.uint32(1)
+    masks[:] = ALL
+    for t in range(nodes.shape[0] - 1, -1, -1):
+        node = nodes[t]
+        left = below[node[LEFT]] if node[LEFT] >= 0 else one << np.uint32(~node[LEFT])
+        right = below[node[RIGHT]] if node[RIGHT] >= 0 else one << np.uint32(~node[RIGHT])
+        below[t] = left | right
+        mask = masks[lines[t]]
+        for code in range(256):
+            if node[MEMBER] >= 0:
+                goes_left = members[node[MEMBER], code] != 0
+            elif code == missing:
+                goes_left = node[MISSING_LEFT] != 0
+            else:
+                goes_left = code <= node[CUT]
+            mask[code] &= ~(right if goes_left else left)
+    for line in range(masks.shape[0]):
+        for code in range(256):
+            masks[line, code] &= below[0]

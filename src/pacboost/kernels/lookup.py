@@ -63,16 +63,17 @@ def rank_in_256(cuts: NDArray[np.float64], value: float) -> np.uint64:
 @kernel
 def encode(
     values: NDArray[np.floating],
+    columns: NDArray[np.int64],
     cuts: NDArray[np.float64],
     offsets: NDArray[np.int64],
     missing: int,
     codes: NDArray[np.unsignedinteger],
     start: int,
 ) -> None:
-    """Write the codes of ``values`` (rows, columns) into (columns, rows), from row ``start`` on."""
+    """Write the codes of some columns of ``values``, one line each, from row ``start`` on."""
     for tile in range(0, values.shape[0], ROWS_PER_TILE):
-        for j in range(values.shape[1]):
-            column = values[tile : tile + ROWS_PER_TILE, j]
+        for j in range(columns.size):
+            column = values[tile : tile + ROWS_PER_TILE, columns[j]]
             out = codes[j, start + tile : start + tile + ROWS_PER_TILE]
             own = cuts[offsets[j] : offsets[j + 1]]
             if own.size == 2:

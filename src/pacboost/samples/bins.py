@@ -78,19 +78,30 @@ class Bins:
             not np.array_equal(a, b) for a, b in zip(self.thresholds, other.thresholds, strict=True)
         )
 
-    def encode(self, table: Table) -> Codes:
-        """Give the codes (features, rows) of a table."""
-        codes = np.empty((table.n_columns, table.n_rows), dtype=self.dtype)
-        for first, values in table.blocks():
-            self._encode_block(values, first, codes[first:])
+    def encode(self, table: Table, features: NDArray[np.int64] | None = None) -> Codes:
+        """Give the codes (features, rows) of a table; of some features only, ascending, if named.
+
+        >>> from pacboost.sources.arrays import ArrayTable
+        >>> bins = Bins((np.array([1.5]), np.array([0.5]), np.array([2.5])), np.zeros(3))
+        >>> bins.encode(ArrayTable(np.array([[1.0, 1.0, 3.0]])), np.array([0, 2])).tolist()
+        [[0], [1]]
+        """
+        every = np.arange(table.n_columns) if features is None else features
+        codes = np.empty((every.size, table.n_rows), dtype=self.dtype)
+        for first, values in table.blocks_of(every.tolist()):
+            start, stop = np.searchsorted(every, [first, first + values.shape[1]])
+            self._encode_block(values, every[start:stop], first, codes[start:stop])
         return codes
 
-    def _encode_block(self, values: Values, first: int, codes: Codes) -> None:
-        own = self.thresholds[first : first + values.shape[1]]
-        cuts, offsets = lookup.pack([upper_cuts(thresholds) for thresholds in own])
+    def _encode_block(
+        self, values: Values, features: NDArray[np.int64], first: int, codes: Codes
+    ) -> None:
+        own = [upper_cuts(self.thresholds[j]) for j in features.tolist()]
+        cuts, offsets = lookup.pack(own)
 
         def task(start: int, stop: int) -> None:
-            lookup.encode(values[start:stop], cuts, offsets, self.missing, codes, start)
+            part = values[start:stop]
+            lookup.encode(part, features - first, cuts, offsets, self.missing, codes, start)
 
         each_rows(task, values.shape[0])
 

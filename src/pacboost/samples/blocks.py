@@ -137,11 +137,12 @@ def _fill(
             offsets: NDArray[np.int64] = offsets,
             maps: NDArray[np.uint8] = maps,
         ) -> None:
-            codes = np.empty((values.shape[1], ROWS_PER_TILE), dtype=np.uint8)
+            every = np.arange(values.shape[1])
+            codes = np.empty((every.size, ROWS_PER_TILE), dtype=np.uint8)
             clashes = np.zeros(values.shape[1], dtype=np.int64)
             for tile in range(start, stop, ROWS_PER_TILE):
                 end = min(tile + ROWS_PER_TILE, stop)
-                lookup.encode(values[tile:end], cuts, offsets, bins.missing, codes, 0)
+                lookup.encode(values[tile:end], every, cuts, offsets, bins.missing, codes, 0)
                 own = features[first : first + values.shape[1]]
                 routing.place(codes, maps, own, words, tile, end, clashes)
             clashing.update(int(first + j) for j in np.flatnonzero(clashes))

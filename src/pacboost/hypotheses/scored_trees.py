@@ -1,0 +1,158 @@
+"""Trees laid out for scoring many rows on their codes.
+
+Trees of up to 32 leaves become masks (kernels/ballot.py), which are several times faster than
+walking down the trees. Larger trees, and trees that score few rows only, are walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.kernels import ballot, walk
+from pacboost.kernels.threads import each_rows
+from pacboost.samples.bins import Codes
+
+Masks = NDArray[np.uint32]
+Scores = NDArray[np.float64]
+
+ROWS_WORTH_MASKS = 512
+"""Masks of a tree take as long to make as walking so many rows down it."""
+
+
+@dataclass(frozen=True, eq=False)
+class PackedTrees:
+    """Trees laid one after the other, with their votes multiplied in."""
+
+    nodes: NDArray[np.int32]
+    members: NDArray[np.uint8]
+    trees: NDArray[np.int64]
+    values: Scores
+
+    @classmethod
+    def of(cls, trees: Sequence[TreeRule], votes: Sequence[float]) -> PackedTrees:
+        """Lay out trees."""
+        outputs = trees[0].values.shape[1] if trees else 1
+        nodes = [np.empty((0, 6), dtype=np.int32)]
+        members = [np.empty((0, 256), dtype=np.uint8)]
+        values = [np.empty((0, outputs))]
+        places = np.zeros((len(trees), 3), dtype=np.int64)
+        split = member = leaf = 0
+        for t, (tree, vote) in enumerate(zip(trees, votes, strict=True)):
+            own = tree.nodes.copy()
+            own[own[:, walk.MEMBER] >= 0, walk.MEMBER] += member
+            places[t] = split, tree.feature.size, leaf
+            nodes.append(own)
+            members.append(tree.members)
+            values.append(vote * tree.values)
+            split, member = split + tree.feature.size, member + len(tree.members)
+            leaf += len(tree.values)
+        return cls(np.concatenate(nodes), np.concatenate(members), places, np.concatenate(values))
+
+
+def can_be_masked(tree: TreeRule) -> bool:
+    """Tell whether a tree has splits, and few enough leaves and codes for masks."""
+    return 0 < tree.feature.size < ballot.LEAVES and tree.bins.missing <= 255
+
+
+class MaskedTrees:
+    """Masks of many trees, in arrays that grow by doubling."""
+
+    def __init__(self, outputs: int) -> None:
+        self.count = 0
+        self._features = np.zeros(256, dtype=np.int64)
+        self._masks = np.zeros((256, 256), dtype=np.uint32)
+        self._trees = np.zeros(17, dtype=np.int64)
+        self._values = np.zeros((16, ballot.LEAVES, outputs))
+
+    def add(self, features: NDArray[np.int64], masks: Masks, values: NDArray[np.float64]) -> None:
+        """Take in a tree: what ``leaf_masks`` gave, and the values of its leaves times its vote."""
+        first = int(self._trees[self.count])
+        last = first + features.size
+        while last > self._features.size:
+            self._features, self._masks = _doubled(self._features), _doubled(self._masks)
+        if self.count == len(self._values):
+            self._trees, self._values = _doubled(self._trees), _doubled(self._values)
+        self._features[first:last], self._masks[first:last] = features, masks
+        bits = np.uint64(1) << np.arange(len(values), dtype=np.uint64)
+        places = ((bits * np.uint64(ballot.SPREAD)) >> np.uint64(27)) & np.uint64(31)
+        self._values[self.count, places.astype(np.int64)] = values
+        self.count += 1
+        self._trees[self.count] = last
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Give what the kernel ``by_masks`` needs."""
+        lines = int(self._trees[self.count])
+        return (
+            self._features[:lines],
+            self._masks[:lines],
+            self._trees[: self.count + 1],
+            self._values[: self.count],
+        )
+
+
+def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
+    """Give the features a tree asks for, and which leaves each of their codes leaves over."""
+    features, lines = np.unique(tree.feature, return_inverse=True)
+    masks = np.empty((features.size, 256), dtype=np.uint32)
+    ballot.leaf_masks(tree.nodes, lines, tree.members, tree.bins.missing, masks)
+    return features.astype(np.int64), masks
+
+
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate([array, np.zeros_like(array)])
+
+
+class ScoredTrees:
+    """The trees of a vote. Rows come as codes of the features in ``asked``, in this order."""
+
+    def __init__(self, trees: Sequence[TreeRule], votes: Sequence[float]) -> None:
+        self._pairs = list(zip(trees, votes, strict=True))
+        self._missing = trees[0].bins.missing
+        self.asked = np.unique(np.concatenate([tree.feature for tree in trees])).astype(np.int64)
+
+    def add_to(self, scores: Scores, codes: Codes) -> None:
+        """Add what the trees say of rows, given by their codes (features, rows)."""
+        jobs: list[Any] = []
+        walked = self._all
+        if len(scores) >= ROWS_WORTH_MASKS:
+            masked, walked = self._masked
+            if masked.count:
+                jobs.append((ballot.by_masks, masked.arrays()))
+        if len(walked.trees):
+            own = (walked.nodes, walked.members, self._missing, walked.trees, walked.values)
+            jobs.append((walk.score, own))
+
+        def task(start: int, stop: int) -> None:
+            for kernel, arrays in jobs:
+                kernel(codes, *arrays, start, scores[start:stop])
+
+        each_rows(task, len(scores))
+
+    @cached_property
+    def _all(self) -> PackedTrees:
+        return self._packed(self._pairs)
+
+    @cached_property
+    def _masked(self) -> tuple[MaskedTrees, PackedTrees]:
+        """Masks of the trees that are small enough, and the others."""
+        masked = MaskedTrees(self._pairs[0][0].values.shape[1])
+        others = []
+        for tree, vote in self._pairs:
+            if can_be_masked(tree):
+                features, masks = leaf_masks(tree)
+                masked.add(np.searchsorted(self.asked, features), masks, vote * tree.values)
+            else:
+                others.append((tree, vote))
+        return masked, self._packed(others)
+
+    def _packed(self, pairs: Sequence[tuple[TreeRule, float]]) -> PackedTrees:
+        packed = PackedTrees.of([tree for tree, _ in pairs], [vote for _, vote in pairs])
+        packed.nodes[:, walk.FEATURE] = np.searchsorted(self.asked, packed.nodes[:, walk.FEATURE])
+        return packed
