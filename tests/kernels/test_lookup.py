@@ -33,7 +33,7 @@ def some_values(
 
 def encoded(values: Floats, cuts: CutList, missing: int, dtype: DTypeLike) -> NDArray[np.integer]:
     codes = np.empty(values.shape[::-1], dtype=dtype)
-    lookup.encode(values, np.arange(values.shape[1]), *lookup.pack(cuts), missing, codes, 0)
+    lookup.encode(values, 0, np.arange(values.shape[1]), *lookup.pack(cuts), missing, codes, 0)
     return codes
 
 
@@ -104,7 +104,7 @@ def test_many_rows_equal_the_twins(dtype: str, order: str) -> None:
 def test_codes_are_written_from_the_start_row_on_and_nowhere_else() -> None:
     values = np.array([[0.0], [5.0]])
     codes = np.full((1, 5), 99, dtype=np.uint8)
-    lookup.encode(values, np.zeros(1, np.int64), *lookup.pack([np.array([1.0])]), 2, codes, 2)
+    lookup.encode(values, 0, np.zeros(1, np.int64), *lookup.pack([np.array([1.0])]), 2, codes, 2)
     assert codes.tolist() == [[99, 99, 0, 1, 99]]
 
 

@@ -63,19 +63,23 @@ def rank_in_256(cuts: NDArray[np.float64], value: float) -> np.uint64:
 @kernel
 def encode(
     values: NDArray[np.floating],
-    columns: NDArray[np.int64],
+    first: int,
+    features: NDArray[np.int64],
     cuts: NDArray[np.float64],
     offsets: NDArray[np.int64],
     missing: int,
     codes: NDArray[np.unsignedinteger],
     start: int,
 ) -> None:
-    """Write the codes of some columns of ``values``, one line each, from row ``start`` on."""
+    """Write the codes of some features, one line each, from row ``start`` on.
+
+    The columns of ``values`` are the features from ``first`` on.
+    """
     for tile in range(0, values.shape[0], ROWS_PER_TILE):
-        for j in range(columns.size):
-            column = values[tile : tile + ROWS_PER_TILE, columns[j]]
+        for j in range(features.size):
+            column = values[tile : tile + ROWS_PER_TILE, features[j] - first]
             out = codes[j, start + tile : start + tile + ROWS_PER_TILE]
-            own = cuts[offsets[j] : offsets[j + 1]]
+            own = cuts[offsets[features[j]] : offsets[features[j] + 1]]
             if own.size == 2:
                 for i in range(column.size):
                     out[i] = own[0] < column[i]

@@ -89,19 +89,21 @@ class Bins:
         every = np.arange(table.n_columns) if features is None else features
         codes = np.empty((every.size, table.n_rows), dtype=self.dtype)
         for first, values in table.blocks_of(every.tolist()):
-            start, stop = np.searchsorted(every, [first, first + values.shape[1]])
-            self._encode_block(values, every[start:stop], first, codes[start:stop])
+            lines = slice(*np.searchsorted(every, [first, first + values.shape[1]]).tolist())
+            self._encode_block(values, first, every[lines], codes[lines])
         return codes
 
-    def _encode_block(
-        self, values: Values, features: NDArray[np.int64], first: int, codes: Codes
-    ) -> None:
-        own = [upper_cuts(self.thresholds[j]) for j in features.tolist()]
-        cuts, offsets = lookup.pack(own)
+    @cached_property
+    def packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The cuts of all features, and where those of each begin and end (kernels/lookup.py)."""
+        return lookup.pack([upper_cuts(thresholds) for thresholds in self.thresholds])
 
+    def _encode_block(
+        self, values: Values, first: int, features: NDArray[np.int64], codes: Codes
+    ) -> None:
         def task(start: int, stop: int) -> None:
-            part = values[start:stop]
-            lookup.encode(part, features - first, cuts, offsets, self.missing, codes, start)
+            own = values[start:stop]
+            lookup.encode(own, first, features, *self.packed, self.missing, codes, start)
 
         each_rows(task, values.shape[0])
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.kernels import best_split, lookup, routing
 from pacboost.kernels.threads import each_rows
-from pacboost.samples.bins import Bins, upper_cuts
+from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.sources.table import SomeRows, Table, Values
 
@@ -124,25 +124,22 @@ def _fill(
         each_rows(lay, table.n_rows)
         return clashing
     for first, values in table.blocks():
-        own = bins.thresholds[first : first + values.shape[1]]
-        cuts, offsets = lookup.pack([upper_cuts(thresholds) for thresholds in own])
-        maps = np.stack([_map(features[first + j], bins.missing) for j in range(len(own))])
+        own = features[first : first + values.shape[1]]
+        maps = np.stack([_map(feature, bins.missing) for feature in own])
 
         def task(
             start: int,
             stop: int,
             values: Values = values,
             first: int = first,
-            cuts: NDArray[np.float64] = cuts,
-            offsets: NDArray[np.int64] = offsets,
             maps: NDArray[np.uint8] = maps,
         ) -> None:
-            every = np.arange(values.shape[1])
+            every = np.arange(first, first + values.shape[1])
             codes = np.empty((every.size, ROWS_PER_TILE), dtype=np.uint8)
             clashes = np.zeros(values.shape[1], dtype=np.int64)
             for tile in range(start, stop, ROWS_PER_TILE):
                 end = min(tile + ROWS_PER_TILE, stop)
-                lookup.encode(values[tile:end], every, cuts, offsets, bins.missing, codes, 0)
+                lookup.encode(values[tile:end], first, every, *bins.packed, bins.missing, codes, 0)
                 own = features[first : first + values.shape[1]]
                 routing.place(codes, maps, own, words, tile, end, clashes)
             clashing.update(int(first + j) for j in np.flatnonzero(clashes))

@@ -27,6 +27,7 @@ class Registry(Mapping[str, "type[Booster[Any]]"]):
 
     def __init__(self, package: str) -> None:
         self._package = package
+        self._known: dict[str, type[Booster[Any]]] = {}
 
     def __iter__(self) -> Iterator[str]:
         """Give the names in alphabetical order, without importing any booster."""
@@ -41,11 +42,14 @@ class Registry(Mapping[str, "type[Booster[Any]]"]):
 
     def __getitem__(self, name: str) -> type[Booster[Any]]:
         """Import the file of a booster and give its class, the one that has the same name."""
+        if name in self._known:
+            return self._known[name]
         if name not in self:
             raise KeyError(name)
         module = import_module(f"{self._package}.{name}")
         for value in vars(module).values():
             if isinstance(value, type) and getattr(value, "name", None) == name:
+                self._known[name] = value
                 return value
         raise TypeError(f"{module.__file__} holds no booster class whose name is {name!r}")
 
