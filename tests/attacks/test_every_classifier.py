@@ -138,7 +138,9 @@ def test_coins_are_never_certified(
             value = claim(name, certify, *WORLDS[world](seed), seed)
         except ValueError as refusal:  # of pacboost, or of scikit-learn where it checks the input
             seen.add(REFUSES)
-            assert world != "copies" or EXPECTED[name][certify][0] != NEW or "copies" in str(refusal)  # noqa: PT017, E501
+            assert (
+                world != "copies" or EXPECTED[name][certify][0] != NEW or "copies" in str(refusal)
+            )  # noqa: PT017, E501
         else:
             seen.add(OTHER if value is None else NEW)
             violated += value is not None and value < 0.5

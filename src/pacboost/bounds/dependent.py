@@ -44,7 +44,7 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     0.124808
     """
     positive_whole("groups", groups)
-    return kl_upper(mean, math.log(1 / probability("delta", delta)) / groups)
+    return kl_upper(mean, _nats(delta) / groups)
 
 
 @plain_numbers
@@ -55,7 +55,7 @@ def ordered_bound(k: int, n: int, delta: float) -> float:
     0.138702
     """
     counts(k, n)
-    value = k / n + math.sqrt(math.log(1 / probability("delta", delta)) / (2 * n))
+    value = k / n + math.sqrt(_nats(delta) / (2 * n))
     return outward(value)
 
 
@@ -179,6 +179,11 @@ def azuma_certificate(k: int, n: int, delta: float) -> Certificate:
         "mean risk ≤ k/n + √(ln(1/δ)/(2n)) for rows that may depend on the past",
         "Azuma 1967",
     )
+
+
+def _nats(delta: float) -> float:
+    """ln(1/δ). Near 1 the quotient would lose digits; elsewhere files hold what it gives."""
+    return math.log(1 / probability("delta", delta)) if delta < 0.9 else -math.log(delta)
 
 
 def _of_period(
