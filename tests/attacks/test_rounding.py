@@ -70,6 +70,18 @@ def budget(n: int, divergence: float, delta: Any) -> Any:
     return (mp.mpf(divergence) + log(2 * root(n) / mp.mpf(delta))) / n
 
 
+def relative(a: Numbers) -> Any:
+    r, e = mp.mpf(a["k"]) / a["n"], (a["log_growth"] + log(4) - log(a["delta"])) / a["n"]
+    return r + 2 * e * (1 + root(1 + r / e))
+
+
+def recursion(part: float, levels: int) -> Any:
+    value = mp.mpf(part)
+    for _ in range(levels):
+        value = value * value * (3 - 2 * value)
+    return value
+
+
 FORMULAS: dict[str, Callable[[Numbers], Any]] = {
     "holdout.hoeffding": lambda a: (
         mp.mpf(a["k"]) / a["n"] + root((log(a["models"]) - log(a["delta"])) / (2 * a["n"]))
@@ -81,7 +93,7 @@ FORMULAS: dict[str, Callable[[Numbers], Any]] = {
     "finite.agnostic_deviation": lambda a: root(
         (a["log_size"] + log(2) - log(a["delta"])) / (2 * a["n"])
     ),
-    "vc.relative_deviation": lambda a: relative(a),
+    "vc.relative_deviation": relative,
     "vc.pessimistic": lambda a: (
         mp.mpf(a["k"] + 1) / a["n"] + root((a["log_growth"] + log(4) - log(a["delta"])) / a["n"])
     ),
@@ -105,18 +117,6 @@ FORMULAS: dict[str, Callable[[Numbers], Any]] = {
     ),
     "three_way.recursive_error": lambda a: recursion(a["part"], a["levels"]),
 }
-
-
-def relative(a: Numbers) -> Any:
-    r, e = mp.mpf(a["k"]) / a["n"], (a["log_growth"] + log(4) - log(a["delta"])) / a["n"]
-    return r + 2 * e * (1 + root(1 + r / e))
-
-
-def recursion(part: float, levels: int) -> Any:
-    value = mp.mpf(part)
-    for _ in range(levels):
-        value = value * value * (3 - 2 * value)
-    return value
 
 
 INVERSES: dict[str, Callable[[Numbers], Callable[[Any], bool]]] = {

@@ -183,7 +183,8 @@ def azuma_certificate(k: int, n: int, delta: float) -> Certificate:
 
 def _nats(delta: float) -> float:
     """ln(1/δ). Near 1 the quotient would lose digits; elsewhere files hold what it gives."""
-    return math.log(1 / probability("delta", delta)) if delta < 0.9 else -math.log(delta)
+    probability("delta", delta)
+    return math.log(1 / delta) if delta < 0.9 else -math.log(delta)
 
 
 def _of_period(
