@@ -21,7 +21,7 @@ GOING_ON = public_classifiers("certify", "warm_start")
 
 
 def test_the_best_of_many_looks_is_covered() -> None:
-    """Where looks are free, the best of 14 is false in nearly half of the runs."""
+    """Where looks are free, the best of 14 is false in 17 of these 40 runs."""
     runs, delta, violated = 40, 0.1, 0
     for seed in range(runs):
         X, y = coins(seed, 200, features=40)
