@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, Rule
 from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.numerics.mistakes import tied
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
@@ -36,9 +37,8 @@ def decided(scores: Scores) -> Cells:
     [1, 3]
     """
     if scores.ndim == 1:
-        return np.asarray(np.where(scores == 0, 2, scores > 0), dtype=np.uint32)
-    tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
-    numbers = np.where(tied, scores.shape[1], scores.argmax(axis=1))
+        return np.asarray(np.where(tied(scores), 2, scores > 0), dtype=np.uint32)
+    numbers = np.where(tied(scores), scores.shape[1], scores.argmax(axis=1))
     return np.asarray(numbers, dtype=np.uint32)
 
 

@@ -25,6 +25,7 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import probability
+from pacboost.numerics.mistakes import wrong_classes
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
@@ -261,9 +262,8 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
         if self._apart is not None:
             votes = self.votes(self._apart.X)
             own, known = numbers_of(self._apart.y, self.classes_)
-            rivals = votes >= votes[np.arange(own.size), own][:, None]
             look = 0 if self._looks is None else self._looks.number
-            wrong = (rivals.sum(axis=1) > 1) | ~known
+            wrong = wrong_classes(votes, own) | ~known
             self._held = self._apart.certificate(wrong, self.delta, look)
             self._apart = None
         for name in ("out_of_bag_", "oob_score_", "oob_decision_function_"):
