@@ -216,7 +216,7 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
             refuse_hidden_copies(X)
         if self.certify == "holdout":
             share = real_number("holdout", self.holdout)
-            divided = division.divide(X, y, "holdout", share, seed + 1)
+            divided = division.divide(X, y, "holdout", share, seed + division.CERTIFY)
         self._apart = divided.apart
         return divided
 

@@ -126,7 +126,7 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         if self.certify != "holdout":
             raise ParameterError(f"certify is {self.certify!r}; it may be 'holdout' or None")
         share = real_number("holdout", self.holdout)
-        return division.divide(X, y, "holdout", share, seed + 1)
+        return division.divide(X, y, "holdout", share, seed + division.CERTIFY)
 
     def _keep(
         self,

@@ -114,7 +114,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
             if read_weights(sample_weight, division.number_of_rows(X)) is not None:
                 self._refuse_weights()
             share = real_number("holdout", self.holdout)
-            divided = division.divide(X, y, "holdout", share, seed + 1)
+            divided = division.divide(X, y, "holdout", share, seed + division.CERTIFY)
         self._apart = divided.apart
         return divided
 
