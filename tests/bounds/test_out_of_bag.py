@@ -16,7 +16,7 @@ from pacboost.bounds.out_of_bag import WAYS, certificate, way_for
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.out_of_bag import Tally
+from pacboost.training.bags.out_of_bag import OutOfBagVotes
 from tests.bounds.coverage import check_coverage, check_rejected
 
 DELTA = 0.05
@@ -101,7 +101,7 @@ def tallied(
     bags: Bags, members: int, labels: NDArray[np.int64], said: NDArray[np.int64]
 ) -> OutOfBag:
     """Count what members, one line of ``said`` each, say about the rows outside their bags."""
-    tally = Tally(labels, members, 2, outside=bags.chance_outside, pairs=True)
+    tally = OutOfBagVotes(labels, members, 2, outside=bags.chance_outside, pairs=True)
     for b, line in enumerate(said):
         outside = bags.bag(b).outside
         tally.add(b, outside, line[outside])

@@ -27,7 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from pacboost.boosters.base.booster import Measured, check_rate, whole_values
-from pacboost.boosters.base.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.exponential import ExponentialState, ExponentialWeights
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -37,7 +37,7 @@ WAYS = ("mh", "m1", "samme")
 
 
 @dataclass(frozen=True)
-class AdaBoost(Exponential):
+class AdaBoost(ExponentialWeights):
     """The rules of AdaBoost; ``learning_rate`` scales votes, ``max_vote`` caps them.
 
     >>> rules = AdaBoost()

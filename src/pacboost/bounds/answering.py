@@ -15,25 +15,10 @@ from pacboost.bounds.selective import (
     certificate,
     passed_certificate,
 )
-from pacboost.bounds.target import TESTS, passed
+from pacboost.bounds.target import TESTS, Point, passed
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import as_printed
-
-
-@dataclass(frozen=True)
-class Point:
-    """A threshold, how many held-out rows reach it, and how many of those are wrong.
-
-    ``fewest`` and ``most`` are the counts that bound the share of new examples that are answered:
-    what was answered, or ranks fixed beforehand on both sides of it.
-    """
-
-    threshold: float
-    answered: int
-    mistakes: int
-    fewest: int
-    most: int
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.refill import Refill
-from pacboost.numerics.checks import probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.sequences import kt_upper
 
 ROUNDING = 1 + 1e-12

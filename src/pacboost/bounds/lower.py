@@ -25,8 +25,7 @@ import math
 
 from pacboost.bounds.rounding import downward
 from pacboost.errors import NotCertified
-from pacboost.numerics.checks import positive_whole, probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 
 
 @plain_numbers

@@ -33,10 +33,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import check_rate
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_binomial
 from pacboost.numerics.kl import kl
-from pacboost.numerics.plain import plain_numbers
 
 BITS = tuple(range(1, 11))
 SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.errors import NotCertified
-from pacboost.numerics.checks import whole
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, whole
 from pacboost.numerics.three_way import majority_error
 
 MOST_LEVELS = 2000

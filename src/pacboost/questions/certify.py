@@ -12,7 +12,7 @@ from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.new_rows import Counted, counted, known_rows, refuse_training_rows
+from pacboost.questions.new_rows import RowCounting, known_rows, refuse_training_rows, row_counting
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 
@@ -80,21 +80,23 @@ def certify(
         found = dependent.ordered_certificate(int(wrong.sum()), wrong.size, share)
     else:
         wrong = wrong | known_rows(model, X, wrong.size)
-        found = holdout_certificate(wrong, counted(model, X, np.asarray(y), copies), delta, models)
+        found = holdout_certificate(
+            wrong, row_counting(model, X, np.asarray(y), copies), delta, models
+        )
     if checked:
         return found
     return replace(found.unchecked(), assumptions=(*found.assumptions, UNCHECKED))
 
 
 def holdout_certificate(
-    wrong: NDArray[np.bool_], counting: Counted, delta: float, models: int = 1
+    wrong: NDArray[np.bool_], counting: RowCounting, delta: float, models: int = 1
 ) -> Certificate:
     """Certify by mistakes on held-out rows, with equal rows counted as it was decided.
 
     >>> from pacboost.samples.copies import Repeats
     >>> repeats = Repeats(np.repeat(np.arange(50), 20), 50)
     >>> wrong = np.repeat(np.arange(50) < 5, 20)
-    >>> holdout_certificate(wrong, Counted(repeats, "worse"), 0.05).inputs["n"]
+    >>> holdout_certificate(wrong, RowCounting(repeats, "worse"), 0.05).inputs["n"]
     50
     """
     every = int(wrong.sum()), wrong.size

@@ -15,18 +15,18 @@ from typing import Any
 from pacboost.bounds import dependent, holdout, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import expected_mistakes, smallest
-from pacboost.bounds.wording import Words
+from pacboost.bounds.wording import Sentence
 from pacboost.errors import NotCertified
 
 FAR_FEWER = 0.5
 """If the mistakes it expects, and those on rows it learned from, are below such a share of those on
 certifying rows, the vote knows its own rows better than others: it needs more of them."""
 TWO_SIGMA = 2.0
-NO_WORDS = Words("", "", "")
+NO_WORDS = Sentence("", "", "")
 
 
 @dataclass(frozen=True)
-class Evidence:
+class FitMeasurements:
     """What was measured on the way: on rows learned from, and on rows that watched."""
 
     rounds: int
@@ -60,7 +60,7 @@ class Verdict:
     reason: str = ""
     more_certified: int | None = None
     """How many more certified examples would do, if mistakes stay as rare as they are."""
-    headline: Words = NO_WORDS
+    headline: Sentence = NO_WORDS
     """The first part of the sentence, with the place of its number; for a page."""
     note: str = ""
     """The rest of the sentence."""
@@ -76,14 +76,14 @@ class Verdict:
 
 
 def judge(
-    certificate: Certificate, delta: float, epsilon: float | None, evidence: Evidence
+    certificate: Certificate, delta: float, epsilon: float | None, evidence: FitMeasurements
 ) -> Verdict:
     """Say what a certificate means, and what is missing if it is above epsilon.
 
     >>> made = holdout.certificate(30, 1000, 0.05)
-    >>> print(judge(made, 0.05, None, Evidence(100, 0.01)))
+    >>> print(judge(made, 0.05, None, FitMeasurements(100, 0.01)))
     With 95 % confidence it errs on at most 4.1 % of future examples like these.
-    >>> missed = judge(made, 0.05, 0.04, Evidence(100, 0.01))
+    >>> missed = judge(made, 0.05, 0.04, FitMeasurements(100, 0.01))
     >>> print(missed)  # doctest: +NORMALIZE_WHITESPACE
     4 % was not reached: with 95 % confidence it errs on at most 4.1 % of future examples like
     these; about 190 more certified examples would do.
@@ -124,7 +124,7 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     """
     wanted = 0.05 if epsilon is None else epsilon
     needed = holdout.examples_for_clopper_pearson(wanted, delta)
-    head = Words(f"Nothing is certified about future examples: {why}.", "", "")
+    head = Sentence(f"Nothing is certified about future examples: {why}.", "", "")
     note = (
         f"{needed:,} certified examples without a mistake would show an error of at most "
         f"{_share(wanted)}."
@@ -133,7 +133,7 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     return Verdict(f"{head} {note}", reached, epsilon, delta, 1.0, why, needed, head, note)
 
 
-def _rounds(evidence: Evidence) -> str:
+def _rounds(evidence: FitMeasurements) -> str:
     return f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
 
 
@@ -183,7 +183,7 @@ def _round_up(number: int) -> int:
     return math.ceil(number / step) * step
 
 
-def _why(rate: float, evidence: Evidence) -> str:
+def _why(rate: float, evidence: FitMeasurements) -> str:
     """Say why the error itself is too large."""
     if evidence.improving:
         return f"its {evidence.rounds:,} rounds were still improving it, so allow more"

@@ -45,7 +45,7 @@ class ExponentialState:
     """Further numbers that a booster needs to choose its votes."""
 
 
-class Exponential(Booster[ExponentialState]):
+class ExponentialWeights(Booster[ExponentialState]):
     """What all boosters with this potential share; a subclass defines the votes."""
 
     potential: ClassVar[str] = "exponential"

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Agreement, Measured, Moved, edge_of
-from pacboost.boosters.base.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.exponential import ExponentialState, ExponentialWeights
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -34,8 +34,8 @@ from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
 
-class MarginGoal(Exponential):
-    """Exponential weights with votes that aim at a margin.
+class MarginGoal(ExponentialWeights):
+    """ExponentialWeights weights with votes that aim at a margin.
 
     The ``own`` of a state is (least edge so far, ‖votes‖₁).
     """

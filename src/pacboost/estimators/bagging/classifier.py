@@ -29,7 +29,7 @@ from pacboost.numerics.mistakes import wrong_classes
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.out_of_bag import Tally
+from pacboost.training.bags.out_of_bag import OutOfBagVotes
 
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 
@@ -248,10 +248,10 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
 
     def _tell_outside(
         self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
-    ) -> Tally:
+    ) -> OutOfBagVotes:
         rows = bags.rows if counted is None else int(np.count_nonzero(counted))
         way = out_of_bag.way_for(rows) if self.certify == "oob" else self.certify
-        return Tally(
+        return OutOfBagVotes(
             targets, most, self.classes_.size,
             outside=bags.chance_outside, pairs=way in ("tandem", "cantelli"), counted=counted,
         )  # fmt: skip
@@ -268,7 +268,7 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
             self._apart = None
         for name in ("out_of_bag_", "oob_score_", "oob_decision_function_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if isinstance(run.outside, Tally):
+        if isinstance(run.outside, OutOfBagVotes):
             self.out_of_bag_ = run.outside.result()
             cast = run.outside.votes
             total = cast.sum(axis=1, keepdims=True)

@@ -30,7 +30,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.samples.bins import Bins
-from pacboost.samples.signs import signs_of
+from pacboost.samples.sample import signs_of
 from pacboost.sources.table import Table
 
 

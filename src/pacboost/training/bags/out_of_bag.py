@@ -38,13 +38,13 @@ def chance_outside(rows: int, drawn: int, *, replacement: bool = True) -> float:
     return float((1 - 1 / rows) ** drawn) if replacement else 1 - drawn / rows
 
 
-class Tally:
+class OutOfBagVotes:
     """Count votes and mistakes out of bag; members may be added by several threads, in any order.
 
     ``labels`` holds the class number of every row, ``members`` is the most members there may be.
     With ``pairs``, two bits a row and member are kept, which the tandem loss needs.
 
-    >>> tally = Tally([0, 1, 1, 0], members=2, classes=2, outside=0.5, pairs=True)
+    >>> tally = OutOfBagVotes([0, 1, 1, 0], members=2, classes=2, outside=0.5, pairs=True)
     >>> tally.add(0, np.array([0, 1]), np.array([0, 0]))
     >>> tally.add(1, np.array([1, 2]), np.array([0, 1]))
     >>> result = tally.result()
