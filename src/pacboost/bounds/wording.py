@@ -59,7 +59,7 @@ _BY_BOUND = {
 }
 
 
-class Sentence(NamedTuple):
+class Statement(NamedTuple):
     """A sentence in three parts: the number that counts, and what stands before and after it."""
 
     before: str
@@ -69,15 +69,15 @@ class Sentence(NamedTuple):
     def __str__(self) -> str:
         return "".join(self)
 
-    def within(self, opening: str) -> Sentence:
+    def within(self, opening: str) -> Statement:
         """Give the same sentence after an opening.
 
-        >>> str(Sentence("It errs on at most ", "5 %", ".").within("If so: "))
+        >>> str(Statement("It errs on at most ", "5 %", ".").within("If so: "))
         'If so: it errs on at most 5 %.'
         """
         if not opening:
             return self
-        return Sentence(f"{opening}{self.before[:1].lower()}{self.before[1:]}", *self[1:])
+        return Statement(f"{opening}{self.before[:1].lower()}{self.before[1:]}", *self[1:])
 
 
 def of_what_by(bound: str) -> str:
@@ -89,14 +89,14 @@ def of_what_by(bound: str) -> str:
     return _BY_BOUND.get(bound, NEW_EXAMPLES)
 
 
-def claim(certificate: Certificate) -> Sentence:
+def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
     known = math.isfinite(certificate.value)
     said = _claim(certificate, percent(certificate.value) if known else "an unknown share")
     return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
 
 
-def sentence(certificate: Certificate, delta: float | None = None) -> Sentence:
+def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     """State a claim with its confidence, for readers who know no theory.
 
     ``delta`` takes the place of the certificate's own where several claims share it.
@@ -119,54 +119,54 @@ def percent_above(value: float) -> str:
     return f"{math.ceil(100 * 10**digits * value * (1 - 1e-12)) / 10**digits:g} %"
 
 
-def _claim(certificate: Certificate, number: str) -> Sentence:
+def _claim(certificate: Certificate, number: str) -> Statement:
     who, of_what = _subject(certificate), certificate.of_what
     if of_what == NEW_GROUPS:
         after = " of the examples of a new group, on average over groups, large or small."
-        return Sentence(f"{who} errs on at most ", number, after)
+        return Statement(f"{who} errs on at most ", number, after)
     if of_what == PERIOD:
-        return Sentence(
+        return Statement(
             "over the period watched the mean chance of an error was at most ", number, "."
         )
     if of_what == ANSWERED:
-        return Sentence(f"{_answered(certificate)} {who} errs on at most ", number, ".")
+        return Statement(f"{_answered(certificate)} {who} errs on at most ", number, ".")
     if of_what in (TRAINING_ROWS, TRAINING_LABELS):
         share = "weighted share" if certificate.details.get("weighted") else "share"
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
-        return Sentence(
+        return Statement(
             f"{who} errs on a {share} of at most ", number, f" of the {rows} it was trained on."
         )
     if of_what in SOURCES:
         after = f" of the rows of {of_what}: this is the error on {of_what}."
-        return Sentence(f"{who} errs on at most ", number, after)
+        return Statement(f"{who} errs on at most ", number, after)
     end = ", whenever watching stopped." if certificate.bound.startswith("sequence.") else "."
-    return Sentence(f"{who} errs on at most ", number, f" of new examples{end}")
+    return Statement(f"{who} errs on at most ", number, f" of new examples{end}")
 
 
-def _plain(certificate: Certificate, number: str) -> Sentence:
+def _plain(certificate: Certificate, number: str) -> Statement:
     """State a claim about the model at hand, which is called "it"."""
     of_what = certificate.of_what
     if of_what == NEW_EXAMPLES:
-        return Sentence("it errs on at most ", number, " of future examples like these.")
+        return Statement("it errs on at most ", number, " of future examples like these.")
     if of_what == NEW_GROUPS:
         after = (
             " of the examples of a new group like these, on average over groups, large or small."
         )
-        return Sentence("it errs on at most ", number, after)
+        return Statement("it errs on at most ", number, after)
     if of_what == PERIOD:
         after = f" over the latest {certificate.size:,} examples."
-        return Sentence("its mean chance of an error was at most ", number, after)
+        return Statement("its mean chance of an error was at most ", number, after)
     if of_what == ANSWERED:
-        return Sentence("it errs on at most ", number, f" {_answered(certificate)}.")
+        return Statement("it errs on at most ", number, f" {_answered(certificate)}.")
     if of_what in (TRAINING_ROWS, TRAINING_LABELS):
         labels = " of the labels" if of_what == TRAINING_LABELS else ""
         weights = ", counted by their weights" if certificate.details.get("weighted") else ""
         after = f"{labels} of the rows it learned from{weights}."
-        return Sentence("it errs on at most ", number, after)
+        return Statement("it errs on at most ", number, after)
     return _claim(certificate, number)
 
 
-def _capital(said: Sentence) -> Sentence:
+def _capital(said: Statement) -> Statement:
     return said._replace(before=said.before[:1].upper() + said.before[1:])
 
 

@@ -15,14 +15,14 @@ from typing import Any
 from pacboost.bounds import dependent, holdout, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import expected_mistakes, smallest
-from pacboost.bounds.wording import Sentence
+from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified
 
 FAR_FEWER = 0.5
 """If the mistakes it expects, and those on rows it learned from, are below such a share of those on
 certifying rows, the vote knows its own rows better than others: it needs more of them."""
 TWO_SIGMA = 2.0
-NO_WORDS = Sentence("", "", "")
+NO_STATEMENT = Statement("", "", "")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Verdict:
     reason: str = ""
     more_certified: int | None = None
     """How many more certified examples would do, if mistakes stay as rare as they are."""
-    headline: Sentence = NO_WORDS
+    headline: Statement = NO_STATEMENT
     """The first part of the sentence, with the place of its number; for a page."""
     note: str = ""
     """The rest of the sentence."""
@@ -124,7 +124,7 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     """
     wanted = 0.05 if epsilon is None else epsilon
     needed = holdout.examples_for_clopper_pearson(wanted, delta)
-    head = Sentence(f"Nothing is certified about future examples: {why}.", "", "")
+    head = Statement(f"Nothing is certified about future examples: {why}.", "", "")
     note = (
         f"{needed:,} certified examples without a mistake would show an error of at most "
         f"{_share(wanted)}."
