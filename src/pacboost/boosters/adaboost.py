@@ -21,7 +21,7 @@ More than two classes, by ``multiclass``:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -89,6 +89,10 @@ class AdaBoost(ExponentialWeights):
         """Votes are plain, unless they are scaled, capped, confidence-rated or raised by SAMME."""
         more = self.multiclass == "samme" and self.classes > 2
         return self.plain and self.learning_rate == 1 and self.max_vote >= MOST_VOTE and not more
+
+    def for_classes(self, count: int) -> AdaBoost:
+        """Set the number of classes."""
+        return replace(self, classes=max(2, count))
 
     def vote(self, found: Measured) -> float:
         """Give the vote of a rule."""

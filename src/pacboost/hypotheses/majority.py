@@ -6,11 +6,12 @@ Both name a class for every row, so they can vote, be voted on and be saved like
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, Rule
+from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.numerics.mistakes import tied
 from pacboost.samples.coded import CodedTable
@@ -46,6 +47,8 @@ def decided(scores: Scores) -> Cells:
 class Decision(Hypothesis):
     """What a vote decides, however close it was: one class for each row, or nothing for a tie."""
 
+    names_classes: ClassVar[bool] = True
+
     vote: Vote
     values: CellValues = field(init=False, repr=False)
 
@@ -76,6 +79,8 @@ class Three(Hypothesis):
     For two classes that is the majority. The third is asked only where it decides, so a tree of
     majorities is far from being walked whole.
     """
+
+    names_classes: ClassVar[bool] = True
 
     first: Hypothesis
     second: Hypothesis
@@ -112,7 +117,7 @@ class Three(Hypothesis):
 
 def named(rule: Hypothesis, sample: Sample) -> Cells:
     """Give the number of the class that a rule names for every row."""
-    if isinstance(rule, Rule | Three | Decision):
+    if rule.names_classes:
         return rule.cells(sample).astype(np.uint32)
     values = rule.values[:, 0] if rule.values.shape[1] == 1 else rule.values
     return decided(values)[rule.cells(sample)]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names
-from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.tree import bins_of
 from pacboost.samples.sample import Sample, Signs, unlabelled
 
 AT_ONCE = 2**22
@@ -64,9 +64,8 @@ class Pattern(Hypothesis):
 
     def cells(self, sample: Sample) -> Cells:
         """Find the pattern of each row, or the nearest."""
-        bins = next((rule.bins for rule in self.rules if isinstance(rule, TreeRule)), None)
         if sample.bins is None:
-            sample = unlabelled(sample.table, bins)
+            sample = unlabelled(sample.table, bins_of(self.rules))
         seen = np.empty((sample.n_rows, len(self.rules)), dtype=np.int8)
         for column, rule in zip(seen.T, self.rules, strict=True):
             column[:] = said(rule.values[:, 0])[rule.cells(sample)]

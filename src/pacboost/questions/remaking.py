@@ -82,7 +82,7 @@ def _error_factor(given: Certificate, ledger: Ledger) -> float:
     known = BOOSTERS.get(ledger.booster)
     if ledger.refills[-1].mistakes is None or known is None:
         return 0.0 if ledger.potential == "projected" else float(given.inputs["factor"])
-    return float(getattr(known(), "error_factor", 0.0))
+    return known.error_factor
 
 
 def _recursive(given: Certificate, ledger: Ledger) -> Certificate:

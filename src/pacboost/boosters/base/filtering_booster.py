@@ -31,7 +31,6 @@ class FilteringBooster(Booster[S]):
     """A booster whose weights are probabilities, so that examples can be drawn by them."""
 
     error_factor: ClassVar[float] = 1.0
-    """error ≤ error_factor · mean weight, whatever the rules; 0 where no such bound holds."""
     by_path: ClassVar[bool] = False
     """Whether weights depend on the whole path of a row's margin, not only on its last value."""
 
@@ -39,11 +38,6 @@ class FilteringBooster(Booster[S]):
     def rate(self) -> float:
         """The vote of every rule, if ``by_path``: the value of a cell divided by it is h(x)."""
         return 1.0
-
-    @property
-    def floor(self) -> float:
-        """∏ Z_t bounds the error only where the error is above this."""
-        return 0.0
 
     @abstractmethod
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
@@ -61,11 +55,6 @@ class FilteringBooster(Booster[S]):
         if self.by_path:
             return float(np.exp(self.start((1, outputs)).max()))
         return float(self.chances(np.zeros((1, outputs)), 0, signs).max())
-
-    @property
-    def last_round(self) -> float:
-        """The number of rounds, where it is fixed in advance; infinite elsewhere."""
-        return math.inf
 
     def coin_below(self, rounds: int) -> float:
         """Give the mean weight below which any rule will do for the next round; 0 for never."""

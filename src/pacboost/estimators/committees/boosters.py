@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
-from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
 from pacboost.errors import NoEdgeWarning, TooFewRowsWarning
@@ -120,9 +119,7 @@ class BoosterCommittee(NestedMixin, MembersClassifier):
 
     def _chosen_booster(self) -> Booster[Any]:
         choice, own = named(self._default_booster() if self.booster is None else self.booster)
-        booster = as_booster(choice)
-        if isinstance(booster, AdaBoost):
-            own = {"classes": max(2, self.classes_.size), **own}
+        booster = as_booster(choice).for_classes(self.classes_.size)
         return with_fields(booster, own, "booster") if own else booster
 
     def _warn_of_few(self, rows: int, needed: int, instead: str) -> None:
