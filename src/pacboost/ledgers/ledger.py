@@ -101,6 +101,11 @@ class Ledger:
     def __len__(self) -> int:
         return len(self.rounds)
 
+    @property
+    def regression(self) -> bool:
+        """Whether numbers were predicted, so that ``training_error`` is a mean loss."""
+        return self.potential in ("square", "absolute")
+
     def log_products(self) -> Iterator[float]:
         """ln ∏ Z_s after each round."""
         total = 0.0
@@ -152,7 +157,7 @@ class Ledger:
                 "the rows were drawn, learned from and forgotten. Ask margins(X, y) of the "
                 "classifier for rows at hand"
             )
-        if self.potential in ("square", "absolute"):
+        if self.regression:
             return "numbers have no margins. Compare predict(X) with y"
         if not self.rounds:
             return "the vote is empty"
