@@ -109,7 +109,7 @@ def tallied(
 
 
 def test_coverage_where_members_never_err_together() -> None:
-    """One of two members errs on a share 0.2 of the rows, both nowhere; a tie is an error.
+    """One of two members is wrong on a share 0.2 of the rows, both nowhere; a tie is an error.
 
     So the vote errs on 0.2 = 2L = 4L₂ of new rows: every inequality is an equality.
     """

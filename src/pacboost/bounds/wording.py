@@ -72,8 +72,8 @@ class Statement(NamedTuple):
     def within(self, opening: str) -> Statement:
         """Give the same sentence after an opening.
 
-        >>> str(Statement("It errs on at most ", "5 %", ".").within("If so: "))
-        'If so: it errs on at most 5 %.'
+        >>> str(Statement("It is wrong on at most ", "5 %", ".").within("If so: "))
+        'If so: it is wrong on at most 5 %.'
         """
         if not opening:
             return self
@@ -123,51 +123,52 @@ def _claim(certificate: Certificate, number: str) -> Statement:
     who, of_what = _subject(certificate), certificate.of_what
     if of_what == NEW_GROUPS:
         after = " of the examples of a new group, on average over groups, large or small."
-        return Statement(f"{who} errs on at most ", number, after)
+        return Statement(f"{who} is wrong on at most ", number, after)
     if of_what == PERIOD:
         return Statement(
             "over the period watched the mean chance of an error was at most ", number, "."
         )
     if of_what == ANSWERED:
-        return Statement(f"{_answered(certificate)} {who} errs on at most ", number, ".")
+        return Statement(f"{_answered(certificate)} {who} is wrong on at most ", number, ".")
     if of_what in (TRAINING_ROWS, TRAINING_LABELS):
-        share = "weighted share" if certificate.details.get("weighted") else "share"
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
-        return Statement(
-            f"{who} errs on a {share} of at most ", number, f" of the {rows} it was trained on."
-        )
+        after = f" of the {rows} it was trained on{_weights(certificate)}."
+        return Statement(f"{who} is wrong on at most ", number, after)
     if of_what in SOURCES:
         after = f" of the rows of {of_what}: this is the error on {of_what}."
-        return Statement(f"{who} errs on at most ", number, after)
+        return Statement(f"{who} is wrong on at most ", number, after)
     end = ", whenever watching stopped." if certificate.bound.startswith("sequence.") else "."
-    return Statement(f"{who} errs on at most ", number, f" of new examples{end}")
+    return Statement(f"{who} is wrong on at most ", number, f" of new examples{end}")
 
 
 def _plain(certificate: Certificate, number: str) -> Statement:
     """State a claim about the model at hand, which is called "it"."""
     of_what = certificate.of_what
     if of_what == NEW_EXAMPLES:
-        return Statement("it errs on at most ", number, " of future examples like these.")
+        return Statement("it is wrong on at most ", number, " of future examples like these.")
     if of_what == NEW_GROUPS:
         after = (
             " of the examples of a new group like these, on average over groups, large or small."
         )
-        return Statement("it errs on at most ", number, after)
+        return Statement("it is wrong on at most ", number, after)
     if of_what == PERIOD:
         after = f" over the latest {certificate.size:,} examples."
         return Statement("its mean chance of an error was at most ", number, after)
     if of_what == ANSWERED:
-        return Statement("it errs on at most ", number, f" {_answered(certificate)}.")
+        return Statement("it is wrong on at most ", number, f" {_answered(certificate)}.")
     if of_what in (TRAINING_ROWS, TRAINING_LABELS):
         labels = " of the labels" if of_what == TRAINING_LABELS else ""
-        weights = ", counted by their weights" if certificate.details.get("weighted") else ""
-        after = f"{labels} of the rows it learned from{weights}."
-        return Statement("it errs on at most ", number, after)
+        after = f"{labels} of the rows it learned from{_weights(certificate)}."
+        return Statement("it is wrong on at most ", number, after)
     return _claim(certificate, number)
 
 
 def _capital(said: Statement) -> Statement:
     return said._replace(before=said.before[:1].upper() + said.before[1:])
+
+
+def _weights(certificate: Certificate) -> str:
+    return ", counted by their weights" if certificate.details.get("weighted") else ""
 
 
 def _answered(certificate: Certificate) -> str:

@@ -82,10 +82,10 @@ def judge(
 
     >>> made = holdout.certificate(30, 1000, 0.05)
     >>> print(judge(made, 0.05, None, FitMeasurements(100, 0.01)))
-    With 95 % confidence it errs on at most 4.1 % of future examples like these.
+    With 95 % confidence it is wrong on at most 4.1 % of future examples like these.
     >>> missed = judge(made, 0.05, 0.04, FitMeasurements(100, 0.01))
     >>> print(missed)  # doctest: +NORMALIZE_WHITESPACE
-    4 % was not reached: with 95 % confidence it errs on at most 4.1 % of future examples like
+    4 % was not reached: with 95 % confidence it is wrong on at most 4.1 % of future examples like
     these; about 190 more certified examples would do.
     """
     value = certificate.value
@@ -109,7 +109,7 @@ def sentence(certificate: Certificate, delta: float | None = None) -> str:
     """Say what a certificate claims, with its confidence, in plain words.
 
     >>> sentence(holdout.certificate(0, 298, 0.01))
-    'With 99 % confidence it errs on at most 1.6 % of future examples like these.'
+    'With 99 % confidence it is wrong on at most 1.6 % of future examples like these.'
     """
     return str(wording.sentence(certificate, delta))
 
@@ -190,8 +190,8 @@ def _why(rate: float, evidence: FitMeasurements) -> str:
     own, expected = evidence.training_error, evidence.expected_error
     if not evidence.watching or max(own, expected) < FAR_FEWER * rate:
         return (
-            f"it errs on {_near(own)} of the rows it learned from and on {_near(rate)} of others, "
-            "so more rows to learn from would help"
+            f"it is wrong on {_near(own)} of the rows it learned from and on {_near(rate)} of "
+            "others, so more rows to learn from would help"
         )
     end = "has vanished" if evidence.edge_vanished else "has become too small to help"
     return (

@@ -25,8 +25,8 @@ class ThreeLearnerBoost(MembersClassifier):
 
     The rows fall into three parts. The first learner gets one; the second gets another, with half
     of the weight on rows that the first gets wrong; the third gets those of the last part on which
-    the two disagree, and decides where they do. If each errs on at most x under its distribution,
-    the majority errs on at most 3x² - 2x³ (Drucker, Schapire and Simard 1992).
+    the two disagree, and decides where they do. If each has an error of at most x under its
+    distribution, the majority has one of at most 3x² - 2x³ (Drucker, Schapire and Simard 1992).
 
     Parameters
     ----------
