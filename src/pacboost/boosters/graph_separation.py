@@ -25,9 +25,9 @@ from pacboost.boosters.base.booster import Agreement, Measured, Moved
 from pacboost.boosters.base.capabilities import FinalTable, RevisingBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.hypotheses.pattern import Pattern, said
+from pacboost.hypotheses.pattern import Pattern, answers_of
 from pacboost.hypotheses.vote import Vote
-from pacboost.numerics.exact import in_least, whole_scale
+from pacboost.numerics.exact import in_units_of_least, whole_scale
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Sample, Signs
 
@@ -60,8 +60,8 @@ class PairState:
         """Join all rows of opposite signs."""
         patterns = np.zeros(len(signs), dtype=np.int64)
         weights = np.empty(signs.shape, dtype=np.int64)
-        state = cls(signs, in_least(base), patterns, np.zeros(signs.shape), weights)
-        return replace(weighed(state), margins=np.zeros(signs.shape))
+        state = cls(signs, in_units_of_least(base), patterns, np.zeros(signs.shape), weights)
+        return replace(with_weights(state), margins=np.zeros(signs.shape))
 
 
 @dataclass(frozen=True)
@@ -103,19 +103,19 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
 
     def values(self, state: PairState, sums: Sums, cells: Cells) -> CellValues:
         """Give each cell the sign of the weighted majority of its rows."""
-        return said(sums.pulls).astype(np.float64)
+        return answers_of(sums.pulls).astype(np.float64)
 
     def step(self, state: PairState, agree: Agreement, found: Measured) -> PairState:
         """Split all patterns by the answers of the rule."""
-        return divided(state, agree * state.signs)
+        return split_patterns(state, agree * state.signs)
 
     def move(self, state: PairState, moved: Moved) -> PairState:
         """Split all patterns by the signs of the cells."""
-        return divided(state, said(moved.values)[moved.cells])
+        return split_patterns(state, answers_of(moved.values)[moved.cells])
 
     def recall(self, state: PairState, agree: Agreement, memory: list[float]) -> PairState:
         """Split all patterns by the answers of the rule, as in the earlier run."""
-        return divided(state, agree * state.signs)
+        return split_patterns(state, agree * state.signs)
 
     def resume(
         self, state: PairState, margins: Floats, votes: Sequence[float], memory: list[float]
@@ -145,15 +145,15 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         return None if state.pairs > 0 else "no pattern holds rows of both classes any more"
 
 
-def divided(state: PairState, column: Signs) -> PairState:
+def split_patterns(state: PairState, column: Signs) -> PairState:
     """Split all patterns by the answers of a rule, (rows, 1)."""
     state.seen.append(np.ascontiguousarray(column[:, 0]))
     doubled = 2 * state.patterns + (column[:, 0] > 0)
     numbers = np.cumsum(np.bincount(doubled) > 0) - 1  # close the gaps
-    return weighed(replace(state, patterns=numbers[doubled]))
+    return with_weights(replace(state, patterns=numbers[doubled]))
 
 
-def weighed(state: PairState) -> PairState:
+def with_weights(state: PairState) -> PairState:
     """Weigh rows by the rows of the other sign in their pattern; margins are the table's."""
     positive = state.signs[:, 0] > 0
     shares = np.broadcast_to(state.base, positive.shape)

@@ -39,7 +39,7 @@ from pacboost.boosters.base.bounded_weights import (
 from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.coins import Wholes, fewest_coins, log_deciding, losing
-from pacboost.numerics.exact import in_least, round_vote, whole_scale
+from pacboost.numerics.exact import in_units_of_least, round_vote, whole_scale
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
@@ -49,7 +49,7 @@ BROKEN = "less than the promised"
 
 @dataclass(frozen=True)
 class Majority(BoundedWeights):
-    """The rules of boosting by majority; a state's ``own`` is (mean of b, edge of the last rule).
+    """The rules of boosting by majority; a state's ``extra`` is (mean of b, edge of the last rule).
 
     >>> rules = Majority(edge=0.2, epsilon=0.1)
     >>> rules.rounds, Majority(edge=0.4, epsilon=0.1).rounds
@@ -135,7 +135,7 @@ class Majority(BoundedWeights):
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
         """Start with base weights in whole units: a row of weight 2 weighs what two rows do."""
         state = super().init(signs, base, targets)
-        state = self._weigh(replace(state, base=in_least(base, signs.shape[1])))
+        state = self._weigh(replace(state, base=in_units_of_least(base, signs.shape[1])))
         return replace(state, first=state.total)
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
@@ -153,7 +153,7 @@ class Majority(BoundedWeights):
 
     def memory(self, state: BoundedState) -> list[float]:
         """Give the last edge, which may be below the promised one."""
-        return [state.own[-1]]
+        return [state.extra[-1]]
 
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
@@ -163,7 +163,7 @@ class Majority(BoundedWeights):
 
     def stop(self, state: BoundedState) -> str | None:
         """Stop when the error is reached, or when edges below the promise make that impossible."""
-        (lost, edge), rounds = state.own, len(state.cast)
+        (lost, edge), rounds = state.extra, len(state.cast)
         if lost <= self.epsilon * self.half(rounds):
             of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
             return f"the training error{of} is at most {self.epsilon:g}, by the mean potential"
@@ -188,8 +188,8 @@ class Majority(BoundedWeights):
         table = np.maximum(np.rint(table * whole_scale(float((masses * table).sum()) or 1.0)), 1)
         np.maximum(np.rint(base * table[right]), 1, out=state.weights.reshape(-1), casting="unsafe")
         lost = float((masses * self.potentials(rounds)).sum() / masses.sum())
-        return replace(state, total=int(state.weights.sum()), own=(lost, 1.0))
+        return replace(state, total=int(state.weights.sum()), extra=(lost, 1.0))
 
 
 def _noted(state: BoundedState, edge: float) -> BoundedState:
-    return replace(state, own=(state.own[0], edge))
+    return replace(state, extra=(state.extra[0], edge))

@@ -27,7 +27,7 @@ from pacboost.boosters.base.bounded_weights import (
     BoundedWeights,
     Weights,
     check_promise,
-    light,
+    mean_weight_below,
 )
 from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.errors import ParameterError
@@ -87,7 +87,7 @@ class Measure(BoundedWeights):
 
     def stop(self, state: BoundedState) -> str | None:
         """Stop once the mean weight is below epsilon."""
-        return light(state, self.epsilon)
+        return mean_weight_below(state, self.epsilon)
 
     def _based(self, units: Floats) -> Floats:
         return units

@@ -18,7 +18,7 @@ from pacboost.bounds.selective import (
 from pacboost.bounds.target import TESTS, Point, passed
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import counts, positive_whole, probability
-from pacboost.numerics.markup import as_printed
+from pacboost.numerics.markup import preformatted
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Answering:
         return "\n".join([*head, "", *table, "", f"{told} shares."])
 
     def _repr_html_(self) -> str:
-        return as_printed(self)
+        return preformatted(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values."""

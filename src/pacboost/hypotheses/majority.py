@@ -91,11 +91,11 @@ class Three(Hypothesis):
         object.__setattr__(self, "values", class_values(self.first.values.shape[1]))
 
     def cells(self, sample: Sample) -> Cells:
-        """Ask two of the rules about all rows, and the third about those they quarrel over."""
+        """Ask two of the rules about all rows, and the third about those they disagree on."""
         cells = named(self.first, sample)
-        quarrel = np.flatnonzero(cells != named(self.second, sample))
-        if quarrel.size:
-            cells[quarrel] = named(self.third, _part(sample, quarrel))
+        differ = np.flatnonzero(cells != named(self.second, sample))
+        if differ.size:
+            cells[differ] = named(self.third, _part(sample, differ))
         return cells
 
     @property

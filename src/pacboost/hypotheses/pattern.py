@@ -68,7 +68,7 @@ class Pattern(Hypothesis):
             sample = unlabelled(sample.table, bins_of(self.rules))
         seen = np.empty((sample.n_rows, len(self.rules)), dtype=np.int8)
         for column, rule in zip(seen.T, self.rules, strict=True):
-            column[:] = said(rule.values[:, 0])[rule.cells(sample)]
+            column[:] = answers_of(rule.values[:, 0])[rule.cells(sample)]
         packed, first, cell = np.unique(_packed(seen), return_index=True, return_inverse=True)
         found = np.array([self._places.get(key.tobytes(), -1) for key in packed])
         new = found < 0
@@ -102,7 +102,7 @@ class Pattern(Hypothesis):
         return f"table of {len(self.patterns)} patterns of {len(self.rules)} rules: {rules}"
 
 
-def said(values: NDArray[Any]) -> Signs:
+def answers_of(values: NDArray[Any]) -> Signs:
     """Give the answers that values stand for; none abstains."""
     return np.where(values > 0, np.int8(1), np.int8(-1))
 

@@ -17,7 +17,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.refill import Refill
 from pacboost.numerics.checks import positive_whole
-from pacboost.numerics.markup import said, table
+from pacboost.numerics.markup import bold, table
 
 OUTSIDE = ("rule", "seconds")
 """Fields of a round that two equal runs may differ in: words hold column names, clocks differ."""
@@ -174,7 +174,7 @@ class Ledger:
         ]
         head = f"{len(self):,} rounds of {self.booster} with {self.learner} on {self.rows:,} rows"
         heads = ["round", "edge", "Z", "training error"]
-        return said(head) + table(heads, lines) + said(f"Stopped: {self.stopped or 'not yet'}.")
+        return bold(head) + table(heads, lines) + bold(f"Stopped: {self.stopped or 'not yet'}.")
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Everything as a data frame of pandas, polars or pyarrow."""

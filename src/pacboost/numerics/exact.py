@@ -48,10 +48,10 @@ def whole_scale(total: float) -> float:
     return math.ldexp(1.0, 52 - math.frexp(total)[1])
 
 
-def in_least(base: NDArray[np.float64], outputs: int = 1) -> NDArray[np.float64]:
+def in_units_of_least(base: NDArray[np.float64], outputs: int = 1) -> NDArray[np.float64]:
     """Give base weights in units of the least, one for each output; whole where they nearly are.
 
-    >>> in_least(np.array([0.1, 0.3])).tolist()
+    >>> in_units_of_least(np.array([0.1, 0.3])).tolist()
     [1.0, 3.0]
     """
     if base.size == 1:

@@ -41,7 +41,7 @@ class ExponentialState:
     """The exact sum of the weights, between 2**51.5 and 2**53."""
     total_vote: float = 0.0
     cast: list[float] = field(default_factory=list)
-    own: tuple[float, ...] = ()
+    extra: tuple[float, ...] = ()
     """Further numbers that a booster needs to choose its votes."""
 
 
@@ -134,7 +134,7 @@ class ExponentialWeights(Booster[ExponentialState]):
 
     def memory(self, state: ExponentialState) -> list[float]:
         """Give the scale, which depends on all earlier totals, and the sum of the votes."""
-        return [state.log_scale, state.total_vote, *state.own]
+        return [state.log_scale, state.total_vote, *state.extra]
 
     def resume(
         self,
@@ -146,8 +146,8 @@ class ExponentialWeights(Booster[ExponentialState]):
         """Restore the votes, and compute the weights of all rows from their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
-        log_scale, total_vote, *own = memory
-        state = replace(state, total_vote=total_vote, log_scale=log_scale, own=tuple(own))
+        log_scale, total_vote, *extra = memory
+        state = replace(state, total_vote=total_vote, log_scale=log_scale, extra=tuple(extra))
         return self._weigh(state, None, 0.0)
 
     def _weigh(

@@ -65,7 +65,7 @@ class FilteringBooster(Booster[S]):
         return np.zeros(shape)
 
     def follow(
-        self, standing: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
+        self, log_weights: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
     ) -> Floats:
         """Give the log weights after one more round from those before it, if ``by_path``.
 
@@ -74,12 +74,12 @@ class FilteringBooster(Booster[S]):
         """
         raise ParameterError(f"{self.name} weighs rows by their margins: ask for chances")
 
-    def enter(
-        self, state: S, margins: Floats, votes: Sequence[float], standing: Floats | None = None
+    def continue_on_other_rows(
+        self, state: S, margins: Floats, votes: Sequence[float], log_weights: Floats | None = None
     ) -> S:
         """Turn a fresh state into one for rows that earlier rounds were not trained on.
 
-        Their margins are known, and if ``by_path`` their log weights ``standing``: ``resume``
+        Their margins are known, and if ``by_path`` their log weights ``log_weights``: ``resume``
         without a record of these rows.
         """
         return self.resume(state, margins, votes, [])

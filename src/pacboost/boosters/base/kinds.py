@@ -82,7 +82,7 @@ def one_kind(signs: Signs, base: Floats) -> CorrectiveState:
     return state
 
 
-def told_apart(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
+def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
     """Add a rule, with vote 0 unless it is the first, and split kinds and their weights by it."""
     keys = 3 * state.kinds + (agree.reshape(-1) + 1)
     found = np.flatnonzero(np.bincount(keys, minlength=3 * state.base.size))

@@ -110,7 +110,7 @@ class ThreeLearnerBoost(MembersClassifier):
         if self.classes_.size > 1 and found.too_few:
             warnings.warn(
                 f"{found.rows} rows are too few: the filters found {found.mistakes} mistakes of "
-                f"the first learner and {found.quarrels} rows on which two disagree, with "
+                f"the first learner and {found.disagreements} rows on which two disagree, with "
                 f"{LEAST_FOUND} of each needed in a third of the rows; about {found.needed:,} rows "
                 "are needed. Rows that were learned from before were used again.",
                 TooFewRowsWarning,

@@ -83,7 +83,7 @@ class VoteMixin(ReportMixin, SketchMixin):
     def _html_repr(self) -> str:
         """Show in a notebook what scikit-learn shows, and what is certified."""
         certificate = self.model_.certificate if hasattr(self, "model_") else None
-        claim = "" if certificate is None else markup.said(certificate.claim)
+        claim = "" if certificate is None else markup.bold(certificate.claim)
         return str(estimator_html_repr(self)) + claim
 
     def _fitted(self, name: str) -> Model:

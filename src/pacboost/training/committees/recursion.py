@@ -32,9 +32,9 @@ from pacboost.numerics.three_way import targets
 from pacboost.training.committees.three_oracles import (
     LEAST_AT_ONCE,
     MOST_AT_ONCE,
+    Disagreements,
     Halves,
     Oracle,
-    Quarrel,
     RanOut,
     Source,
     as_sample,
@@ -183,16 +183,16 @@ class Recursion:
         target, part = self.record.targets[level], self.record.targets[level - 1]
         test, least = MeanTest(delta / 10), LOWER * target * (1 - 2 * part)
 
-        def watch(quarrels: NDArray[np.bool_]) -> None:
-            test.add(quarrels.astype(np.float64))
+        def watch(disagreements: NDArray[np.bool_]) -> None:
+            test.add(disagreements.astype(np.float64))
             if test.mean < least and test.upper < least:
                 raise NoEdge(
                     f"h1 and h2 of {_where(path)} disagree on {test.mean:.2g} of the examples and "
                     f"not on {least:.2g}, so a test has failed: that happens with probability delta"
                 )
 
-        quarrel = Quarrel(oracle, first.rule, second.rule, watch)
-        return self._learn(level - 1, delta / 5, quarrel, f"{path}3")
+        disagreements = Disagreements(oracle, first.rule, second.rule, watch)
+        return self._learn(level - 1, delta / 5, disagreements, f"{path}3")
 
     def _weak(self, delta: float, oracle: Oracle, path: str) -> tuple[Found, MeanTest, str]:
         """Learn a weak rule and test it; if it fails, learn from more examples."""
