@@ -1,14 +1,14 @@
 """Graph-separation boosting (Alon, Gonen, Hazan and Moran 2021): rounds by 1/edge, not 1/edge².
 
 The pattern of a row is what all rules so far answer on it. Join every two rows that have the same
-pattern and opposite signs; a row weighs as many as it is joined to, and nothing once its pattern
-tells its sign. A rule of edge r is right on 1 + r of the two ends of such a pair on average, and so
-tells at least a share r of all pairs apart:
+pattern and opposite signs; a row weighs as many as it is joined to, and nothing once all rows of
+its pattern have its sign. A rule of edge r is right on 1 + r of the two ends of such a pair on
+average, and so separates at least a share r of all pairs:
 
     pairs left after T rounds ≤ (n²/4)·∏(1 - r_t),       none if Σ r_t > ln(n²/4).
 
-The answer is no vote: it is a table from patterns to signs (hypotheses/pattern.py). That is what it
-takes to do with so few rounds: a plain vote cannot. With weights W₊ and W₋ of the signs in its
+The final classifier is not a vote but a table from patterns to signs (hypotheses/pattern.py); a
+plain vote cannot succeed with so few rounds. With weights W₊ and W₋ of the signs in its
 pattern a row has the margin y·(W₊ - W₋)/(W₊ + W₋), and training error ≤ mean of (1 - margin).
 """
 

@@ -111,7 +111,7 @@ class Majority(BoundedWeights):
         return float(self.potentials(rounds)[rounds // 2])
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
-        """Give b_r^i divided by ``half``: at least 1 where the vote errs or ties."""
+        """Give b_r^i divided by ``half``: at least 1 where the vote is wrong or tied."""
         return self.potentials(rounds)[self.count(margins, rounds)] / self.half(rounds)
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:

@@ -124,9 +124,7 @@ class Projection(BoundedWeights):
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
         """Refuse, because the log weights are needed too: ``continue_on_other_rows`` takes them."""
-        raise ParameterError(
-            "projection continues from the path of every row: pass its log weights"
-        )
+        raise ParameterError("projection continues from the path of every row: pass log weights")
 
     def continue_on_other_rows(
         self,

@@ -165,8 +165,8 @@ class Answering:
                 f"{'*' if j == self.chosen else ' '} {p.threshold:>10.4g} {p.answered:>9,} "
                 f"{p.mistakes:>9,} {percent(error):>14}  {of_new}"
             )
-        told = f"  All errors hold together except with probability {self.delta:g}, and so do all"
-        return "\n".join([*head, "", *table, "", f"{told} shares."])
+        note = f"  All errors hold together except with probability {self.delta:g}, and so do all"
+        return "\n".join([*head, "", *table, "", f"{note} shares."])
 
     def _repr_html_(self) -> str:
         return preformatted(self)

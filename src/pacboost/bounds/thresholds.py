@@ -15,7 +15,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 
 RANKS = 20
-"""So many thresholds are tried unless told otherwise: at each, a twentieth more is answered."""
+"""The default number of thresholds: at each, a twentieth more of the rows is answered."""
 
 
 @plain_numbers

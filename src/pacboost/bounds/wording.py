@@ -32,7 +32,7 @@ OF_WHAT = (
 """Everything that a certificate can speak of."""
 
 IF_NEW = "If these rows are new: "
-"""How a claim begins where nobody could check that the rows had no part in the fit."""
+"""How a claim begins if it could not be checked that the rows had no part in the fit."""
 
 _SUBJECTS = {
     "compression.vote_bound": "the compressed vote",

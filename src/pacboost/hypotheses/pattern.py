@@ -1,4 +1,4 @@
-"""A table from patterns to answers: what several rules say together, instead of their sum.
+"""A table from patterns to answers: several rules are combined by a table, not by a sum.
 
 The pattern of a row is what each rule answers on it. The table holds every pattern that the rows it
 was made of had, with the weight of either sign; a row answers by its pattern, and one whose pattern
@@ -77,7 +77,7 @@ class Pattern(Hypothesis):
 
     @cached_property
     def _places(self) -> dict[bytes, int]:
-        """Where the known patterns stand."""
+        """The line of each known pattern in ``patterns``."""
         return {key.tobytes(): place for place, key in enumerate(_packed(self.patterns))}
 
     def _nearest(self, patterns: Signs) -> NDArray[np.intp]:
@@ -103,11 +103,11 @@ class Pattern(Hypothesis):
 
 
 def answers_of(values: NDArray[Any]) -> Signs:
-    """Give the answers that values stand for; none abstains."""
+    """Turn values into answers of -1 or +1; a value of 0 counts as -1."""
     return np.where(values > 0, np.int8(1), np.int8(-1))
 
 
 def _packed(seen: Signs) -> NDArray[np.void]:
-    """Give the pattern of every row as one thing that can be compared."""
+    """Give the pattern of every row as bytes, which can be compared at once."""
     bits = np.ascontiguousarray(np.packbits(seen > 0, axis=1))
     return bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]

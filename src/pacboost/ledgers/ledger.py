@@ -32,7 +32,7 @@ class Round:
 
     number: int
     error: float
-    """Weighted error of the rule under D_t, after turning it round if it was above 1/2."""
+    """Weighted error of the rule under D_t, after negating the rule if it was above 1/2."""
     edge: float
     """1 - 2·error: the correlation of the rule with the labels under D_t."""
     vote: float
@@ -41,7 +41,7 @@ class Round:
     """Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), with the vote it really got; for other potentials than
     the exponential, by how much the round multiplied their mean; 1 in boosting by filtering."""
     training_error: float
-    """Share of the sample (under D_1) on which the vote so far errs or ties."""
+    """Share of the sample (under D_1) on which the vote so far is wrong or tied."""
     effective_size: float
     """1 / Σ D_t(i)²: how many equally weighted rows D_t is worth."""
     weight: int
@@ -75,7 +75,7 @@ class Ledger:
     """The training error is at most this times ∏ Z_t: 1 for two classes, K/2 for pairs of row and
     class (K where the potential is not convex), log₂ K for softmax."""
     multiclass: str = ""
-    """How more than two classes were met; empty for two."""
+    """How more than two classes were treated; empty for two."""
     cells: bool = False
     """Whether cells have votes of their own; else ``vote`` is that of the whole rule."""
     metric: str = ""
@@ -164,7 +164,7 @@ class Ledger:
         return "the record is older than this list. Ask margins(X, y) of the classifier"
 
     def _repr_html_(self) -> str:
-        """Show how it began and how it ended."""
+        """Show the first and the last rounds as an HTML table."""
         shown = self.rounds
         if len(shown) > 2 * ROUNDS_SHOWN:
             shown = [*shown[:ROUNDS_SHOWN], *shown[-ROUNDS_SHOWN:]]

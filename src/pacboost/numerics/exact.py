@@ -23,7 +23,7 @@ MOST_TOTAL = 2**53
 VOTE_UNIT = 2.0**-40
 
 MOST_VOTE = 0.5 * math.log(MOST_TOTAL)
-"""The vote of a rule whose error is one unit of weight: no finer error can be told apart."""
+"""The vote of a rule whose error is one unit of weight: smaller errors cannot be distinguished."""
 
 
 def round_vote(vote: float) -> float:

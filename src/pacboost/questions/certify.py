@@ -54,7 +54,7 @@ def certify(
         about the period watched.
     copies : "auto", "independent" or "once", default="auto"
         How equal rows with equal labels are counted. "independent": each is a draw of its own.
-        "once": all but one are copies that somebody made. "auto": as separate draws if they also
+        "once": all but one are copies. "auto": as separate draws if they also
         come among the training rows, which shows that the domain is discrete; else in the worse
         of both ways, which is valid in either case.
 
@@ -112,8 +112,8 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     """Which rows the model gets wrong; for a vote of ours, ties count as wrong."""
     if hasattr(model, "ledger_") and not hasattr(model, "mistakes"):
         raise NotCertified(
-            "certify bounds how often a classifier errs; this model predicts numbers, which are "
-            "never simply right or wrong"
+            "certify bounds how often a classifier is wrong; this model predicts numbers, which "
+            "are never simply right or wrong"
         )
     if hasattr(model, "ledger_"):  # a vote of ours
         wrong: NDArray[np.bool_] = model.mistakes(X, y)

@@ -1,4 +1,4 @@
-"""Are these rows new to a model, and is every one of them a draw of its own?"""
+"""Are these rows new to a model, and are equal rows among them independent draws?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENOUGH_KNOWN = 0.5
 
 
 def refuse_training_rows(model: Any, X: Any) -> bool:
-    """Raise if more of the rows are training rows than chance explains; tell if all was checked.
+    """Raise if more rows are training rows than chance explains; also say if all was checked.
 
     It looks through pipelines, searches, calibration, voting and other wrappers. The answer is
     True if the model remembers all rows that it was trained on.

@@ -99,7 +99,7 @@ def answering(
 
 
 def check_wish(target_error: object, abstain_below: object) -> None:
-    """Refuse two wishes at once."""
+    """Refuse a target error together with a threshold."""
     if target_error is not None and abstain_below is not None:
         raise ParameterError(
             "target_error and abstain_below were both given; the first finds the threshold that "

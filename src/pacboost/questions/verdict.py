@@ -1,8 +1,8 @@
 """Was the error that was asked for reached? In one sentence, and if not, what is missing.
 
-A certificate is a number with its grounds. Whoever asked for an error of at most epsilon wants to
-know more: was it reached, and if not, would more rounds help, more certified examples, more rows to
-learn from, or nothing of the kind? What follows a missed target is a diagnosis from what was
+A certificate is a number with its reasons. Users who asked for an error of at most epsilon also
+want to know whether it was reached and, if not, whether more rounds, more certified examples or
+more rows to learn from would help. What follows a missed target is a diagnosis from what was
 measured, not a theorem; the number in the sentence is the certificate's.
 """
 
@@ -20,19 +20,19 @@ from pacboost.errors import NotCertified
 
 FAR_FEWER = 0.5
 """If the mistakes it expects, and those on rows it learned from, are below such a share of those on
-certifying rows, the vote knows its own rows better than others: it needs more of them."""
+certifying rows, the vote has overfitted: it needs more rows to learn from."""
 TWO_SIGMA = 2.0
 NO_STATEMENT = Statement("", "", "")
 
 
 @dataclass(frozen=True)
 class FitMeasurements:
-    """What was measured on the way: on rows learned from, and on rows that watched."""
+    """What was measured during the fit: on training rows, and on validation rows."""
 
     rounds: int
     training_error: float
     watching: int = 0
-    """Rows that watched the rounds and were not learned from; the rest says nothing without."""
+    """The number of validation rows; the fields below need some."""
     edge: float = 0.0
     """Mean edge of the last rules on these rows, under the weights the vote then gave them."""
     expected_error: float = 0.0
@@ -42,13 +42,13 @@ class FitMeasurements:
 
     @property
     def edge_vanished(self) -> bool:
-        """Whether the edge cannot be told from none: it is a mean over ``watching`` rows."""
+        """Whether the edge cannot be distinguished from 0: it is a mean over ``watching`` rows."""
         return self.watching > 0 and self.edge <= TWO_SIGMA / math.sqrt(self.watching)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """An answer to "does it err on at most epsilon?", with the reason and what is missing."""
+    """An answer to "is its error at most epsilon?", with the reason and what is missing."""
 
     sentence: str
     reached: bool | None
@@ -117,8 +117,8 @@ def sentence(certificate: Certificate, delta: float | None = None) -> str:
 def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     """Say that no example could be set apart, and how many would be needed.
 
-    >>> told = nothing_certified("12 rows are too few to set any apart", 0.05, None)
-    >>> print(told)  # doctest: +NORMALIZE_WHITESPACE
+    >>> found = nothing_certified("12 rows are too few to set any apart", 0.05, None)
+    >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
     Nothing is certified about future examples: 12 rows are too few to set any apart. 59 certified
     examples without a mistake would show an error of at most 5 %.
     """

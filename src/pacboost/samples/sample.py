@@ -28,7 +28,7 @@ class Sample:
     base: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
     bins: Bins | None = None
     answers: tuple[str, ...] = ("−", "+")
-    """What -1 and +1 (or each class) stand for, in words."""
+    """The names of -1 and +1, or of each class."""
     labels: NDArray[np.int64] | None = None
     """The number of each row's class, where there are more than two and every row has one."""
     targets: NDArray[np.float64] | None = None

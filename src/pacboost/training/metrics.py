@@ -38,7 +38,7 @@ class Metric:
 
 
 def error(sample: Sample, scores: Scores) -> float:
-    """Give the share of rows (with several labels, of pairs) on which the vote errs or ties.
+    """Give the share of rows (with several labels, of pairs) on which the vote is wrong or tied.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [-1], [1]], dtype=np.int8))

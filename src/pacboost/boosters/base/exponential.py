@@ -91,7 +91,7 @@ class ExponentialWeights(Booster[ExponentialState]):
 
         Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
         or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
-        range changes about half of the rows a round, which is what learners pay for.
+        range changes about half of the rows a round, which is what costs learners time.
         """
         state.cast.append(vote)
         grown = state.total * (1 + error * math.expm1(2 * vote))

@@ -1,9 +1,9 @@
 """Boosters whose weights are probabilities, so that they need no stored sample.
 
 Draw an example, and keep it with a probability equal to its weight: the examples that are kept are
-a sample of D_t (lecture 003's ``Filter``). This needs weights that lie in [0, 1] for any rules and
-that follow from the example and the vote alone. Then the mean weight μ is the share of examples
-that are kept, and if every row on which the vote errs or ties weighs at least 1/k,
+a sample of D_t (the ``Filter`` of lecture 003). This needs weights that lie in [0, 1] for any rules
+and that follow from the example and the vote alone. Then the mean weight μ is the share of examples
+that are kept, and if every row on which the vote is wrong or tied weighs at least 1/k,
 
     error ≤ k·μ,       D_t ≤ D/μ.
 

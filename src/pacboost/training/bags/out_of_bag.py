@@ -1,4 +1,4 @@
-"""What members of a vote say about the rows outside their bags.
+"""The answers of members for the rows outside their bags, and what follows from them.
 
 A member learns from its bag alone, so the rows outside are new to it. From them come an estimate of
 the error of the vote (on each row, the plurality of the members that did not see it) and, for the
@@ -183,7 +183,7 @@ class Averages:
 
 
 class Settling:
-    """Tell when an error out of bag has come to rest.
+    """Decide when an error out of bag has settled.
 
     It has if, over the last ``patience`` members, it moved by no more than its own standard error:
     as much as another sample of rows would have moved it.
