@@ -3,8 +3,8 @@
 Rows that are drawn after a vote was fixed are fresh draws. Their weights lie in [0, 1] with mean μ,
 and rows on which the vote is wrong or tied weigh at least 1/factor; so error ≤ factor·μ, whatever
 the learner did. The mistakes on the same rows bound the error directly. Each of the two gets half
-of the delta of the test, and the smaller bound counts. A confidence sequence bounds either mean for as many draws as
-one cares to make, and the tests of a run share delta/2: test k = 0, 1, … has
+of the delta of the test, and the smaller bound counts. A confidence sequence bounds either mean for
+any number of draws, and the tests of a run share delta/2: test k = 0, 1, … has
 delta/2/((k+1)(k+2)). Which of them is the last depends on what they found, so the bound that a run
 ends with may fail if any of them does: its failure probability is what all of them share. See
 docs/proofs/filtering.md.

@@ -27,8 +27,8 @@ def recursive_error(part: float, levels: int) -> float:
     """
     if not 0 <= part < 0.5:
         raise NotCertified(
-            f"weak rules err on at most {part:g}; below 1/2 a majority of three is better than its "
-            "parts, elsewhere it is not"
+            f"the error of weak rules is at most {part:g}; a majority of three is better than its "
+            "parts only below 1/2"
         )
     for _ in range(min(whole("levels", levels), MOST_LEVELS)):
         part = majority_error(part)

@@ -88,8 +88,8 @@ def training_error(ledger: Ledger) -> Certificate:
     """Certify the training error of a finished run."""
     if ledger.refills:
         raise NotCertified(
-            "the rounds were boosted on samples drawn anew, so there is no training error to speak "
-            "of; rows set apart (n_certify) or a stop at epsilon give a certificate"
+            "every few rounds a new sample was drawn, so there is no training error to certify; "
+            "rows set apart (n_certify) or a stop at epsilon give a certificate"
         )
     bound = product_bound(ledger)
     columns = ledger.columns()
@@ -164,8 +164,8 @@ def margin_distribution(
     if ledger.potential != "exponential" or ledger.classes > 1:
         raise NotCertified(
             "margins are bounded by the product of normalisers for two classes and an exponential "
-            f"potential; {ledger.booster!r} met {max(2, ledger.classes)} classes with a potential "
-            f"that is {ledger.potential}"
+            f"potential; this run of {ledger.booster!r} had {max(2, ledger.classes)} classes and "
+            f"the potential {ledger.potential!r}"
         )
     bound = product_bound(ledger)
     norm = math.fsum(abs(entry.vote) for entry in ledger.rounds)
@@ -186,6 +186,6 @@ def _refuse(ledger: Ledger) -> None:
     if ledger.multiclass == "samme":
         raise NotCertified(
             "SAMME has no training-error bound for more than two classes: its stage factors bound "
-            "how often the own class scores 0 or less, but a row that scores more can be wrong. "
-            "Set multiclass='mh' or 'm1' for a certificate, or certify='holdout'"
+            "how often the true class scores 0 or less, but a row can be wrong although it scores "
+            "more. Set multiclass='mh' or 'm1' for a certificate, or certify='holdout'"
         )

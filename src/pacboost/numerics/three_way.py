@@ -44,7 +44,7 @@ def targets(epsilon: float, weak: float) -> list[float]:
     """
     if not (0 < epsilon < 0.5 and 0 < weak < 0.5):
         raise ParameterError(
-            f"epsilon is {epsilon} and a weak rule errs on {weak:g}; both must lie in (0, 1/2)"
+            f"epsilon is {epsilon} and the error of a weak rule {weak:g}; both must lie in (0, 1/2)"
         )
     part, levels = epsilon, 0
     while part < weak:

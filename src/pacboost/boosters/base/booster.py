@@ -211,7 +211,7 @@ class Booster(ABC, Generic[S]):
 
         The loop calls this only for boosters with a potential that has no kernel.
         """
-        raise ParameterError(f"{self.name} has a potential that is measured without it")
+        raise ParameterError(f"{self.name} defines no costs: its potential is measured by a kernel")
 
     def costs_now(self, state: S, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
         """Give the costs, where they depend on more of the state than margins and rounds."""

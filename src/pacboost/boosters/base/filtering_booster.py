@@ -72,7 +72,7 @@ class FilteringBooster(Booster[S]):
         ``agree`` holds y·h(x), for cells y·value/rate; ``memory`` is what the booster's ``memory``
         said after that round, and stands in the ledger.
         """
-        raise ParameterError(f"{self.name} weighs rows by their margins: ask for chances")
+        raise ParameterError(f"{self.name} weighs rows by their margins: call chances")
 
     def continue_on_other_rows(
         self, state: S, margins: Floats, votes: Sequence[float], log_weights: Floats | None = None
