@@ -96,7 +96,7 @@ def shown(result: Result) -> None:
         "never looked at before",
         "of them (",
         "stopped all 6 rounds are done",
-        "certificate The classifier errs on at most",
+        "certificate The classifier is wrong on at most",
         "assumes",
         "may fail with probability 0.05",
     ):

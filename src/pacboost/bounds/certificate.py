@@ -79,11 +79,11 @@ class Certificate:
         return replace(self, assumptions=(*self.assumptions, *new))
 
     def unchecked(self) -> Certificate:
-        """Give the same certificate for rows that nobody could compare with those of the fit.
+        """Give the same certificate for rows that could not be compared with those of the fit.
 
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).unchecked().claim)
-        If these rows are new: the classifier errs on at most 7.58 % of new examples.
+        If these rows are new: the classifier is wrong on at most 7.58 % of new examples.
         """
         return replace(self, rows_checked=False)
 

@@ -28,9 +28,8 @@ from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_binomial
-from pacboost.numerics.plain import plain_numbers
 
 
 @plain_numbers
@@ -173,7 +172,7 @@ def vote_certificate(
     """Certify a vote of stumps by the examples that gave none of its thresholds.
 
     >>> print(vote_certificate(0, 990, 1000, 4, 10, 3, 0.05).claim)
-    The compressed vote errs on at most 10.14 % of new examples.
+    The compressed vote is wrong on at most 10.14 % of new examples.
     """
     value = vote_bound(mistakes, rest, n, features, rules, bits, delta)
     return Certificate(

@@ -26,11 +26,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.wording import NEW_GROUPS, PERIOD
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.period import mean_risk_upper
-from pacboost.numerics.plain import plain_numbers
-from pacboost.numerics.shares import mean_share_upper
+from pacboost.numerics.mean_bounds import mean_risk_upper, mean_share_upper
 
 PARTS = 4096
 """Shares of mistakes are kept in multiples of 1/4096, rounded up."""

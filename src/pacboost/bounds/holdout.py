@@ -27,9 +27,8 @@ from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
-from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.plain import plain_numbers
 
 KNOWN = (
     "columns, their names and types are known beforehand; levels, words and bins were learned "
@@ -162,7 +161,7 @@ def certificate(
     """Certify a fixed classifier by its mistakes on held-out rows.
 
     >>> certificate(100, 1000, delta=0.05).claim
-    'The classifier errs on at most 11.70 % of new examples.'
+    'The classifier is wrong on at most 11.70 % of new examples.'
     """
     value = clopper_pearson(k, n, delta, models, look, shared)
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""

@@ -30,8 +30,7 @@ from pacboost.bounds.rounding import percent
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.out_of_bag import OutOfBag
-from pacboost.numerics.checks import probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, probability
 
 ROWS_FOR_TANDEM = 10_000
 ROWS_FOR_CANTELLI = 1_000_000
@@ -63,7 +62,7 @@ def certificate(
     ...     100_000, 100, 0.368, np.full(100, 36_500), np.full(100, 3_650), 13_200, 0.03, 0.05, 0
     ... )
     >>> certificate(counts, 0.05).claim
-    'The plurality vote of 100 members errs on at most 14.61 % of new examples.'
+    'The plurality vote of 100 members is wrong on at most 14.61 % of new examples.'
     """
     probability("delta", delta)
     chosen = way_for(counts.rows) if way is None else way
@@ -75,9 +74,9 @@ def certificate(
         raise NotCertified("the vote has no members: there is nothing to certify")
     if counts.members > counts.members_max:
         raise NotCertified(
-            f"{counts.members_max} members were planned, and {counts.members} were made: going on "
-            "after a look is a choice that nothing has paid for. Fit afresh with the largest "
-            "number that may be wanted; to stop before it, if the error settles, costs little"
+            f"{counts.members_max} members were planned, and {counts.members} were made. Whoever "
+            "continues after seeing a certificate chooses by it, which no theorem here allows. Fit "
+            "again with the largest number of members you may want; the fit may stop before it"
         )
     made = WAYS[chosen](counts, delta)
     return replace(
@@ -138,10 +137,10 @@ def binomial(counts: OutOfBag, delta: float) -> Certificate:
     raise NotCertified(
         f"a binomial interval around the error of votes out of bag{error} is not valid. Each row "
         f"is voted on by a share of {counts.outside:.0%} of the members only, so these are the "
-        "mistakes of another vote than the one that is kept; rows are trained on for one another, "
-        "so the mistakes are not independent; and whoever stops or tunes by this error has chosen "
-        "it. Take it as an estimate. certify='oob' bounds the vote by the mistakes of members and "
-        "pairs, certify='holdout' by rows held back, which is tighter"
+        "mistakes of another vote than the one that is kept. A row outside one bag trains members "
+        "of other bags, so the mistakes are not independent; and stopping or tuning by this error "
+        "makes it too small. Take it as an estimate. certify='oob' bounds the vote by the mistakes "
+        "of members and pairs, certify='holdout' by rows held back, which is tighter"
     )
 
 

@@ -21,8 +21,7 @@ from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.numerics.checks import positive_whole, probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 
 
 @plain_numbers
@@ -101,7 +100,7 @@ def certificate(n: int, delta: float, features: int, mistakes: int = 0) -> Certi
     ``mistakes`` counts negative examples inside the box: one is proof that no box made the labels.
 
     >>> certificate(1000, delta=0.05, features=2).claim
-    'The tightest box errs on at most 0.78 % of new examples.'
+    'The tightest box is wrong on at most 0.78 % of new examples.'
     """
     if mistakes != 0:
         raise NotCertified(

@@ -24,9 +24,8 @@ from collections.abc import Callable
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.plain import plain_numbers
 from pacboost.numerics.sequences import Betting, EmpiricalBernstein, kt_kl_upper, kt_upper
 
 MOST_STEPS = 10_000_000
@@ -126,7 +125,7 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
     """Certify a classifier watched on fresh rows by one of the four bounds, named as its function.
 
     >>> print(certificate(total=0, t=1000, delta=0.05).claim)
-    The classifier errs on at most 0.70 % of new examples, whenever watching stopped.
+    The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.
     """
     if bound not in _BOUNDS:
         raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")

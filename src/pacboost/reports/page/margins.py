@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.mistakes import wrong_margins
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.evidence import Evidence
 from pacboost.reports.page.markup import Markup, numbers, percent, table, tag, together
@@ -33,7 +34,7 @@ def margins(rows: Evidence) -> Section | None:
         "A margin is how clearly a row is decided: 1 where all votes are right, below 0 where the "
         "answer is wrong.",
         f"Of {last.size:,} {'labels of rows' if rows.several else 'rows'} "
-        f"{percent(float((last <= 0).mean()))} lie at or below 0.",
+        f"{percent(float(wrong_margins(last).mean()))} lie at or below 0.",
         "Move the slider: the rows furthest to the left are lifted first, often at the cost of "
         "those far to the right."
         if len(stages) > 1
@@ -90,7 +91,7 @@ def _figure(
         {
             "stage": stage,
             "bars": [round(float(share), 5) for share in shares[stage]],
-            "wrong": percent(float((margins[stage] <= 0).mean())),
+            "wrong": percent(float(wrong_margins(margins[stage]).mean())),
             "tenth": _signed(float(np.quantile(margins[stage], 0.1))),
             "middle": _signed(float(np.median(margins[stage]))),
         }
