@@ -38,7 +38,8 @@ from scipy.stats import norm
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds import holdout, margins, nvote, pac_bayes, vc
 from pacboost.errors import NotCertified
-from pacboost.estimators.fitted.quantised import QuantisedVotes, merged, wrong_rows
+from pacboost.estimators.fitted.mistakes import wrong_rows
+from pacboost.estimators.fitted.quantised import QuantisedVotes, merged
 from pacboost.estimators.inputs.examples import Examples
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.threads import using

@@ -13,14 +13,20 @@ from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.committees.bagged_boost import BaggedBoost
 from pacboost.estimators.committees.base import MembersClassifier
-from pacboost.estimators.committees.majority_of_boosters import MajorityOfBoosters
-from pacboost.estimators.committees.subsampled_boost import SubsampledBoost
+from pacboost.estimators.committees.majorities import (
+    BaggedBoost,
+    MajorityOfBoosters,
+    SubsampledBoost,
+)
 from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
 from pacboost.estimators.committees.three_way import ThreeWayBoost
-from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.estimators.forests.forests import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file
 from pacboost.models.file.forest_format import ForestModel

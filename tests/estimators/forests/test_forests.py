@@ -17,8 +17,12 @@ from sklearn.ensemble import RandomForestRegressor as TheirRegressor
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
 from pacboost.estimators.bagging.classifier import BaggingClassifier
 from pacboost.estimators.forests import classifier, fitted
-from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.estimators.forests.forests import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from pacboost.models.file.forest_format import model_bytes
 from pacboost.sources.worlds import BooleanConcept, LabelNoise
 from pacboost.training.bags.bagging import Made

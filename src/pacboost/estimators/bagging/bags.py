@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
+from pacboost.estimators.inputs.parameters import integer, positive_integer, share_or_count
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.samples.bins import fit_bins
@@ -95,15 +95,7 @@ def settling(asked: Any) -> Settling | None:
 
 def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
     """Read a share or a number of the rows or features."""
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        count = positive_integer(name, value)
-    else:
-        share = real_number(name, value)
-        if not 0 < share <= 1:
-            raise ParameterError(
-                f"{name} is {share}; it must be a share in (0, 1], or a whole number from 1 on"
-            )
-        count = max(1, round(share * whole))
+    count = share_or_count(name, value, whole, round)
     if count > whole and not repeats:
         raise ParameterError(
             f"{name} is {count}, but there are {whole} to draw from, and none is drawn twice; give "

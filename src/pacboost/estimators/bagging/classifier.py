@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.base import ClassifierMixin, is_regressor
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.bagging.base import BaggingBase, Callback
-from pacboost.estimators.fitting.looks import Looks, look_at, next_look
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.bagging.base import BaggingBase
+from pacboost.estimators.fitted.mistakes import wrong_or_tied
+from pacboost.estimators.fitting.looks import look_at, next_look
 from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.division import Apart, Division
-from pacboost.estimators.inputs.examples import Examples, numbers_of, read_examples
+from pacboost.estimators.inputs.division import Division
+from pacboost.estimators.inputs.examples import Examples, read_examples
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
-from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import probability
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.training.bags.bagging import TORN, Bagging
@@ -33,7 +33,8 @@ from pacboost.training.bags.out_of_bag import Tally
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 
 
-class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     """The plurality vote of members, each made from a bag of rows of its own (Breiman 1996).
 
     It helps learners that are unstable: those that a few other rows would have made into another
@@ -103,53 +104,9 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
     'The plurality vote of 100 members errs on at most 9.28 % of new examples.'
     """
 
-    classes_: NDArray[Any]
-    out_of_bag_: OutOfBag
-    oob_score_: float
-    oob_decision_function_: NDArray[np.float64]
-    _apart: Apart | None = None
-    _looks: Looks | None = None
-    _look = 0
-    """Which look at the rows set apart the certificate pays for."""
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 100,
-        *,
-        max_samples: float = 1.0,
-        max_features: float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool | None = None,
-        settle: int | None = None,
-        certify: str | None = None,
-        holdout: float = 0.2,
-        delta: float = 0.05,
-        max_bins: int = 255,
-        warm_start: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.settle = settle
-        self.certify = certify
-        self.holdout = holdout
-        self.delta = delta
-        self.max_bins = max_bins
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Name the class with the most votes; of several, the first."""
@@ -196,13 +153,7 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
         return examples
 
     def _warn(self) -> None:
-        if self.classes_.size == 1:
-            warnings.warn(
-                f"y holds one class only ({self.classes_.tolist()[0]!r}); the classifier is "
-                "constant",
-                OneClassWarning,
-                stacklevel=3,
-            )
+        warn_of_one_class(self.classes_)
 
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
         if self.certify not in (None, *WAYS):
@@ -223,7 +174,7 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
         apart = self._apart
         if apart is not None:
             now = look_at(self, (open_table(self, apart.X, reset=False), apart.y))
-            self._looks = next_look(self._looks, now, goes_on=goes_on)
+            self._looks = next_look(getattr(self, "_looks", None), now, goes_on=goes_on)
 
     def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
         most = self.classes_.size
@@ -245,7 +196,7 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
     def _certifies_outside(self) -> bool:
         return self.certify not in (None, "holdout")
 
-    def _tell_outside(
+    def _ask_outside(
         self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Tally:
         rows = bags.rows if counted is None else int(np.count_nonzero(counted))
@@ -260,11 +211,8 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
         self._asked = self.certify, self.delta
         if self._apart is not None:
             votes = self.votes(self._apart.X)
-            own, known = numbers_of(self._apart.y, self.classes_)
-            rivals = votes >= votes[np.arange(own.size), own][:, None]
-            look = 0 if self._looks is None else self._looks.number
-            wrong = (rivals.sum(axis=1) > 1) | ~known
-            self._held = self._apart.certificate(wrong, self.delta, look)
+            wrong = wrong_or_tied(votes, self.classes_[votes.argmax(axis=1)], self._apart.y)
+            self._held = self._apart.certificate(wrong, self.delta, self._looks.number)
             self._apart = None
         for name in ("out_of_bag_", "oob_score_", "oob_decision_function_"):
             self.__dict__.pop(name, None)  # of an earlier fit

@@ -21,7 +21,7 @@ from pacboost.sources.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class BagsBefore:
     """The learner, and digests of the rows that members learn from; held-out rows are not in it."""
 
     learner: Learner | None
@@ -37,7 +37,7 @@ class Memory:
         table: Table,
         targets: NDArray[Any],
         classes: list[Any],
-    ) -> Memory:
+    ) -> BagsBefore:
         """Remember a learner as it is now, for users may change a black box in place."""
         if isinstance(learner, SklearnLearner):
             learner = SklearnLearner(clone(learner.estimator, safe=False))
@@ -45,7 +45,7 @@ class Memory:
         known.update(repr(classes).encode())
         return cls(learner, certify, _digest(table), known.hexdigest())
 
-    def refuse_others(self, before: Memory) -> None:
+    def refuse_others(self, before: BagsBefore) -> None:
         """Raise if what the members of the last fit came from is not what there is now."""
         changed = ""
         if not alike(self.learner, before.learner):
@@ -90,11 +90,11 @@ def alike(one: Any, other: Any) -> bool:
 
 def _parts(thing: Any) -> dict[Any, Any] | None:
     """Give what tells one thing from another of its class; None if it can compare itself."""
-    if is_dataclass(thing):  # as all learners are
-        return {field.name: getattr(thing, field.name) for field in fields(thing)}
     if hasattr(thing, "get_params"):
         own: dict[str, Any] = thing.get_params(deep=False)
         return {name: part for name, part in own.items() if name != "random_state"}
+    if is_dataclass(thing):  # as all learners are
+        return {field.name: getattr(thing, field.name) for field in fields(thing)}
     if isinstance(thing, dict):
         return thing
     if "__eq__" in {name for kind in type(thing).__mro__[:-1] for name in vars(kind)}:

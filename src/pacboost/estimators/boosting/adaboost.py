@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.estimators.boosting.base import Boosting
-from pacboost.estimators.boosting.fit import Callback, Recipe
+from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.inputs.examples import Examples
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.exact import MOST_VOTE
 
 
+@dataclass(eq=False, repr=False)
 class AdaBoostClassifier(Boosting):
     """AdaBoost, with the proof of its training error: ``BoostClassifier`` by its oldest name.
 
@@ -94,7 +95,7 @@ class AdaBoostClassifier(Boosting):
     answering_ : Answering
         With ``certify="holdout"``: the error among the answered, if ``answer`` leaves out rows that
         the vote is not sure of.
-    choices_ : list of Choice
+    choices_ : list of QuantisedVote
         With ``certify="train"``: every vote that may be deployed, with bound and error estimate.
     votes_ : ndarray
         The vote of every rule, ½ ln((1 - error)/error) unless scaled or capped.
@@ -114,58 +115,22 @@ class AdaBoostClassifier(Boosting):
     (0.5162, 1.0)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        random_state: Any = None,
-        *,
-        resample: bool | int = False,
-        max_bins: int = 255,
-        max_vote: float | None = None,
-        confidence_rated: bool = False,
-        multiclass: str = "mh",
-        categorical_features: Any = "from_dtype",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 0.0,
-        eval_metric: Any = "error",
-        calibrate: str | None = None,
-        certify: str | None = None,
-        holdout: float = 0.2,
-        delta: float = 0.05,
-        warm_start: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.random_state = random_state
-        self.resample = resample
-        self.max_bins = max_bins
-        self.max_vote = max_vote
-        self.confidence_rated = confidence_rated
-        self.multiclass = multiclass
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.eval_metric = eval_metric
-        self.calibrate = calibrate
-        self.certify = certify
-        self.holdout = holdout
-        self.delta = delta
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = None
+    n_estimators: int = 50
+    learning_rate: float = 1.0
+    random_state: Any = None
+    _: KW_ONLY
+    resample: bool | int = False
+    max_bins: int = 255
+    max_vote: float | None = None
+    confidence_rated: bool = False
+    multiclass: str = "mh"
+    categorical_features: Any = "from_dtype"
+    n_iter_no_change: int = 10
 
-    def _means(self, examples: Examples) -> Recipe:
+    _rounds_name = "n_estimators"
+
+    def _recipe(self, examples: Examples) -> Recipe:
         """AdaBoost with the learner given."""
         cap = MOST_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
         booster = AdaBoost(

@@ -50,8 +50,8 @@ Watcher = Callable[[Event], bool | None]
 
 
 @dataclass
-class Limits:
-    """When to stop that has nothing to do with what is learned."""
+class TimeLimit:
+    """How long a run may take, and when it started."""
 
     seconds: float | None = None
     started: float = field(default_factory=time.monotonic)
@@ -66,9 +66,9 @@ class Session:
     """A run of filtering and its checkpoint file."""
 
     def __init__(
-        self, run: Filtering, limits: Limits, path: Path | None, settings: dict[str, Any]
+        self, run: Filtering, limit: TimeLimit, path: Path | None, settings: dict[str, Any]
     ) -> None:
-        self.run, self._limits = run, limits
+        self.run, self._limit = run, limit
         self._path, self._settings = path, settings
         self._snapshot: Checkpoint | None = None
         self._written = time.monotonic()
@@ -149,7 +149,7 @@ class Session:
                 break
 
     def _over(self) -> bool:
-        return self._limits.over
+        return self._limit.over
 
     def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
         """Learn from what was pushed, and from what of earlier batches is still hard."""

@@ -1,4 +1,4 @@
-"""What every estimator that boosts does with a run: set it up, advance it, keep what it found."""
+"""How every estimator that boosts fits: set a run up, advance it, keep what it found."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import Examples, split_by_class, validation_sample
-from pacboost.estimators.inputs.parameters import callables, integer, positive_integer, real_number
+from pacboost.estimators.inputs.parameters import callables, positive_integer, real_number, threads
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
-from pacboost.models.model import Model
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric
 from pacboost.training.run.early_stopping import EarlyStopping
@@ -60,21 +61,21 @@ class PreparedFit:
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
 
 
-class BoostingFit:
-    """Fit as classifiers and regressors share it; ``_prepare`` and ``_keep`` are their own."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class BoostingFit(VoteBase):
+    """How classifiers and regressors fit; ``_prepare`` and ``_keep`` differ between them."""
 
-    model_: Model
-    early_stopping: Any
-    validation_fraction: float
-    n_iter_no_change: int
-    tol: float
-    eval_metric: Any
-    warm_start: bool
-    callbacks: Sequence[Callback] | None
-    n_jobs: int | None
-    verbose: bool
+    early_stopping: Any = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 20
+    tol: float = 0.0
+    eval_metric: Any = "error"
+    warm_start: bool = False
+    callbacks: Sequence[Callback] | None = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    _rounds_name = "n_estimators"
+    _rounds_name = "n_rounds"
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
 
@@ -86,21 +87,13 @@ class BoostingFit:
         Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.
         """
-        before = self.__dict__.copy()
-        work: PreparedFit | None = None
-        try:
-            with using(self._threads()):
-                work = self._prepare(X, y, sample_weight, X_val, y_val)
-                self._advance(work)
-                if work.again is not None:
-                    work = self._on_all_rows(work, work.again)
-                self._keep(work)
-        except BaseException as problem:
-            if isinstance(problem, KeyboardInterrupt) and work is not None and work.run.done:
-                self._keep_interrupted(work, problem)
-            else:
-                self.__dict__ = before
-            raise
+        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
+            work = self._prepare(X, y, sample_weight, X_val, y_val)
+            attempt.keep = lambda: self._keep_interrupted(work)
+            self._advance(work)
+            if work.again is not None:
+                work = self._on_all_rows(work, work.again)
+            self._keep(work)
         self._warn(work.run)
         return self
 
@@ -126,7 +119,7 @@ class BoostingFit:
 
     def _set_up(
         self,
-        means: Recipe,
+        recipe: Recipe,
         sample: Sample,
         seed: int,
         held: Examples | None,
@@ -135,15 +128,15 @@ class BoostingFit:
         """Set up the run, and take earlier rounds over if that is wanted."""
         run = Run(
             sample,
-            means.learner,
-            means.booster,
+            recipe.learner,
+            recipe.booster,
             seed=seed,
-            resample=means.resample,
-            subsample=means.subsample,
-            watch=self._watch(held, sample, means.booster),
+            resample=recipe.resample,
+            subsample=recipe.subsample,
+            watch=self._watch(held, sample, recipe.booster),
         )
         if self.warm_start and hasattr(self, "model_"):
-            self._resume(run, means.booster, means.rounds, classes)
+            self._resume(run, recipe.booster, recipe.rounds, classes)
         return run
 
     def _hold_back(
@@ -165,9 +158,6 @@ class BoostingFit:
     def _refits(self, examples: Examples) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""
         return False
-
-    def _threads(self) -> int | None:
-        return None if self.n_jobs is None else integer("n_jobs", self.n_jobs)
 
     def _watch(
         self, held: Examples | None, training: Sample, booster: Booster[Any]
@@ -243,12 +233,15 @@ class BoostingFit:
         run.stopped = run.stopped or f"all {rounds} rounds are done"
         run.keep_best()
 
-    def _keep_interrupted(self, work: PreparedFit, interrupt: BaseException) -> None:
+    def _keep_interrupted(self, work: PreparedFit) -> str | None:
+        """Keep the rounds done before Ctrl-C, and say so."""
+        if not work.run.done:
+            return None
         work.run.stopped = "interrupted"
         self._keep(work)
         counted = work.apart is not None and not self.warm_start
         goes_on = "" if counted else ", or go on with warm_start=True"
-        interrupt.add_note(
-            f"pacboost: the {len(work.run.done)} rounds done before the interrupt are kept; the "
-            f"estimator can be used{goes_on}"
+        return (
+            f"the {len(work.run.done)} rounds done before the interrupt are kept; the estimator "
+            f"can be used{goes_on}"
         )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_loss
-from pacboost.estimators.boosting.fit import BoostingFit, Callback, PreparedFit, Recipe
-from pacboost.estimators.fitted.vote import VoteMixin
+from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitting.nested_parameters import with_fields
-from pacboost.estimators.fitting.tree_parameters import TreesMixin
+from pacboost.estimators.fitting.tree_parameters import (
+    alias,
+    most_rounds,
+    refits,
+    share_of_rows,
+    stops_early,
+    tree_changes,
+)
 from pacboost.estimators.inputs.examples import (
     Examples,
     read_numbers,
@@ -33,9 +39,12 @@ from pacboost.training.metrics import Metric, loss
 from pacboost.training.run.loop import Run
 
 NO_CLASSES: NDArray[Any] = np.empty(0)
+ROWS_TO_STOP = 2_000
+"""With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
 
-class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. There is no certificate: the theorems of
@@ -103,60 +112,24 @@ class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEst
     [8721961, 7066139, 5724680]
     """
 
-    def __init__(
-        self,
-        loss: str = "square",
-        n_rounds: int | None = None,
-        shrinkage: float | None = None,
-        subsample: float = 1.0,
-        *,
-        n_estimators: int | None = None,
-        learning_rate: float | None = None,
-        max_leaves: int | None = None,
-        max_depth: int | None = None,
-        min_leaf_rows: float | None = None,
-        max_features: float | None = None,
-        monotone_constraints: Any = None,
-        categorical_features: Any = "from_dtype",
-        l2: float | None = None,
-        max_bins: int = 255,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
-        tol: float = 0.0,
-        eval_metric: Any = "loss",
-        warm_start: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.loss = loss
-        self.n_rounds = n_rounds
-        self.shrinkage = shrinkage
-        self.subsample = subsample
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaves = max_leaves
-        self.max_depth = max_depth
-        self.min_leaf_rows = min_leaf_rows
-        self.max_features = max_features
-        self.monotone_constraints = monotone_constraints
-        self.categorical_features = categorical_features
-        self.l2 = l2
-        self.max_bins = max_bins
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.eval_metric = eval_metric
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    _rows_to_stop = 2_000
+    loss: str = "square"
+    n_rounds: int | None = None
+    shrinkage: float | None = None
+    subsample: float = 1.0
+    _: KW_ONLY
+    n_estimators: int | None = None
+    learning_rate: float | None = None
+    max_leaves: int | None = None
+    max_depth: int | None = None
+    min_leaf_rows: float | None = None
+    max_features: float | None = None
+    monotone_constraints: Any = None
+    categorical_features: Any = "from_dtype"
+    l2: float | None = None
+    max_bins: int = 255
+    early_stopping: bool | str = "auto"
+    eval_metric: Any = "loss"
+    random_state: Any = None
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""
@@ -173,32 +146,38 @@ class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEst
         seed = int(check_random_state(self.random_state).randint(2**31))
         examples = read_numbers(self, X, y, sample_weight)
         everything = examples.table
-        means = self._means(examples)
+        recipe = self._recipe(examples)
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)
         self._remember(everything, *([] if held is None else [held.table]))
         bins = integer("max_bins", self.max_bins)
 
-        def work(means: Recipe, examples: Examples, held: Examples | None) -> PreparedFit:
+        def work(recipe: Recipe, examples: Examples, held: Examples | None) -> PreparedFit:
             examples = examples.counting()
             sample = training_sample(examples, NO_CLASSES, bins, codes=True)
-            run = self._set_up(means, sample, seed, held, NO_CLASSES)
-            return PreparedFit(run, means.rounds, examples)
+            run = self._set_up(recipe, sample, seed, held, NO_CLASSES)
+            return PreparedFit(run, recipe.rounds, examples)
 
-        first = work(means, examples, held)
+        first = work(recipe, examples, held)
         if held is None or X_val is not None or not self._refits(everyone):
             return first
-        return replace(first, again=lambda n: work(replace(means, rounds=n), everyone, None))
+        return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
-    def _means(self, examples: Examples) -> Recipe:
-        rate = self._alias("shrinkage", "learning_rate")
+    def _recipe(self, examples: Examples) -> Recipe:
+        rate = alias(self, "shrinkage", "learning_rate")
         changes = {"learning_rate": 0.1 if rate is None else real_number("shrinkage", rate)}
         if self.l2 is not None:
             changes["l2"] = real_number("l2", self.l2)
         booster = with_fields(as_loss(self.loss), changes, f"loss={self.loss!r}")
-        learner = with_fields(Tree(), self._tree_changes(examples), "the tree")
-        rounds = self._rounds(300 if self._stops_early(examples) else 100)
-        return Recipe(learner, booster, rounds, 0, self._share())
+        learner = with_fields(Tree(), tree_changes(self, examples), "the tree")
+        rounds = most_rounds(self, 300 if self._stops_early(examples) else 100)
+        return Recipe(learner, booster, rounds, 0, share_of_rows(self))
+
+    def _stops_early(self, examples: Examples) -> bool:
+        return stops_early(self.early_stopping, examples.n_rows, ROWS_TO_STOP)
+
+    def _refits(self, examples: Examples) -> bool:
+        return refits(self, examples.n_rows, ROWS_TO_STOP)
 
     def _read_validation(self, X: Any, y: Any) -> Examples:
         return read_validation_numbers(self, X, y)

@@ -1,4 +1,4 @@
-"""Reading texts at the door: which words they contain, learned from rows that may be looked at.
+"""How texts are read: which words they contain, learned from rows that may be looked at.
 
 Rows of a mixed table are read in the same way; their numbers and categories become words too.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,22 +24,24 @@ from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
-from pacboost.sources.text import TextFeatures
+from pacboost.sources.text import MOST_FEATURES, TextFeatures
 from pacboost.sources.words import WordTable
 
 Features = TextFeatures | MixedFeatures
 
 
+@dataclass(eq=False, repr=False)
 class TextReading(Boosting):
     """A boosting classifier whose rows are texts, or rows of a table with texts in it."""
 
-    ngrams: tuple[int, int] | None
-    skips: int
-    characters: tuple[int, int] | None
-    min_count: int
-    max_features: int
-    lowercase: bool
-    text_columns: Sequence[str] | None
+    ngrams: tuple[int, int] | None = (1, 2)
+    skips: int = 0
+    characters: tuple[int, int] | None = None
+    min_count: int = 1
+    _: KW_ONLY
+    max_features: int = MOST_FEATURES
+    lowercase: bool = True
+    text_columns: Sequence[str] | None = None
 
     @property
     def features_(self) -> Features:

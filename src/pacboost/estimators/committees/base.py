@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.fitted.quantised import mistaken
-from pacboost.estimators.fitted.vote import VoteMixin
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.mistakes import mistaken
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.examples import Examples, label_rows, numbers_of
@@ -34,7 +33,7 @@ from pacboost.samples.signs import signs_of
 from pacboost.sources.table import Table
 
 
-class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     """A classifier that leaves a ``model_`` whose rules have a vote of 1 each, and ``classes_``."""
 
     learner: Any
@@ -149,15 +148,6 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         if certificate is not None:
             certificate = certificate.of(ledger.digest())
             self.model_ = replace(self.model_, certificate=certificate)
-
-    def _warn_of_one_class(self, stacklevel: int = 3) -> None:
-        if self.classes_.size == 1:
-            warnings.warn(
-                f"y holds one class only ({self.classes_.tolist()[0]!r}); the classifier is "
-                "constant and not certified",
-                OneClassWarning,
-                stacklevel=stacklevel,
-            )
 
 
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:

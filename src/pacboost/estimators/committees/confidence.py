@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,12 +18,14 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.confidence import runs_needed, selection_size
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.fitted.training_rows import SketchMixin
+from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.inputs.warn import warn
 from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.sources.arrays import ArrayTable
 
 
-class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """Run a learner that often fails several times, and keep the best run.
 
     The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
@@ -54,22 +57,13 @@ class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ign
         Refuses if runs or rows were fewer than needed.
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        epsilon: float = 0.1,
-        failure: float = 0.5,
-        gap: float = 0.1,
-        delta: float = 0.05,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.failure = failure
-        self.gap = gap
-        self.delta = delta
-        self.random_state = random_state
+    estimator: Any = None
+    _: KW_ONLY
+    epsilon: float = 0.1
+    failure: float = 0.5
+    gap: float = 0.1
+    delta: float = 0.05
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Run the learner on disjoint parts, and choose on rows of their own."""
@@ -93,11 +87,10 @@ class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ign
         rows = min(needed, max(1, len(y) // 3))
         runs = min(self.runs_needed_, max(1, (len(y) - rows) // 2))
         if rows < needed or runs < self.runs_needed_:
-            warnings.warn(
+            warn(
                 f"{len(y)} rows are too few: {self.runs_needed_} runs and {needed} rows to choose "
                 f"by are needed, {runs} runs and {rows} rows were used; nothing is certified",
                 TooFewRowsWarning,
-                stacklevel=2,
             )
         chosen = order[:rows]
         parts = np.array_split(order[rows:], runs) if len(y) > rows else [order]

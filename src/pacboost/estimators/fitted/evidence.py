@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.estimators.fitted.margins import MarginsMixin
+from pacboost.estimators.fitted.margins import naming
 from pacboost.estimators.inputs.examples import Examples, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.kernels.threads import using
@@ -34,7 +34,7 @@ Rows = NDArray[np.intp]
 
 
 def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
-    """Let a model judge rows; ``shares`` says which columns are worth showing."""
+    """Compare a model with rows; ``shares`` says which columns are worth showing."""
     table: Table = model._open(X)
     overlap = model.overlap(X) if getattr(model, "_sketches", ()) else None
     seen = overlap is not None and bool(overlap.suspicious)
@@ -48,9 +48,9 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
     else:
         own = np.searchsorted(model.classes_, read_labels(y, table.n_rows)).astype(np.int64)
         said = np.searchsorted(model.classes_, said).astype(np.int64)
-    if isinstance(model, MarginsMixin):
+    if hasattr(model, "margins"):
         decided = model.margins(X, y)
-        wrong, stages, unit = model.mistakes(X, y), *_staged(model, known)  # type: ignore[attr-defined]
+        wrong, stages, unit = model.mistakes(X, y), *_staged(model, known)
     else:
         decided = _by_shares(probabilities, own)
         wrong, unit = decided <= 0, "member"
@@ -80,7 +80,7 @@ def _staged(model: Any, known: Examples) -> tuple[dict[int, Doubles], str]:
         for number, (rule, cast, scores) in enumerate(pairs, start=1):
             total += largest(rule, cast)
             if number in wanted:
-                own = margins_of(sample, scores, naming=model._naming)
+                own = margins_of(sample, scores, naming=naming(model.model_))
                 stages[number] = normalised(own, total).ravel()
     return stages, "round" if count == len(model.model_.ledger) else "rule"
 

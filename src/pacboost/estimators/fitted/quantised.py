@@ -1,4 +1,4 @@
-"""Mistakes of votes, and the short votes that a trained vote can be rounded to.
+"""The short votes that a trained vote can be rounded to.
 
 ``certify="train"`` rounds the votes of stumps to few bits and pays for their description.
 """
@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
+from pacboost.estimators.fitted.mistakes import wrong_rows
 from pacboost.estimators.inputs.examples import Examples
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote import Vote
 
 
 @dataclass(frozen=True)
-class Choice:
+class QuantisedVote:
     """A quantised vote that may be deployed: its bound, and an estimate of its error."""
 
     bits: int
@@ -29,21 +30,6 @@ class Choice:
     bound: float
     estimate: float
     """Error on the rows that gave the bins, whose labels nothing has looked at: an estimate."""
-
-
-def wrong_rows(vote: Vote, examples: Examples) -> int:
-    """Count mistakes, ties included."""
-    return int(np.count_nonzero(mistaken(vote.scores(examples.table), examples)))
-
-
-def mistaken(scores: Scores, examples: Examples) -> NDArray[np.bool_]:
-    """Tell which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
-    rows = examples.n_rows
-    scores = scores.reshape(rows, -1)
-    if examples.labels is None:
-        return np.asarray((scores * examples.signs <= 0).any(axis=1))
-    own = scores[np.arange(rows), examples.labels]
-    return np.asarray((scores >= own[:, None]).sum(axis=1) > 1)
 
 
 class QuantisedVotes:
@@ -66,7 +52,7 @@ class QuantisedVotes:
             delta,
         )
         self.choices = [
-            Choice(*pair, wrong_rows(self._of(pair.bits, pair.scale), apart) / apart.n_rows)
+            QuantisedVote(*pair, wrong_rows(self._of(pair.bits, pair.scale), apart) / apart.n_rows)
             for pair in pairs
         ]
 

@@ -11,8 +11,8 @@ from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
 
-class SketchMixin:
-    """Holds sketches of the training rows; pickles and model files keep them."""
+class RemembersRows:
+    """An estimator that holds sketches of its training rows; pickles and model files keep them."""
 
     remembers_rows: ClassVar[bool] = True
     """Tells ``pacboost.certify`` that ``overlap`` compares rows with those of the fit."""

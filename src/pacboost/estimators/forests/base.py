@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,12 +16,19 @@ from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bags import refuse_no_bags, rows_to_count, settling
+from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.forests.fitted import FittedForest
-from pacboost.estimators.forests.kept_trees import Memory
-from pacboost.estimators.forests.limits import portion, share_of_weight, tries
+from pacboost.estimators.forests.kept_trees import TreesBefore
+from pacboost.estimators.forests.limits import share_of_weight, tries
 from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.examples import Examples
-from pacboost.estimators.inputs.parameters import callables, integer, positive_integer
+from pacboost.estimators.inputs.parameters import (
+    callables,
+    integer,
+    positive_integer,
+    share_or_count,
+    threads,
+)
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.kernels.threads import using
@@ -41,33 +49,30 @@ MOST_COPIES = 64
 """Bags are as large as the sum of weights, if it is no more than so many times the rows."""
 
 
-class ForestMixin(FittedForest):
-    """Fit and what comes after it; what trees answer is said by classifiers and regressors."""
+@dataclass(eq=False, repr=False)
+class ForestBase(FittedForest):
+    """How forests are grown; classifiers and regressors say what trees answer."""
 
-    n_estimators: int
-    max_features: Any
-    min_samples_leaf: Any
-    min_samples_split: Any
-    min_weight_fraction_leaf: float
-    max_depth: int | None
-    bootstrap: bool
-    max_samples: Any
-    max_bins: int
-    oob_score: bool
-    settle: int | None
-    warm_start: bool
-    callbacks: Sequence[Callback] | None
-    random_state: Any
-    verbose: bool
+    n_estimators: int = 1000
+    _: KW_ONLY
+    max_features: Any = "sqrt"
+    min_samples_leaf: float = 1
+    min_samples_split: float = 2
+    min_weight_fraction_leaf: float = 0.0
+    max_depth: int | None = None
+    bootstrap: bool = True
+    max_samples: float | None = None
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    oob_score: bool = False
+    settle: int | None = None
+    warm_start: bool = False
+    callbacks: Sequence[Callback] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    stopped_: str
-    _memory: Memory
-    _outside: Any
-    _settled: Settling | None
-    _torn: bool
-    _planned: int
-    """How many trees the first of the fits that went on from one another asked for."""
-    _kind: str
+    _kind = "random_forest"
     _random_cuts = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -76,25 +81,16 @@ class ForestMixin(FittedForest):
         Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
-        before = self.__dict__.copy()
-        run: Bagging | None = None
-        try:
-            with using(self._threads()):
-                examples, run, rows = self._prepare(X, y, sample_weight)
-                self._advance(run)
-                self._keep(run, examples, rows)
-        except BaseException as problem:
-            if isinstance(problem, KeyboardInterrupt) and run is not None and run.members:
-                run.stopped = "interrupted"
-                self._keep(run, examples, rows)
-                problem.add_note(
-                    f"pacboost: the {len(self.model_.forest)} trees grown before the interrupt are "
-                    "kept; the estimator can be used, or go on with warm_start=True"
-                )
-            else:
-                self.__dict__ = before
-            raise
+        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
+            examples, run, rows = self._prepare(X, y, sample_weight)
+            attempt.keep = lambda: self._keep_interrupted(run, examples, rows)
+            self._advance(run)
+            self._keep(run, examples, rows)
+        self._warn()
         return self
+
+    def _warn(self) -> None:
+        """Warn of what users may not expect of a fit that is done."""
 
     @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Examples:
@@ -105,7 +101,7 @@ class ForestMixin(FittedForest):
         """Give what trees shall answer, and the number of classes, or 0 for numbers."""
 
     @abstractmethod
-    def _tell_outside(
+    def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Any:
         """Start to count what trees say about the rows outside their bags."""
@@ -159,10 +155,10 @@ class ForestMixin(FittedForest):
         outside = None
         if self.oob_score or self.settle is not None or self._certifies_outside:
             refuse_no_bags(bags)
-            outside = self._tell_outside(targets, bags, counted)
+            outside = self._ask_outside(targets, bags, counted)
         run = Bagging(maker, bags, outside, settling(self))
         self._planned = earlier["_planned"] if goes_on else most
-        self._memory = Memory.of(run, examples.weights, self._asked)
+        self._memory = TreesBefore.of(run, examples.weights, self._asked)
         if goes_on:
             self._go_on(run, most, earlier)
         self._watch_apart(goes_on=goes_on)
@@ -213,7 +209,7 @@ class ForestMixin(FittedForest):
                 from pacboost.reports.members import MembersBar
 
                 watchers.append(stack.enter_context(MembersBar(most)))
-            steps = run.run(most, self._cores(), watched=bool(watchers))
+            steps = run.run(most, threads(self.n_jobs), watched=bool(watchers))
             for made in stack.enter_context(closing(steps)):
                 wishes = [watcher(made) for watcher in watchers]
                 if any(wishes):
@@ -245,6 +241,17 @@ class ForestMixin(FittedForest):
         if run.outside is not None:
             self._keep_outside(run.outside, examples, rows)
 
+    def _keep_interrupted(self, run: Bagging, examples: Examples, rows: int) -> str | None:
+        """Keep the trees grown before Ctrl-C, and say so."""
+        if not run.members:
+            return None
+        run.stopped = "interrupted"
+        self._keep(run, examples, rows)
+        return (
+            f"the {len(self.model_.forest)} trees grown before the interrupt are kept; the "
+            "estimator can be used, or go on with warm_start=True"
+        )
+
     def _bins(self, examples: Examples, seed: int) -> tuple[Bins, NDArray[np.bool_] | None]:
         """Cut the features; also tell which rows may be counted out of bag, if not all.
 
@@ -274,7 +281,7 @@ class ForestMixin(FittedForest):
         if weights is not None and self.bootstrap:
             whole = whole_weights(weights)
             rows = int(whole.sum()) if whole.sum() <= MOST_COPIES * rows else rows
-        drawn = portion("max_samples", share, rows)
+        drawn = share_or_count("max_samples", share, rows, math.ceil)
         if drawn > rows:
             raise ParameterError(
                 f"max_samples is {drawn}, but there are {rows} rows; give fewer, or None for all"
@@ -289,8 +296,8 @@ class ForestMixin(FittedForest):
         deepest = self.max_depth
         return Limits(
             tries(self.max_features, columns),
-            portion("min_samples_leaf", self.min_samples_leaf, rows),
-            max(2, portion("min_samples_split", self.min_samples_split, rows)),
+            share_or_count("min_samples_leaf", self.min_samples_leaf, rows, math.ceil),
+            max(2, share_or_count("min_samples_split", self.min_samples_split, rows, math.ceil)),
             NO_LIMIT if deepest is None else positive_integer("max_depth", deepest),
             share_of_weight(self.min_weight_fraction_leaf),
             self._random_cuts,

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bags import rows_to_count
-from pacboost.estimators.fitting.looks import Looks, look_at, next_look
-from pacboost.estimators.forests.base import ForestMixin
+from pacboost.estimators.fitted.mistakes import wrong_or_tied
+from pacboost.estimators.fitting.looks import look_at, next_look
+from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.division import Apart, Division
-from pacboost.estimators.inputs.examples import Examples, label_rows, numbers_of, read_examples
+from pacboost.estimators.inputs.division import Division, refuse_weights
+from pacboost.estimators.inputs.examples import Examples, label_rows, read_examples
 from pacboost.estimators.inputs.labels import read_weights
-from pacboost.estimators.inputs.parameters import real_number
+from pacboost.estimators.inputs.parameters import real_number, threads
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
 from pacboost.numerics.checks import probability
@@ -30,7 +31,7 @@ from pacboost.samples.sample import Sample
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import Shares
-from pacboost.training.bags.out_of_bag import OutOfBag, Tally
+from pacboost.training.bags.out_of_bag import Tally
 from pacboost.training.metrics import METRICS, Metric
 
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
@@ -41,36 +42,16 @@ NOT_ASKED = (
 )
 
 
-class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     """A forest whose fit leaves a ``model_`` and ``classes_``."""
 
-    class_weight: Any
-    certify: str | None
-    holdout: float
-    delta: float
-    classes_: NDArray[Any]
-    out_of_bag_: OutOfBag
-    oob_score_: float
-    oob_decision_function_: NDArray[np.float64]
-    _apart: Apart | None = None
-    _looks: Looks | None = None
+    class_weight: Any = None
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+
     _refusal = NOT_ASKED
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees; a row of weight w counts as w copies of it would.
-
-        Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
-        estimator is as it was before.
-        """
-        super().fit(X, y, sample_weight)
-        if self.classes_.size == 1:
-            warnings.warn(
-                f"y holds one class only ({self.classes_.tolist()[0]!r}); the classifier is "
-                "constant",
-                OneClassWarning,
-                stacklevel=2,
-            )
-        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Name the class with the largest share; of several, the first."""
@@ -84,7 +65,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
         With a certificate out of bag every tree has one vote instead, and these are their shares.
         """
         table = self._open(X)
-        with using(self._threads()):
+        with using(threads(self.n_jobs)):
             return self.model_.forest.shares(table)[:, : self.classes_.size]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
@@ -112,17 +93,11 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
             refuse_hidden_copies(X)
         if self.certify == "holdout":
             if read_weights(sample_weight, division.number_of_rows(X)) is not None:
-                self._refuse_weights()
+                refuse_weights(self.certify)
             share = real_number("holdout", self.holdout)
             divided = division.divide(X, y, "holdout", share, seed + 1)
         self._apart = divided.apart
         return divided
-
-    def _refuse_weights(self) -> None:
-        raise ParameterError(
-            f"certify is {self.certify!r} and rows have weights, by sample_weight or class_weight; "
-            "the certificate counts rows, so give neither, or set certify=None"
-        )
 
     def _watch_apart(self, *, goes_on: bool) -> None:
         apart = self._apart
@@ -147,8 +122,11 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
                 "these numbers to predict? Then take the regressor"
             )
         if examples.weights is not None and self.certify is not None:
-            self._refuse_weights()
+            refuse_weights(self.certify)
         return examples
+
+    def _warn(self) -> None:
+        warn_of_one_class(self.classes_)
 
     def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
         only = self.classes_.size == 1
@@ -162,7 +140,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
     def _certifies_outside(self) -> bool:
         return self.certify not in (None, "holdout")
 
-    def _tell_outside(
+    def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Tally | Shares:
         classes = max(2, self.classes_.size)
@@ -204,10 +182,9 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
     def _certified(self) -> Certificate:
         if self._apart is not None:
             shares = self.model_.forest.shares(self._open(self._apart.X))
-            own, known = numbers_of(self._apart.y, self.classes_)
-            rivals = shares >= shares[np.arange(own.size), own][:, None]
+            wrong = wrong_or_tied(shares, self.classes_[shares.argmax(axis=1)], self._apart.y)
             look = 0 if self._looks is None else self._looks.number
-            return self._apart.certificate((rivals.sum(axis=1) > 1) | ~known, self.delta, look)
+            return self._apart.certificate(wrong, self.delta, look)
         changed = TORN if self._torn else ""
         if self.n_estimators > self._planned:
             changed = (

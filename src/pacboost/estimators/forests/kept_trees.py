@@ -28,7 +28,7 @@ LIMITED_BY = {
 
 
 @dataclass(frozen=True)
-class Memory:
+class TreesBefore:
     """How bags are drawn, how far trees grow, and a digest of the rows that they learn from."""
 
     seed: int
@@ -52,7 +52,7 @@ class Memory:
         draws = bags.rows, bags.drawn, bags.columns, bags.replacement
         return cls(bags.seed, draws, maker.limits, found.hexdigest(), type(run.outside), asked)
 
-    def refuse_others(self, before: Memory) -> None:
+    def refuse_others(self, before: TreesBefore) -> None:
         """Raise if the trees of the last fit came from something else."""
         if (self.draws, self.rows) != (before.draws, before.rows) or self.outside != before.outside:
             raise ParameterError(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.estimators.forests.base import ForestMixin
+from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs.examples import Examples, read_numbers
 from pacboost.estimators.inputs.labels import read_targets
+from pacboost.estimators.inputs.parameters import threads
 from pacboost.kernels.threads import using
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bags
@@ -21,16 +23,16 @@ from pacboost.training.bags.out_of_bag import Averages
 from pacboost.training.metrics import LOSSES, Metric
 
 
-class ForestRegressor(ForestMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
     """A forest whose fit leaves a ``model_`` that predicts numbers."""
 
-    oob_score_: float
-    oob_prediction_: NDArray[np.float64]
+    max_features: Any = 1.0
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the trees predict."""
         table = self._open(X)
-        with using(self._threads()):
+        with using(threads(self.n_jobs)):
             return self.model_.forest.numbers(table)
 
     @property
@@ -48,7 +50,7 @@ class ForestRegressor(ForestMixin, RegressorMixin, BaseEstimator):  # type: igno
         assert examples.targets is not None
         return examples.targets, 0
 
-    def _tell_outside(
+    def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Averages:
         return Averages(targets)

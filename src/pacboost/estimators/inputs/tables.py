@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from pacboost.errors import DataError, DenseWarning
+from pacboost.errors import DataError
+from pacboost.estimators.inputs.warn import warn_of_dense
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import FrameTable, is_frame
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
-
-PACKAGE = str(Path(__file__).parents[1])
 
 
 def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
@@ -50,21 +45,6 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if reset and not keeps:
         warn_of_dense(stored)
     return stored
-
-
-def warn_of_dense(table: Table) -> None:
-    """Say, where the user called, that a sparse table is opened up to be learned from."""
-    frame: FrameType | None = sys._getframe()
-    level = 1
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(
-        f"the sparse {table.n_rows} x {table.n_columns} matrix is held dense: one byte a cell "
-        "where codes are read (two above 255 bins), eight elsewhere. BoostClassifier, "
-        "AdaBoostClassifier and BoostRegressor keep it sparse for stumps and trees on numbers",
-        DenseWarning,
-        stacklevel=level,
-    )
 
 
 def _levels(estimator: Any, data: Any, *, reset: bool) -> Levels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from pacboost.estimators.strong.fit import StrongFitting
 from pacboost.models.model import Model
 
 
+@dataclass(eq=False, repr=False)
 class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
@@ -65,26 +67,15 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
     and reached after 61 rounds.
     """
 
-    def __init__(
-        self,
-        epsilon: float | None = None,
-        delta: float = 0.05,
-        *,
-        n_rounds: int | None = None,
-        text_columns: Any = "auto",
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.n_rounds = n_rounds
-        self.text_columns = text_columns
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    epsilon: float | None = None
+    delta: float = 0.05
+    _: KW_ONLY
+    n_rounds: int | None = None
+    text_columns: Any = "auto"
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     @property
     def sentence_(self) -> str:

@@ -17,6 +17,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.estimators.boosting.text_input import fingerprints
+from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import positive_integer
@@ -68,8 +69,7 @@ class StrongFitting:
         one group depend on each other) and ``time`` (rows come one after the other) are values or
         names of columns too: whole groups, or the latest rows, are then set apart.
         """
-        before = self.__dict__.copy()
-        try:
+        with all_or_nothing(self):
             if not reading.is_source(X):
                 self._start()
                 return self._fit(reading.read(X, y, groups, time))
@@ -79,9 +79,6 @@ class StrongFitting:
                     "its own"
                 )
             return self.fit_source(X, y)
-        except BaseException:
-            self.__dict__ = before
-            raise
 
     def fit_source(
         self, source: Any, target: str | None = None, classes: Any = None, **options: Any

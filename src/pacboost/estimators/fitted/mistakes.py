@@ -1,0 +1,42 @@
+"""Which rows a vote gets wrong: ties count as mistakes, and so do labels that are no class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.estimators.inputs.examples import Examples
+from pacboost.hypotheses.vote import Scores, Vote
+
+
+def wrong_rows(vote: Vote, examples: Examples) -> int:
+    """Count the mistakes of a vote, ties included."""
+    return int(np.count_nonzero(mistaken(vote.scores(examples.table), examples)))
+
+
+def mistaken(scores: Scores, examples: Examples) -> NDArray[np.bool_]:
+    """Tell which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
+    rows = examples.n_rows
+    scores = scores.reshape(rows, -1)
+    if examples.labels is None:
+        return np.asarray((scores * examples.signs <= 0).any(axis=1))
+    own = scores[np.arange(rows), examples.labels]
+    return np.asarray((scores >= own[:, None]).sum(axis=1) > 1)
+
+
+def wrong_or_tied(
+    scores: NDArray[Any], decided: NDArray[Any], labels: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Tell which rows were decided against their label, or by a tie; labels may be unknown ones.
+
+    >>> scores = np.array([[3, 1], [2, 2], [0, 1]])
+    >>> wrong_or_tied(scores, np.array(["a", "a", "b"]), np.array(["a", "a", "x"])).tolist()
+    [False, True, True]
+    """
+    if scores.ndim == 1:
+        tied = scores == 0
+    else:
+        tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
+    return np.asarray((decided != labels) | tied)
