@@ -15,23 +15,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import read_examples
-from pacboost.estimators.inputs.parameters import callables, positive_integer
+from pacboost.estimators.inputs.parameters import callables, draw_seed, positive_integer
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
 from pacboost.questions.compare import Compared, Comparison, Rows, measure, surely_worse
 from pacboost.reports.progress import RoundsBar
-from pacboost.sources.dataframe import is_frame, open_frame
-from pacboost.sources.table import SomeRows, Table
 
 WARM_ROWS = 200
 """So few rows suffice to load the compiled code."""
@@ -52,10 +49,10 @@ def compare(
     verbose: bool = False,
     **parameters: Any,
 ) -> Comparison:
-    """Boost a learner by several rules, and lay side by side what came of it.
+    """Boost a learner by several boosters, and compare the results.
 
-    A booster that fails says why in its place, and the others go on. After Ctrl-C those that were
-    done are not lost: ``comparison`` of the KeyboardInterrupt holds them.
+    If a booster fails, its entry says why, and the others go on. After Ctrl-C the attribute
+    ``comparison`` of the KeyboardInterrupt holds those that were done.
 
     Parameters
     ----------
@@ -127,7 +124,7 @@ class Contest:
         self._rounds = positive_integer("n_rounds", n_rounds)
         self._delta, self._share = probability("delta", delta), probability("share", share)
         self._verbose = verbose
-        seed = int(check_random_state(random_state).randint(2**31))
+        seed = draw_seed(random_state)
         self._parameters = {"early_stopping": False, "random_state": seed, **parameters}
         examples, _ = read_examples(BoostClassifier(**parameters), X, y, None)
         self._n_rows = examples.n_rows
@@ -164,15 +161,8 @@ class Contest:
                 )
             return Rows(X, np.asarray(y)), Rows(test[0], np.asarray(test[1]))
         share = probability("test", test)
-        held = round(self._n_rows * share)
-        if not 0 < held < self._n_rows:
-            raise ParameterError(
-                f"test is {share} and there are {self._n_rows} rows; it must leave at least one "
-                "row on both sides"
-            )
-        order = np.random.default_rng(seed).permutation(self._n_rows)
-        chosen = np.sort(order[held:]), np.sort(order[:held])
-        training, kept = (Rows(_take(X, rows), np.asarray(y)[rows]) for rows in chosen)
+        chosen = division.draw(self._n_rows, "test", share, seed)
+        training, kept = (Rows(division.taken(X, rows), np.asarray(y)[rows]) for rows in chosen)
         return training, kept
 
     def _one(self, name: str, choice: Any) -> Compared:
@@ -215,7 +205,7 @@ class Contest:
         with warnings.catch_warnings(), suppress(Exception):  # the fit that counts says it again
             warnings.simplefilter("ignore")
             clone(model).set_params(n_rounds=2, callbacks=None).fit(
-                _take(self._training.X, rows), labels[rows]
+                division.taken(self._training.X, rows), labels[rows]
             )
         if not self._verbose:
             return self._timed(model)
@@ -262,15 +252,3 @@ def _words(choice: Any) -> str:
         changed = [f"{name}={value!r}" for name, value, usual in values if value != usual]
         return f"{type(choice).__name__}({', '.join(changed)})"
     return choice if isinstance(choice, str) else " ".join(repr(choice).split())
-
-
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Give some rows of whatever holds rows."""
-    if isinstance(X, Table):
-        return SomeRows(X, rows)
-    if is_frame(X):
-        return open_frame(X)[rows].to_native()
-    if sparse.issparse(X):
-        matrix: Any = X
-        return matrix.tocsr()[rows]
-    return np.asarray(X, dtype=None if hasattr(X, "dtype") else object)[rows]  # 1 is not "1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
@@ -9,12 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs.parameters import integer, positive_integer, share_or_count
+from pacboost.estimators.inputs.parameters import (
+    callables,
+    integer,
+    positive_integer,
+    share_or_count,
+    threads,
+)
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
+from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import Limits, TreeMaker
 from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker
@@ -91,6 +99,21 @@ def refuse_no_bags(bags: Bags) -> None:
 def settling(asked: Any) -> Settling | None:
     """Read when the run stops because its error has come to rest."""
     return None if asked.settle is None else Settling(positive_integer("settle", asked.settle))
+
+
+def make_members(asked: Any, run: Bagging, most: int) -> None:
+    """Make members until there are so many, the error has settled, or a callback stops it."""
+    with ExitStack() as stack:
+        watchers = callables("callbacks", asked.callbacks)
+        if asked.verbose:
+            from pacboost.reports.members import MembersBar
+
+            watchers.append(stack.enter_context(MembersBar(most)))
+        steps = run.run(most, threads(asked.n_jobs), watched=bool(watchers))
+        for made in stack.enter_context(closing(steps)):
+            wishes = [watcher(made) for watcher in watchers]
+            if any(wishes):
+                run.stopped = "a callback stopped it"
 
 
 def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
@@ -13,16 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.bagging.bags import choose_maker, draws, refuse_no_bags, settling
+from pacboost.estimators.bagging.bags import (
+    choose_maker,
+    draws,
+    make_members,
+    refuse_no_bags,
+    settling,
+)
 from pacboost.estimators.bagging.kept_bags import BagsBefore
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Division
-from pacboost.estimators.inputs.examples import Examples
-from pacboost.estimators.inputs.parameters import callables, positive_integer, threads
+from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.estimators.inputs.parameters import draw_seed, positive_integer, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
@@ -66,7 +71,7 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
             run, most = self._prepare(X, y)
             attempt.keep = lambda: self._keep_interrupted(run)
-            self._advance(run, most)
+            make_members(self, run, most)
             self._keep(run)
         self._warn()
         return self
@@ -83,11 +88,11 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return [every if m.features is None else m.features for m in self._made()]
 
     @abstractmethod
-    def _read(self, X: Any, y: Any) -> Examples:
+    def _read(self, X: Any, y: Any) -> LabelledRows:
         """Check rows and what is known of them."""
 
     @abstractmethod
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         """Give what members shall answer, and the number of classes, or 0 for numbers."""
 
     @abstractmethod
@@ -107,7 +112,7 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """Take rows out for a certificate; here none."""
         return Division(X, y)
 
-    def _watch_apart(self, *, goes_on: bool) -> None:
+    def _number_look(self, *, goes_on: bool) -> None:
         """Number this look at the rows set apart, if there are some."""
 
     @property
@@ -119,7 +124,7 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """Check everything, set up the run, and take earlier members over if that is wanted."""
         most = positive_integer("n_estimators", self.n_estimators)
         goes_on = self.warm_start and hasattr(self, "_members")
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         seed = self._bags.seed if goes_on else seed
         earlier = self.__dict__.copy() if goes_on else {}
         divided = self._divide(X, y, seed)
@@ -142,30 +147,17 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         run = Bagging(maker, bags, outside, settling(self))
         if goes_on:
             self._go_on(run, most, memory, earlier)
-        self._watch_apart(goes_on=goes_on)
+        self._number_look(goes_on=goes_on)
         self._memory = memory
         return run, most
 
     def _memorise(
-        self, learner: Learner | None, examples: Examples, targets: NDArray[Any]
+        self, learner: Learner | None, examples: LabelledRows, targets: NDArray[Any]
     ) -> BagsBefore:
         """Remember what members are made of."""
         classes: NDArray[Any] = getattr(self, "classes_", np.empty(0))
         certify: str | None = getattr(self, "certify", None)
         return BagsBefore.of(learner, certify, examples.table, targets, classes.tolist())
-
-    def _advance(self, run: Bagging, most: int) -> None:
-        with ExitStack() as stack:
-            watchers = callables("callbacks", self.callbacks)
-            if self.verbose:
-                from pacboost.reports.members import MembersBar
-
-                watchers.append(stack.enter_context(MembersBar(most)))
-            steps = run.run(most, threads(self.n_jobs), watched=bool(watchers))
-            for made in stack.enter_context(closing(steps)):
-                wishes = [watcher(made) for watcher in watchers]
-                if any(wishes):
-                    run.stopped = "a callback stopped it"
 
     def _keep(self, run: Bagging) -> None:
         self._members, self._bags, self._outside = run.members, run.bags, run.outside

@@ -13,24 +13,17 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.base import BaggingBase
-from pacboost.estimators.fitted.mistakes import wrong_or_tied
-from pacboost.estimators.fitting.looks import look_at, next_look
-from pacboost.estimators.inputs import division
+from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
 from pacboost.estimators.inputs.division import Division
-from pacboost.estimators.inputs.examples import Examples, read_examples
-from pacboost.estimators.inputs.parameters import real_number
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
-from pacboost.numerics.checks import probability
-from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.out_of_bag import Tally
-
-WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -136,17 +129,14 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
         self._made()
         way, delta = self._asked
         if way is None:
-            raise NotCertified(
-                "nothing was certified: fit with certify='oob' to certify by the rows outside the "
-                "bags, or certify='holdout' to hold rows back"
-            )
+            raise NotCertified(NOT_ASKED)
         if way == "holdout":
             return self._held
         changed = TORN if self._torn else ""
         chosen = None if way == "oob" else way
         return out_of_bag.certificate(self.out_of_bag_, delta, chosen, changed=changed)
 
-    def _read(self, X: Any, y: Any) -> Examples:
+    def _read(self, X: Any, y: Any) -> LabelledRows:
         examples, self.classes_ = read_examples(self, X, y, None)
         if examples.labels is None and examples.signs.shape[1] > 1:
             raise DataError("y has several labels a row; bag one classifier for each label")
@@ -156,27 +146,14 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
         warn_of_one_class(self.classes_)
 
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
-        if self.certify not in (None, *WAYS):
-            raise ParameterError(
-                f"certify is {self.certify!r}; it may be {', '.join(map(repr, WAYS))} or None"
-            )
-        probability("delta", self.delta)
-        divided = Division(X, y)
-        if self._certifies_outside:
-            refuse_hidden_copies(X)
-        if self.certify == "holdout":
-            share = real_number("holdout", self.holdout)
-            divided = division.divide(X, y, "holdout", share, seed + 1)
+        divided = certifying.divide(self, X, y, seed)
         self._apart = divided.apart
         return divided
 
-    def _watch_apart(self, *, goes_on: bool) -> None:
-        apart = self._apart
-        if apart is not None:
-            now = look_at(self, (open_table(self, apart.X, reset=False), apart.y))
-            self._looks = next_look(getattr(self, "_looks", None), now, goes_on=goes_on)
+    def _number_look(self, *, goes_on: bool) -> None:
+        certifying.number_look(self, self._apart, goes_on=goes_on)
 
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         most = self.classes_.size
         return np.minimum(examples.classes(), most - 1), most
 
@@ -199,28 +176,20 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     def _ask_outside(
         self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Tally:
-        rows = bags.rows if counted is None else int(np.count_nonzero(counted))
-        way = out_of_bag.way_for(rows) if self.certify == "oob" else self.certify
-        return Tally(
-            targets, most, self.classes_.size,
-            outside=bags.chance_outside, pairs=way in ("tandem", "cantelli"), counted=counted,
-        )  # fmt: skip
+        classes = self.classes_.size
+        return out_of_bag_tally(self.certify, targets, most, classes, bags, counted)
 
     def _keep(self, run: Bagging) -> None:
         super()._keep(run)
         self._asked = self.certify, self.delta
         if self._apart is not None:
             votes = self.votes(self._apart.X)
-            wrong = wrong_or_tied(votes, self.classes_[votes.argmax(axis=1)], self._apart.y)
-            self._held = self._apart.certificate(wrong, self.delta, self._looks.number)
+            self._held = certifying.certify_by(self, self._apart, votes)
             self._apart = None
         for name in ("out_of_bag_", "oob_score_", "oob_decision_function_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if isinstance(run.outside, Tally):
             self.out_of_bag_ = run.outside.result()
-            cast = run.outside.votes
-            total = cast.sum(axis=1, keepdims=True)
-            shares = np.full(cast.shape, np.nan)
-            self.oob_decision_function_ = np.divide(cast, total, out=shares, where=total > 0)
+            self.oob_decision_function_ = shares_of(run.outside.votes)
             if self.out_of_bag_.vote_error is not None:
                 self.oob_score_ = 1 - self.out_of_bag_.vote_error

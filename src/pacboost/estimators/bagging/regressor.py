@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.bagging.base import BaggingBase
-from pacboost.estimators.inputs.examples import Examples, read_numbers
+from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.training.bags.bagging import Bagging
@@ -69,10 +69,10 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
             "right or wrong. Bag classifiers, or look at oob_score_, which is an estimate"
         )
 
-    def _read(self, X: Any, y: Any) -> Examples:
+    def _read(self, X: Any, y: Any) -> LabelledRows:
         return read_numbers(self, X, y, None)
 
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         assert examples.targets is not None
         return examples.targets, 0
 

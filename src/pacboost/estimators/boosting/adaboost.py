@@ -10,7 +10,7 @@ import numpy as np
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.exact import MOST_VOTE
@@ -130,7 +130,7 @@ class AdaBoostClassifier(Boosting):
 
     _rounds_name = "n_estimators"
 
-    def _recipe(self, examples: Examples) -> Recipe:
+    def _recipe(self, examples: LabelledRows) -> Recipe:
         """AdaBoost with the learner given."""
         cap = MOST_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
         booster = AdaBoost(
@@ -146,7 +146,7 @@ class AdaBoostClassifier(Boosting):
     def _inner_estimator(self) -> Any:
         return self.estimator
 
-    def _resample_size(self, examples: Examples) -> int:
+    def _resample_size(self, examples: LabelledRows) -> int:
         if isinstance(self.resample, (bool, np.bool_)):
             return -1 if self.resample else 0
         return positive_integer("resample", self.resample)

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.booster import Booster
@@ -21,7 +20,7 @@ from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.inputs.division import Apart, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
-    Examples,
+    LabelledRows,
     has_one_class,
     read_examples,
     read_known,
@@ -29,7 +28,7 @@ from pacboost.estimators.inputs.examples import (
     split_by_class,
     training_sample,
 )
-from pacboost.estimators.inputs.parameters import integer, real_number
+from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn, warn_of_dense, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
@@ -78,7 +77,7 @@ class Boosting(BoostingFit, VoteClassifier):
         return self
 
     @abstractmethod
-    def _recipe(self, examples: Examples) -> Recipe:
+    def _recipe(self, examples: LabelledRows) -> Recipe:
         """Choose learner, booster and the number of rounds."""
 
     @abstractmethod
@@ -87,7 +86,7 @@ class Boosting(BoostingFit, VoteClassifier):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         """Check everything, and set up the run."""
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         divided = self._divide(X, y, sample_weight, seed)
         examples, prior = self._read_rows(divided, sample_weight)
         read, recipe = examples.table, self._recipe(examples)
@@ -103,7 +102,7 @@ class Boosting(BoostingFit, VoteClassifier):
         examples, held = self._hold_back(examples, X_val, y_val, seed)
         self._remember_all(read, divided.apart, held)
 
-        def work(recipe: Recipe, examples: Examples, held: Examples | None) -> PreparedFit:
+        def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:
             examples = examples.counting()
             sample = training_sample(
                 examples,
@@ -123,9 +122,11 @@ class Boosting(BoostingFit, VoteClassifier):
             return first
         return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
-    def _read_rows(self, divided: Division, sample_weight: Any) -> tuple[Examples, Examples | None]:
+    def _read_rows(
+        self, divided: Division, sample_weight: Any
+    ) -> tuple[LabelledRows, LabelledRows | None]:
         """Read the rows to learn from; with "train", the rows set apart give all else before."""
-        prior: Examples | None = None
+        prior: LabelledRows | None = None
         if self.certify == "train":
             assert divided.apart is not None
             prior, self.classes_ = read_examples(self, divided.apart.X, divided.apart.y, None)
@@ -157,7 +158,7 @@ class Boosting(BoostingFit, VoteClassifier):
         """Learn how rows are read from those to learn from; here the levels, as they are opened."""
         return X
 
-    def _remember_all(self, table: Table, apart: Apart | None, held: Examples | None) -> None:
+    def _remember_all(self, table: Table, apart: Apart | None, held: LabelledRows | None) -> None:
         """Remember all rows that the fit was given, those set apart included."""
         tables = [table] if held is None else [table, held.table]
         if apart is not None:
@@ -171,7 +172,7 @@ class Boosting(BoostingFit, VoteClassifier):
                 f"{booster.multiclass!r} takes one; use booster='adaboost' with multiclass='mh'"
             )
 
-    def _refuse_to_count(self, recipe: Recipe, examples: Examples) -> None:
+    def _refuse_to_count(self, recipe: Recipe, examples: LabelledRows) -> None:
         """Say before the work, not after it, that a vote is not one that can be counted."""
         if self.certify == "train" and self.calibrate is not None:
             raise ParameterError(
@@ -183,8 +184,8 @@ class Boosting(BoostingFit, VoteClassifier):
             raise NotCertified(COUNTED)
 
     def _hold_for_calibration(
-        self, examples: Examples, seed: int
-    ) -> tuple[Examples, Examples | None]:
+        self, examples: LabelledRows, seed: int
+    ) -> tuple[LabelledRows, LabelledRows | None]:
         if self.calibrate is None:
             return examples, None
         if self.calibrate not in calibrators.NAMES:
@@ -195,7 +196,7 @@ class Boosting(BoostingFit, VoteClassifier):
         share = real_number("validation_fraction", self.validation_fraction)
         return split_by_class(examples, "validation_fraction", share, seed + 2)
 
-    def _read_validation(self, X: Any, y: Any) -> Examples:
+    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return read_validation(self, X, y, self.classes_)
 
     def _metric(self, booster: Booster[Any]) -> Metric:

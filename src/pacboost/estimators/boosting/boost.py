@@ -25,7 +25,7 @@ from pacboost.estimators.fitting.tree_parameters import (
     stops_early,
     tree_changes,
 )
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
@@ -126,7 +126,7 @@ class BoostClassifier(NestedParameters, Boosting):
     class_weight: Any = None
     random_state: Any = None
 
-    def _recipe(self, examples: Examples) -> Recipe:
+    def _recipe(self, examples: LabelledRows) -> Recipe:
         learner = self._learner(examples)
         many = examples.n_rows >= ROWS_TO_SPARE
         rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
@@ -135,7 +135,7 @@ class BoostClassifier(NestedParameters, Boosting):
         rounds = int(settled) if math.isfinite(settled) else rounds
         return Recipe(learner, booster, most_rounds(self, rounds), 0, share_of_rows(self))
 
-    def _learner(self, examples: Examples) -> Learner:
+    def _learner(self, examples: LabelledRows) -> Learner:
         changes = tree_changes(self, examples)
         if "monotone" in changes and examples.signs.shape[1] > 1:
             raise ParameterError(
@@ -172,10 +172,10 @@ class BoostClassifier(NestedParameters, Boosting):
             changes["multiclass"] = self.multiclass
         return with_fields(booster, changes | own, "booster")  # type: ignore[no-any-return]
 
-    def _stops_early(self, examples: Examples) -> bool:
+    def _stops_early(self, examples: LabelledRows) -> bool:
         return stops_early(self.early_stopping, examples.n_rows, ROWS_TO_SPARE)
 
-    def _refits(self, examples: Examples) -> bool:
+    def _refits(self, examples: LabelledRows) -> bool:
         return refits(self, examples.n_rows, ROWS_TO_SPARE)
 
     def _inner_estimator(self) -> Any:

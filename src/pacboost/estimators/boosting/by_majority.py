@@ -12,7 +12,7 @@ from pacboost.boosters.majority import Majority
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
 
@@ -77,7 +77,7 @@ random_state, n_jobs, verbose :
     class_weight: Any = None
     random_state: Any = None
 
-    def _recipe(self, examples: Examples) -> Recipe:
+    def _recipe(self, examples: LabelledRows) -> Recipe:
         self._promise = Majority(
             real_number("edge", self.edge), real_number("epsilon", self.epsilon)
         )

@@ -14,13 +14,13 @@ from pacboost.boosters.logit import Logit
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, NotCertified
 from pacboost.estimators.boosting.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
-from pacboost.estimators.boosting.filter_setup import check_rows, draw_seed, set_up
+from pacboost.estimators.boosting.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import callables
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
@@ -160,10 +160,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
         def opened(seed: int) -> AbstractOracle:
             oracle = as_oracle(source, target, seed, **options)
-            self.n_features_in_ = oracle.n_columns
-            self.__dict__.pop("feature_names_in_", None)
-            if oracle.names is not None:
-                self.feature_names_in_ = np.array(oracle.names, dtype=object)
+            set_features(self, oracle.n_columns, oracle.names)
             return oracle
 
         return self._fit(opened, classes)
@@ -202,7 +199,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                 known = np.unique(labels) if given is None else given
                 oracle = PushedOracle(table.n_columns, table.names)
                 oracle.push(table, labels)
-                stream = self._stream = set_up(self, oracle, draw_seed(self), known)
+                stream = self._stream = set_up(self, oracle, seed_of_run(self), known)
                 self.classes_ = known
             else:
                 pushed: Any = stream.run.candidates.oracle
@@ -213,7 +210,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     def _fit(self, opened: Callable[[int], AbstractOracle], classes: Any) -> Self:
         """Draw and learn; ``opened`` gives the oracle, by the seed."""
         with ExitStack() as stack, all_or_nothing(self) as attempt:
-            seed = draw_seed(self)
+            seed = seed_of_run(self)
             oracle = opened(seed)
             stack.callback(oracle.close)
             self.__dict__.pop("_stream", None)

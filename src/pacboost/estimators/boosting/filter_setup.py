@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_random_state, validate_data
+from sklearn.utils.validation import validate_data
 
 from pacboost.boosters.base.choose import as_booster
 from pacboost.boosters.base.filtering_booster import FilteringBooster
@@ -28,7 +28,7 @@ from pacboost.estimators.inputs.limits import (
     resident,
     rows_in,
 )
-from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
+from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
@@ -108,13 +108,13 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
     return Session(run, limit, path, settings)
 
 
-def draw_seed(estimator: Any) -> int:
+def seed_of_run(estimator: Any) -> int:
     """Draw a seed; without a random_state, take that of the run that is to go on."""
     if estimator.random_state is None and estimator.checkpoint is not None:
         path = Path(estimator.checkpoint)
         if path.exists():
             return int(load_checkpoint(path).settings["seed"])
-    return int(check_random_state(estimator.random_state).randint(2**31))
+    return draw_seed(estimator.random_state)
 
 
 def check_rows(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:

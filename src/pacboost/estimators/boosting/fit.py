@@ -18,7 +18,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
-from pacboost.estimators.inputs.examples import Examples, split_by_class, validation_sample
+from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
 from pacboost.estimators.inputs.parameters import callables, positive_integer, real_number, threads
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
@@ -51,12 +51,12 @@ class PreparedFit:
 
     run: Run
     rounds: int
-    trained: Examples
+    trained: LabelledRows
     apart: Apart | None = None
     """Rows that nothing has looked at, to count mistakes on."""
-    prior: Examples | None = None
+    prior: LabelledRows | None = None
     """Rows that have given bins, levels and classes, where the training rows certify."""
-    calibrating: Examples | None = None
+    calibrating: LabelledRows | None = None
     again: Callable[[int], PreparedFit] | None = None
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
 
@@ -106,7 +106,7 @@ class BoostingFit(VoteBase):
         """Turn the finished rounds into a model."""
 
     @abstractmethod
-    def _read_validation(self, X: Any, y: Any) -> Examples:
+    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         """Read validation rows of the user's own."""
 
     @abstractmethod
@@ -122,7 +122,7 @@ class BoostingFit(VoteBase):
         recipe: Recipe,
         sample: Sample,
         seed: int,
-        held: Examples | None,
+        held: LabelledRows | None,
         classes: NDArray[Any],
     ) -> Run:
         """Set up the run, and take earlier rounds over if that is wanted."""
@@ -140,8 +140,8 @@ class BoostingFit(VoteBase):
         return run
 
     def _hold_back(
-        self, examples: Examples, X_val: Any, y_val: Any, seed: int
-    ) -> tuple[Examples, Examples | None]:
+        self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int
+    ) -> tuple[LabelledRows, LabelledRows | None]:
         """Give the rows to learn from, and rows to watch if there shall be some."""
         if X_val is not None:
             return examples, self._read_validation(X_val, y_val)
@@ -152,15 +152,15 @@ class BoostingFit(VoteBase):
             return split_by_class(examples, "validation_fraction", share, seed)
         return examples, None
 
-    def _stops_early(self, examples: Examples) -> bool:
+    def _stops_early(self, examples: LabelledRows) -> bool:
         return bool(self.early_stopping)
 
-    def _refits(self, examples: Examples) -> bool:
+    def _refits(self, examples: LabelledRows) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""
         return False
 
     def _watch(
-        self, held: Examples | None, training: Sample, booster: Booster[Any]
+        self, held: LabelledRows | None, training: Sample, booster: Booster[Any]
     ) -> EarlyStopping | None:
         measure = self._metric(booster)
         patience = positive_integer("n_iter_no_change", self.n_iter_no_change)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_loss
@@ -24,12 +23,12 @@ from pacboost.estimators.fitting.tree_parameters import (
     tree_changes,
 )
 from pacboost.estimators.inputs.examples import (
-    Examples,
+    LabelledRows,
     read_numbers,
     read_validation_numbers,
     training_sample,
 )
-from pacboost.estimators.inputs.parameters import integer, real_number
+from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.learners.tree import Tree
 from pacboost.models.model import Model
@@ -143,7 +142,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         """Check everything, and set up the run."""
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         examples = read_numbers(self, X, y, sample_weight)
         everything = examples.table
         recipe = self._recipe(examples)
@@ -152,7 +151,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         self._remember(everything, *([] if held is None else [held.table]))
         bins = integer("max_bins", self.max_bins)
 
-        def work(recipe: Recipe, examples: Examples, held: Examples | None) -> PreparedFit:
+        def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:
             examples = examples.counting()
             sample = training_sample(examples, NO_CLASSES, bins, codes=True)
             run = self._set_up(recipe, sample, seed, held, NO_CLASSES)
@@ -163,7 +162,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
             return first
         return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
-    def _recipe(self, examples: Examples) -> Recipe:
+    def _recipe(self, examples: LabelledRows) -> Recipe:
         rate = alias(self, "shrinkage", "learning_rate")
         changes = {"learning_rate": 0.1 if rate is None else real_number("shrinkage", rate)}
         if self.l2 is not None:
@@ -173,13 +172,13 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         rounds = most_rounds(self, 300 if self._stops_early(examples) else 100)
         return Recipe(learner, booster, rounds, 0, share_of_rows(self))
 
-    def _stops_early(self, examples: Examples) -> bool:
+    def _stops_early(self, examples: LabelledRows) -> bool:
         return stops_early(self.early_stopping, examples.n_rows, ROWS_TO_STOP)
 
-    def _refits(self, examples: Examples) -> bool:
+    def _refits(self, examples: LabelledRows) -> bool:
         return refits(self, examples.n_rows, ROWS_TO_STOP)
 
-    def _read_validation(self, X: Any, y: Any) -> Examples:
+    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return read_validation_numbers(self, X, y)
 
     def _metric(self, booster: Booster[Any]) -> Metric:

@@ -18,7 +18,7 @@ from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.boosting.text_input import TextReading
 from pacboost.estimators.fitted.abstaining import refuse_wish
 from pacboost.estimators.fitting.nested_parameters import with_fields
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.words import Words
 from pacboost.models.explain import word_reasons
@@ -145,7 +145,7 @@ class TextBoostClassifier(TextReading):
             self.model_, table, decided, positive_integer("top", top), for_class
         )
 
-    def _recipe(self, examples: Examples) -> Recipe:
+    def _recipe(self, examples: LabelledRows) -> Recipe:
         refuse_wish(self)
         length = positive_integer("length", self.length)
         drawn = self.candidates

@@ -17,7 +17,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.fit import PreparedFit
 from pacboost.estimators.inputs.division import Division
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.models.model import Model
 from pacboost.samples.hidden_copies import words_of
 from pacboost.samples.sketch import Sketch
@@ -99,7 +99,7 @@ class TextReading(Boosting):
             return options
         return MixedFeatures(options, self.text_columns)  # type: ignore[arg-type]
 
-    def _read_validation(self, X: Any, y: Any) -> Examples:
+    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return super()._read_validation(self._reading.transform(X), y)
 
     def _as_read(self, model: Model) -> Model:

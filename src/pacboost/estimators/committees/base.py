@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import mistaken
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
-from pacboost.estimators.inputs.examples import Examples, label_rows, numbers_of
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows, numbers_of
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
@@ -31,6 +32,8 @@ from pacboost.numerics.checks import probability
 from pacboost.samples.bins import Bins
 from pacboost.samples.signs import signs_of
 from pacboost.sources.table import Table
+
+T = TypeVar("T")
 
 
 class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
@@ -105,7 +108,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         decided: NDArray[Any] = self.classes_[np.minimum(number, self.classes_.size - 1)]
         return decided
 
-    def _read(self, X: Any, y: Any, seed: int) -> tuple[Examples, Apart | None]:
+    def _read(self, X: Any, y: Any, seed: int) -> tuple[LabelledRows, Apart | None]:
         """Set rows apart, if that is wanted; then read the others, one label a row."""
         divided = self._divide(X, y, seed)
         table = open_table(self, divided.X, reset=True)
@@ -115,7 +118,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         apart = divided.apart
         tables = [] if apart is None else [open_table(self, apart.X, reset=False)]
         self._remember(table, *tables)
-        return Examples(table, signs, None, numbers, numbers=divided.rows), apart
+        return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
 
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
         """Take rows out for the certificate, if one is wanted."""
@@ -148,6 +151,16 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         if certificate is not None:
             certificate = certificate.of(ledger.digest())
             self.model_ = replace(self.model_, certificate=certificate)
+
+
+def with_progress(steps: Iterator[T], title: str, count: int, *, verbose: bool) -> Iterator[T]:
+    """Show a progress bar while steps are taken, if that is wanted."""
+    if not verbose:
+        return steps
+    from rich.console import Console
+    from rich.progress import track
+
+    return iter(track(steps, title, count, console=Console(stderr=True)))
 
 
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:

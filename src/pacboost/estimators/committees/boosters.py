@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
 from pacboost.errors import NoEdgeWarning, TooFewRowsWarning
-from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
+from pacboost.estimators.committees.base import MembersClassifier, empty_ledger, with_progress
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named, with_fields
-from pacboost.estimators.inputs.examples import Examples, training_sample
-from pacboost.estimators.inputs.parameters import integer, positive_integer, threads
+from pacboost.estimators.inputs.examples import LabelledRows, training_sample
+from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, threads
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision
@@ -72,7 +71,8 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
             work = PreparedCommittee(self, X, y)
             attempt.keep = lambda: self._keep_interrupted(work)
             with closing(work.members()) as members:
-                for _ in self._shown(members, len(work.parts)):
+                count = len(work.parts)
+                for _ in with_progress(members, "boosters", count, verbose=self.verbose):
                     pass
             self._finish(work, "all members are done")
         warn_of_one_class(self.classes_, certified=False)
@@ -89,14 +89,6 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
         """What each member learned."""
         rules = self._fitted("votes_of_members_").vote.hypotheses
         return [rule.vote for rule in rules if isinstance(rule, Decision)]
-
-    def _shown(self, members: Iterator[Member], count: int) -> Iterator[Member]:
-        if not self.verbose:
-            return members
-        from rich.console import Console
-        from rich.progress import track
-
-        return iter(track(members, "boosters", count, console=Console(stderr=True)))
 
     def _keep_interrupted(self, work: PreparedCommittee) -> str | None:
         """Keep the members done before Ctrl-C, and say so."""
@@ -133,12 +125,12 @@ class PreparedCommittee:
 
     def __init__(self, estimator: BoosterCommittee, X: Any, y: Any) -> None:
         self.done: dict[int, Member] = {}
-        self.seed = int(check_random_state(estimator.random_state).randint(2**31))
+        self.seed = draw_seed(estimator.random_state)
         self.rounds = positive_integer("n_rounds", estimator.n_rounds)
         choice, own = named(estimator.learner)
         learner = as_learner(choice, "learner")
         self.learner = with_fields(learner, own, "learner") if own else learner
-        self.examples: Examples
+        self.examples: LabelledRows
         self.examples, self.apart = estimator._read(X, y, self.seed)
         self.booster = estimator._chosen_booster()
         self.sample = training_sample(

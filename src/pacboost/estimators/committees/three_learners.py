@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-from sklearn.utils.validation import check_random_state
-
 from pacboost.errors import TooFewRowsWarning
-from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
+from pacboost.estimators.committees.base import MembersClassifier, empty_ledger, with_progress
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.examples import training_sample
-from pacboost.estimators.inputs.parameters import integer
+from pacboost.estimators.inputs.parameters import draw_seed, integer
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.kernels.threads import using
@@ -81,7 +78,7 @@ class ThreeLearnerBoost(MembersClassifier):
         with all_or_nothing(self) as attempt, using(self.n_jobs):
             work = PreparedLearners(self, X, y)
             attempt.keep = lambda: self._keep_interrupted(work)
-            for rule, found in self._shown(work.steps):
+            for rule, found in with_progress(work.steps, "learners", 3, verbose=self.verbose):
                 work.rule, self.report_ = rule, found
             self._finish(work)
         warn_of_one_class(self.classes_, certified=False)
@@ -94,14 +91,6 @@ class ThreeLearnerBoost(MembersClassifier):
                 TooFewRowsWarning,
             )
         return self
-
-    def _shown(self, steps: Iterator[Step]) -> Iterator[Step]:
-        if not self.verbose:
-            return steps
-        from rich.console import Console
-        from rich.progress import track
-
-        return iter(track(steps, "learners", 3, console=Console(stderr=True)))
 
     def _keep_interrupted(self, work: PreparedLearners) -> str | None:
         """Keep the rule learned before Ctrl-C, and say so."""
@@ -127,7 +116,7 @@ class PreparedLearners:
     rule: Hypothesis | None = None
 
     def __init__(self, estimator: ThreeLearnerBoost, X: Any, y: Any) -> None:
-        seed = int(check_random_state(estimator.random_state).randint(2**31))
+        seed = draw_seed(estimator.random_state)
         self.learner = as_learner(estimator.learner, "learner")
         self.examples, self.apart = estimator._read(X, y, seed)
         bins = integer("max_bins", estimator.max_bins)

@@ -11,7 +11,7 @@ import numpy as np
 from rich.table import Table
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import three_way
 from pacboost.bounds.certificate import Certificate
@@ -19,8 +19,8 @@ from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning
 from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
+from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
@@ -135,10 +135,7 @@ class ThreeWayBoost(MembersClassifier):
             self.forget_rows()  # those of an earlier fit
             self._copies = ""
             oracle = as_oracle(source, target, seed, **options)
-            self.n_features_in_ = oracle.n_columns
-            self.__dict__.pop("feature_names_in_", None)
-            if oracle.names is not None:
-                self.feature_names_in_ = np.array(oracle.names, dtype=object)
+            set_features(self, oracle.n_columns, oracle.names)
             return oracle, classes, None
 
         return self._fit(opened, seed)
@@ -269,7 +266,7 @@ class ThreeWayBoost(MembersClassifier):
             yield
 
     def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31))
+        return draw_seed(self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.estimators.fitted.margins import naming
-from pacboost.estimators.inputs.examples import Examples, label_rows
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.kernels.threads import using
 from pacboost.reports.page.evidence import Cells, Evidence, Numbers, Shown
@@ -66,7 +66,7 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
     return Evidence(own, said, np.asarray(wrong), probabilities, stages, shown, seen, unit)
 
 
-def _staged(model: Any, known: Examples) -> tuple[dict[int, Doubles], str]:
+def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
     """Give margins after some rounds, ever further apart, and what the rounds are called."""
     vote = model.model_.vote
     if known.n_rows > ROWS_STAGED:

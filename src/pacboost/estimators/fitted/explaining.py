@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.inputs.parameters import positive_integer
+from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.hypotheses.shapes import shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.models.explain import attribution, explanation, permutation
@@ -57,7 +56,7 @@ def permutation_importances(
             "(signs, scores) that gets smaller as the fit gets better"
         )
     measure = metrics.metric(metric, model.ledger.potential)
-    seed = int(check_random_state(random_state).randint(2**31))
+    seed = draw_seed(random_state)
     return permutation.permutation_importances(
         model.vote, sample, measure, repeats, seed, model.column_names
     )

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.vote import Scores, Vote
 
 
-def wrong_rows(vote: Vote, examples: Examples) -> int:
+def wrong_rows(vote: Vote, examples: LabelledRows) -> int:
     """Count the mistakes of a vote, ties included."""
     return int(np.count_nonzero(mistaken(vote.scores(examples.table), examples)))
 
 
-def mistaken(scores: Scores, examples: Examples) -> NDArray[np.bool_]:
+def mistaken(scores: Scores, examples: LabelledRows) -> NDArray[np.bool_]:
     """Tell which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
     rows = examples.n_rows
     scores = scores.reshape(rows, -1)

@@ -14,7 +14,7 @@ from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.mistakes import wrong_rows
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 
@@ -36,7 +36,7 @@ class QuantisedVotes:
     """All the short votes that a trained vote can be rounded to, each with its bound."""
 
     def __init__(
-        self, vote: Vote, trained: Examples, apart: Examples, base_rules: int, delta: float
+        self, vote: Vote, trained: LabelledRows, apart: LabelledRows, base_rules: int, delta: float
     ) -> None:
         self._rules, self._merged = merged(vote)
         if not self._rules:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
 
 ROWS_TO_SPARE = 25_000
@@ -46,7 +46,7 @@ def limits(estimator: Any) -> dict[str, Any]:
     }
 
 
-def tree_changes(estimator: Any, examples: Examples) -> dict[str, Any]:
+def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
     """Read what is set of the tree: its limits, and monotone constraints."""
     slopes = _slopes(estimator.monotone_constraints, examples)
     return limits(estimator) | ({"monotone": slopes} if slopes else {})
@@ -81,7 +81,7 @@ def refits(estimator: Any, rows: int, enough: int) -> bool:
     return few and stops_early(estimator.early_stopping, rows, enough)
 
 
-def _slopes(given: Any, examples: Examples) -> dict[int, int]:
+def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
     """Read monotone constraints: which features, by number, may only rise or only fall."""
     if given is None:
         return {}

@@ -5,25 +5,23 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.bagging.bags import refuse_no_bags, rows_to_count, settling
+from pacboost.estimators.bagging.bags import make_members, refuse_no_bags, rows_to_count, settling
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.forests.fitted import FittedForest
 from pacboost.estimators.forests.kept_trees import TreesBefore
 from pacboost.estimators.forests.limits import share_of_weight, tries
 from pacboost.estimators.inputs.division import Division
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import (
-    callables,
+    draw_seed,
     integer,
     positive_integer,
     share_or_count,
@@ -84,7 +82,7 @@ class ForestBase(FittedForest):
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
             examples, run, rows = self._prepare(X, y, sample_weight)
             attempt.keep = lambda: self._keep_interrupted(run, examples, rows)
-            self._advance(run)
+            make_members(self, run, self.n_estimators)
             self._keep(run, examples, rows)
         self._warn()
         return self
@@ -93,11 +91,11 @@ class ForestBase(FittedForest):
         """Warn of what users may not expect of a fit that is done."""
 
     @abstractmethod
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Examples:
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
         """Check rows and what is known of them."""
 
     @abstractmethod
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         """Give what trees shall answer, and the number of classes, or 0 for numbers."""
 
     @abstractmethod
@@ -107,14 +105,14 @@ class ForestBase(FittedForest):
         """Start to count what trees say about the rows outside their bags."""
 
     @abstractmethod
-    def _keep_outside(self, outside: Any, examples: Examples, rows: int) -> None:
+    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
         """Set the attributes that begin with oob; ``rows`` were handed in."""
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
         """Take rows out for a certificate; here none."""
         return Division(X, y)
 
-    def _watch_apart(self, *, goes_on: bool) -> None:
+    def _number_look(self, *, goes_on: bool) -> None:
         """Number this look at the rows set apart, if there are some."""
 
     @property
@@ -127,11 +125,11 @@ class ForestBase(FittedForest):
         """Whether rows outside the bags shall certify, so that nothing may have looked at them."""
         return False
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Examples, Bagging, int]:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[LabelledRows, Bagging, int]:
         """Check everything, and set up the run; also give how many rows were handed in."""
         most = positive_integer("n_estimators", self.n_estimators)
         goes_on = self.warm_start and hasattr(self, "model_")
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         seed = self._seed_before() if goes_on else seed
         earlier = self.__dict__.copy()
         divided = self._divide(X, y, sample_weight, seed)
@@ -161,7 +159,7 @@ class ForestBase(FittedForest):
         self._memory = TreesBefore.of(run, examples.weights, self._asked)
         if goes_on:
             self._go_on(run, most, earlier)
-        self._watch_apart(goes_on=goes_on)
+        self._number_look(goes_on=goes_on)
         return examples, run, rows
 
     def _seed_before(self) -> int:
@@ -201,21 +199,7 @@ class ForestBase(FittedForest):
         if run.settling and settled and run.settling.patience == settled.patience:
             run.settling = deepcopy(settled)
 
-    def _advance(self, run: Bagging) -> None:
-        most = self.n_estimators
-        with ExitStack() as stack:
-            watchers = callables("callbacks", self.callbacks)
-            if self.verbose:
-                from pacboost.reports.members import MembersBar
-
-                watchers.append(stack.enter_context(MembersBar(most)))
-            steps = run.run(most, threads(self.n_jobs), watched=bool(watchers))
-            for made in stack.enter_context(closing(steps)):
-                wishes = [watcher(made) for watcher in watchers]
-                if any(wishes):
-                    run.stopped = "a callback stopped it"
-
-    def _keep(self, run: Bagging, examples: Examples, rows: int) -> None:
+    def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         """Turn the trees into a forest."""
         maker, table = run.maker, examples.table
         assert isinstance(maker, TreeMaker)
@@ -241,7 +225,7 @@ class ForestBase(FittedForest):
         if run.outside is not None:
             self._keep_outside(run.outside, examples, rows)
 
-    def _keep_interrupted(self, run: Bagging, examples: Examples, rows: int) -> str | None:
+    def _keep_interrupted(self, run: Bagging, examples: LabelledRows, rows: int) -> str | None:
         """Keep the trees grown before Ctrl-C, and say so."""
         if not run.members:
             return None
@@ -252,7 +236,7 @@ class ForestBase(FittedForest):
             "estimator can be used, or go on with warm_start=True"
         )
 
-    def _bins(self, examples: Examples, seed: int) -> tuple[Bins, NDArray[np.bool_] | None]:
+    def _bins(self, examples: LabelledRows, seed: int) -> tuple[Bins, NDArray[np.bool_] | None]:
         """Cut the features; also tell which rows may be counted out of bag, if not all.
 
         Bins of all rows have looked at rows outside the bags. So where those shall certify, some
@@ -291,7 +275,7 @@ class ForestBase(FittedForest):
             replacement=bool(self.bootstrap), weights=whole,
         )  # fmt: skip
 
-    def _limits(self, examples: Examples) -> Limits:
+    def _limits(self, examples: LabelledRows) -> Limits:
         rows, columns = examples.n_rows, examples.table.n_columns
         deepest = self.max_depth
         return Limits(

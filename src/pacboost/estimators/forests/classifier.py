@@ -11,22 +11,19 @@ from sklearn.base import ClassifierMixin
 
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified
+from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.bags import rows_to_count
-from pacboost.estimators.fitted.mistakes import wrong_or_tied
-from pacboost.estimators.fitting.looks import look_at, next_look
+from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Division, refuse_weights
-from pacboost.estimators.inputs.examples import Examples, label_rows, read_examples
-from pacboost.estimators.inputs.labels import read_weights
-from pacboost.estimators.inputs.parameters import real_number, threads
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows, read_examples
+from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
-from pacboost.numerics.checks import probability
-from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
@@ -34,12 +31,7 @@ from pacboost.training.bags.forest import Shares
 from pacboost.training.bags.out_of_bag import Tally
 from pacboost.training.metrics import METRICS, Metric
 
-WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 MOST_CLASSES = 2**16
-NOT_ASKED = (
-    "nothing was certified: fit with certify='oob' to certify by the rows outside the bags, or "
-    "certify='holdout' to hold rows back"
-)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -83,29 +75,14 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         return self.model_.certificate
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        if self.certify not in (None, *WAYS):
-            raise ParameterError(
-                f"certify is {self.certify!r}; it may be {', '.join(map(repr, WAYS))} or None"
-            )
-        probability("delta", self.delta)
-        divided = Division(X, y)
-        if self._certifies_outside:
-            refuse_hidden_copies(X)
-        if self.certify == "holdout":
-            if read_weights(sample_weight, division.number_of_rows(X)) is not None:
-                refuse_weights(self.certify)
-            share = real_number("holdout", self.holdout)
-            divided = division.divide(X, y, "holdout", share, seed + 1)
+        divided = certifying.divide(self, X, y, seed, sample_weight)
         self._apart = divided.apart
         return divided
 
-    def _watch_apart(self, *, goes_on: bool) -> None:
-        apart = self._apart
-        if apart is not None:
-            now = look_at(self, (open_table(self, apart.X, reset=False), apart.y))
-            self._looks = next_look(self._looks, now, goes_on=goes_on)
+    def _number_look(self, *, goes_on: bool) -> None:
+        certifying.number_look(self, self._apart, goes_on=goes_on)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Examples:
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
         """Read the rows; where those outside the bags certify, the others give the levels."""
         if self._certifies_outside:
             number = division.number_of_rows(X)
@@ -128,7 +105,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     def _warn(self) -> None:
         warn_of_one_class(self.classes_)
 
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         only = self.classes_.size == 1
         return examples.classes() * (not only), max(2, self.classes_.size)
 
@@ -146,19 +123,12 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         classes = max(2, self.classes_.size)
         if not self._certifies_outside:
             return Shares(targets, classes)
-        rows = bags.rows if counted is None else int(np.count_nonzero(counted))
-        way = out_of_bag.way_for(rows) if self.certify == "oob" else self.certify
-        return Tally(
-            targets, self.n_estimators, classes,
-            outside=bags.chance_outside, pairs=way in ("tandem", "cantelli"), counted=counted,
-        )  # fmt: skip
+        return out_of_bag_tally(self.certify, targets, self.n_estimators, classes, bags, counted)
 
-    def _keep_outside(self, outside: Any, examples: Examples, rows: int) -> None:
+    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
         if isinstance(outside, Tally):
             self.out_of_bag_ = outside.result()
-            votes = outside.votes.astype(np.float64)
-            counts = votes.sum(axis=1, keepdims=True)
-            shares = np.divide(votes, counts, out=np.full(votes.shape, np.nan), where=counts > 0)
+            shares = shares_of(outside.votes)
         else:
             shares = outside.mean()
         error, _ = outside.estimate()
@@ -168,7 +138,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         self.oob_decision_function_ = np.full((rows, self.classes_.size), np.nan)
         self.oob_decision_function_[own] = shares[:, : self.classes_.size]
 
-    def _keep(self, run: Bagging, examples: Examples, rows: int) -> None:
+    def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         super()._keep(run, examples, rows)
         self._refusal = NOT_ASKED
         if self.certify is not None:
@@ -182,9 +152,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     def _certified(self) -> Certificate:
         if self._apart is not None:
             shares = self.model_.forest.shares(self._open(self._apart.X))
-            wrong = wrong_or_tied(shares, self.classes_[shares.argmax(axis=1)], self._apart.y)
-            look = 0 if self._looks is None else self._looks.number
-            return self._apart.certificate(wrong, self.delta, look)
+            return certifying.certify_by(self, self._apart, shares)
         changed = TORN if self._torn else ""
         if self.n_estimators > self._planned:
             changed = (

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError
 from pacboost.estimators.fitted import reporting
 from pacboost.estimators.fitted.training_rows import RemembersRows
-from pacboost.estimators.fitting.looks import Looks
 from pacboost.estimators.inputs.division import Apart
-from pacboost.estimators.inputs.parameters import positive_integer, threads
+from pacboost.estimators.inputs.parameters import draw_seed, positive_integer, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest
 from pacboost.kernels.threads import using
@@ -49,7 +48,6 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
     oob_decision_function_: NDArray[np.float64]
     oob_prediction_: NDArray[np.float64]
     _apart: Apart | None = None
-    _looks: Looks | None = None
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Give the leaf of every row in every tree, (rows, trees)."""
@@ -82,7 +80,7 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         repeats = positive_integer("repeats", repeats)
         sample, metric = self._labelled(X, y)
-        seed = int(check_random_state(random_state).randint(2**31))
+        seed = draw_seed(random_state)
         with using(threads(self.n_jobs)):
             asked: Any = _Asked(self.model_.forest)
             return permutation.permutation_importances(

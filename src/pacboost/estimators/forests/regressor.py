@@ -13,7 +13,7 @@ from sklearn.metrics import r2_score
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.forests.base import ForestBase
-from pacboost.estimators.inputs.examples import Examples, read_numbers
+from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import threads
 from pacboost.kernels.threads import using
@@ -43,10 +43,10 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
             "right or wrong. Grow classifiers, or look at oob_score_, which is an estimate"
         )
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Examples:
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
         return read_numbers(self, X, y, sample_weight)
 
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         assert examples.targets is not None
         return examples.targets, 0
 
@@ -55,7 +55,7 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
     ) -> Averages:
         return Averages(targets)
 
-    def _keep_outside(self, outside: Any, examples: Examples, rows: int) -> None:
+    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
         predicted, seen = outside.mean(), outside.counts > 0
         own = slice(None) if examples.numbers is None else examples.numbers
         self.oob_prediction_ = np.full(rows, np.nan)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
+from sklearn.utils.validation import check_random_state
+
 from pacboost.errors import ParameterError
 from pacboost.kernels.threads import thread_count
 
@@ -55,6 +57,11 @@ def share_or_count(
 def threads(n_jobs: Any) -> int:
     """Check ``n_jobs``, and give the number of threads; None and -1 mean all cores."""
     return thread_count(None if n_jobs is None else integer("n_jobs", n_jobs))
+
+
+def draw_seed(random_state: Any) -> int:
+    """Draw a seed from what scikit-learn takes as ``random_state``."""
+    return int(check_random_state(random_state).randint(2**31))
 
 
 def callables(name: str, value: Any) -> list[Callable[..., Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,14 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if reset and not keeps:
         warn_of_dense(stored)
     return stored
+
+
+def set_features(estimator: Any, columns: int, names: Sequence[str] | None) -> None:
+    """Set the number of features and their names, or forget the names of an earlier fit."""
+    estimator.n_features_in_ = columns
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def _levels(estimator: Any, data: Any, *, reset: bool) -> Levels:
@@ -99,10 +108,7 @@ def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:
         for j in range(block.shape[1]):
             refuse_infinite(block[:, j], repr(table.name(first + j)))
     if reset:
-        estimator.n_features_in_ = table.n_columns
-        estimator.__dict__.pop("feature_names_in_", None)
-        if table.names is not None:
-            estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        set_features(estimator, table.n_columns, table.names)
         return
     if table.n_columns != estimator.n_features_in_:
         raise DataError(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.inputs.tables import open_table
@@ -18,7 +18,7 @@ from pacboost.models.model import Model
 
 
 @dataclass(eq=False, repr=False)
-class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
     It picks booster and learner from the data, sets as many rows apart for the certificate as
@@ -116,15 +116,15 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
         return self._ready().overlap(self._open(X))
 
     def answer(self, X: Any, **wishes: Any) -> Any:
-        """Answer where confident enough: see AbstainingMixin."""
+        """Answer where confident enough, as ``BoostClassifier.answer`` does."""
         return self._ready().answer(self._open(X), **wishes)
 
     def certify_answers(self, X: Any, y: Any, **wishes: Any) -> Any:
-        """Certify the error among the answered by fresh rows: see AbstainingMixin."""
+        """Certify the error among the answered by fresh rows, for ``answer``."""
         return self._ready().certify_answers(self._open(X), y, **wishes)
 
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """Give the margin of every row: see MarginsMixin."""
+        """Give the margin of every row, from -1 to 1."""
         found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
         return found
 
@@ -138,7 +138,7 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
     def report(
         self, path: str | Path, X: Any = None, y: Any = None, *, title: str | None = None
     ) -> Path:
-        """Write a page about the model that begins with ``sentence_``: see ReportMixin."""
+        """Write a page about the model that begins with ``sentence_``."""
         from pacboost.reports.page.sentence import Sentence
 
         rows, model = None if X is None else self._open(X), self._ready()

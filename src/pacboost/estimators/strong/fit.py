@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_random_state
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
@@ -20,7 +20,7 @@ from pacboost.estimators.boosting.text_input import fingerprints
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import positive_integer
+from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading, row_roles
 from pacboost.estimators.strong.candidates import choose
@@ -43,7 +43,7 @@ from pacboost.sources.text import read_texts
 ROUNDS_OF_FILTERING = 300
 
 
-class StrongFitting:
+class StrongFitting(BaseEstimator):  # type: ignore[misc]
     """The part of StrongClassifier that fits."""
 
     epsilon: float | None
@@ -88,7 +88,7 @@ class StrongFitting:
         The parameters are those of ``FilterBoostClassifier.fit_source``.
         """
         self._start()
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         oracle = as_oracle(source, target, seed, **options)
         model = FilterBoostClassifier(
             epsilon=self.epsilon,
@@ -125,7 +125,7 @@ class StrongFitting:
             del self.__dict__[name]
 
     def _fit(self, reading: Reading) -> Self:
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         given = self._columns(reading.X)
         number = division.number_of_rows(given)
         labels = read_labels(reading.y, number, several=True)
