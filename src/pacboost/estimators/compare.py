@@ -1,7 +1,6 @@
-"""Several boosters side by side, on the same rows and with the same learner.
+"""Compare several boosters on the same rows with the same learner.
 
-What is measured, and how, is said in questions/compare.py; it takes estimators to do it, and so the
-doing stands here.
+questions/compare.py says what is measured, and how; this module fits the estimators.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ def compare(
 
 
 class Contest:
-    """A comparison while it is made; what is done can be looked at any time, after Ctrl-C too."""
+    """A comparison in progress; its results so far are available at any time, also after Ctrl-C."""
 
     def __init__(
         self,
@@ -139,7 +138,7 @@ class Contest:
             raise PacboostError(f"every booster failed; {failures[0].name}: {failures[0].stopped}")
 
     def comparison(self) -> Comparison:
-        """Lay side by side what is done."""
+        """Compare the boosters that are done."""
         worse = surely_worse(self._wrong, self._delta)
         return Comparison(
             tuple(replace(entry, worse=worse.get(entry.name)) for entry in self.entries),
@@ -166,7 +165,7 @@ class Contest:
         return training, kept
 
     def _one(self, name: str, choice: Any) -> Compared:
-        """Fit and measure; whatever goes wrong is this booster's affair."""
+        """Fit and measure one booster; record an error instead of raising it."""
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             try:
@@ -223,7 +222,7 @@ class Contest:
 
 
 def _named(boosters: Any) -> dict[str, Any]:
-    """Give every booster a name of its own; refuse at once what is none."""
+    """Give every booster a distinct name; raise if something is not a booster."""
     if isinstance(boosters, str):
         names = BOOSTERS if boosters == "all" else boosters.split(",")
         boosters = [name.strip() for name in names]
@@ -245,7 +244,7 @@ def _named(boosters: Any) -> dict[str, Any]:
 
 
 def _words(choice: Any) -> str:
-    """Say which booster it is, in one line; of a booster's parameters, those that were set."""
+    """Describe a booster in one line, with those of its parameters that were changed."""
     if isinstance(choice, Booster):
         record: Any = choice
         values = ((f.name, getattr(record, f.name), f.default) for f in fields(record))

@@ -1,4 +1,4 @@
-"""From the parameters of bagging to bags, and to a maker of members."""
+"""Bags of rows, and what makes a member of each, from the parameters of bagging."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def choose_maker(
     classes: int,
     bags: Bags,
 ) -> tuple[Maker, NDArray[np.bool_] | None]:
-    """Choose how members are made; also tell which rows may be counted out of bag, if not all.
+    """Choose how members are made; also give the rows that may be counted out of bag, if not all.
 
     Bins of all rows have looked at rows outside the bags. So where those shall certify, some rows
     give the bins and are not counted: a tenth, or a third where that is less than 256.
@@ -87,7 +87,7 @@ def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:
 
 
 def refuse_no_bags(bags: Bags) -> None:
-    """Raise if members shall be asked about rows outside their bags, and there are none."""
+    """Raise if predictions out of bag are wanted, and every bag holds all rows."""
     if bags.hold_all:
         raise ParameterError(
             "oob_score, settle and certify='oob' ask members about rows outside their bags, and "
@@ -97,12 +97,12 @@ def refuse_no_bags(bags: Bags) -> None:
 
 
 def settling(asked: Any) -> Settling | None:
-    """Read when the run stops because its error has come to rest."""
+    """Read the parameter ``settle``: when to stop because the error no longer changes."""
     return None if asked.settle is None else Settling(positive_integer("settle", asked.settle))
 
 
 def make_members(asked: Any, run: Bagging, most: int) -> None:
-    """Make members until there are so many, the error has settled, or a callback stops it."""
+    """Fit members until there are ``most``, the error has settled, or a callback stops the run."""
     with ExitStack() as stack:
         watchers = callables("callbacks", asked.callbacks)
         if asked.verbose:

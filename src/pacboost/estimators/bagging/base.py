@@ -1,4 +1,4 @@
-"""What bagged classifiers and regressors share: read the parameters, run, keep what was made."""
+"""What bagged classifiers and regressors share: their parameters, fit and predictions."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     verbose: bool = False
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Draw bags, and make a member of each.
+        """Draw bags, and fit a member on each.
 
-        Ctrl-C keeps the members made so far, and is raised again. After any other failure the
+        Ctrl-C keeps the members fitted so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
@@ -78,50 +78,50 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     @property
     def estimators_(self) -> list[Any]:
-        """The members: scikit-learn estimators, rules of ours, or the one class that a bag held."""
+        """The members: scikit-learn estimators, rules of pacboost, or the one class of a bag."""
         return [member.inner for member in self._made()]
 
     @property
     def estimators_features_(self) -> list[NDArray[np.intp]]:
-        """The features that each member looks at."""
+        """The numbers of the features that each member uses."""
         every = np.arange(self.n_features_in_)
         return [every if m.features is None else m.features for m in self._made()]
 
     @abstractmethod
     def _read(self, X: Any, y: Any) -> LabelledRows:
-        """Check rows and what is known of them."""
+        """Check the rows and their labels or targets."""
 
     @abstractmethod
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
-        """Give what members shall answer, and the number of classes, or 0 for numbers."""
+        """Give what members learn to predict, and the number of classes, or 0 for regression."""
 
     @abstractmethod
     def _default(self) -> Any:
-        """Give the learner that None stands for."""
+        """Give the learner that ``estimator=None`` stands for."""
 
     @abstractmethod
     def _ask_outside(
         self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Outside:
-        """Start to count what members say about the rows outside their bags."""
+        """Start to collect the predictions of members on the rows outside their bags."""
 
     def _warn(self) -> None:
         """Warn of what users may not expect of a fit that is done."""
 
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
-        """Take rows out for a certificate; here none."""
+        """Hold rows out for a certificate; a regressor holds none out."""
         return Division(X, y)
 
     def _number_look(self, *, goes_on: bool) -> None:
-        """Number this look at the rows set apart, if there are some."""
+        """Number this evaluation on the held-out rows, if there are some."""
 
     @property
     def _certifies_outside(self) -> bool:
-        """Whether rows outside the bags shall certify, so that nothing may have looked at them."""
+        """Whether rows outside the bags certify; then nothing else may use them."""
         return False
 
     def _prepare(self, X: Any, y: Any) -> tuple[Bagging, int]:
-        """Check everything, set up the run, and take earlier members over if that is wanted."""
+        """Check everything, set up the run, and with ``warm_start`` take over earlier members."""
         most = positive_integer("n_estimators", self.n_estimators)
         goes_on = self.warm_start and hasattr(self, "_members")
         seed = draw_seed(self.random_state)
@@ -154,7 +154,7 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     def _memorise(
         self, learner: Learner | None, examples: LabelledRows, targets: NDArray[Any]
     ) -> BagsBefore:
-        """Remember what members are made of."""
+        """Remember the learner and the rows that members are fitted on."""
         classes: NDArray[Any] = getattr(self, "classes_", np.empty(0))
         certify: str | None = getattr(self, "certify", None)
         return BagsBefore.of(learner, certify, examples.table, targets, classes.tolist())
@@ -208,7 +208,7 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return for_bags(as_learner(self._default() if self.estimator is None else self.estimator))
 
     def _answers(self, X: Any) -> Iterator[Answers]:
-        """Give the answers of every member in order."""
+        """Give the predictions of every member, in order."""
         members = self._made()
         sample = unlabelled(open_table(self, X, reset=False), self._bins)
         trees = [member for member in members if isinstance(member, TreeMember)]

@@ -1,4 +1,4 @@
-"""Certificates of bags: by rows held back, or by the rows outside the bag of each member."""
+"""Certificates of bagged votes: by held-out rows, or by the rows outside each bag."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOT_ASKED = (
 
 
 def divide(estimator: Any, X: Any, y: Any, seed: int, sample_weight: Any = None) -> Division:
-    """Take the rows that certify out of X and y, if such a certificate is wanted."""
+    """Hold rows out for the certificate, if ``certify`` asks for it."""
     way = estimator.certify
     if way not in (None, *WAYS):
         raise ParameterError(f"certify is {way!r}; it may be {', '.join(map(repr, WAYS))} or None")
@@ -46,7 +46,7 @@ def divide(estimator: Any, X: Any, y: Any, seed: int, sample_weight: Any = None)
 
 
 def number_look(estimator: Any, apart: Apart | None, *, goes_on: bool) -> None:
-    """Number this look at the rows set apart, if there are some."""
+    """Number this evaluation on the held-out rows, if there are some."""
     if apart is not None:
         now = look_at(estimator, (open_table(estimator, apart.X, reset=False), apart.y))
         before = getattr(estimator, "_looks", None)
@@ -54,7 +54,7 @@ def number_look(estimator: Any, apart: Apart | None, *, goes_on: bool) -> None:
 
 
 def certify_by(estimator: Any, apart: Apart, votes: NDArray[Any]) -> Certificate:
-    """Certify by the mistakes on rows set apart, on which ``votes`` were cast."""
+    """Certify by the mistakes on held-out rows; ``votes`` holds the votes on them."""
     wrong = wrong_or_tied(votes, estimator.classes_[votes.argmax(axis=1)], apart.y)
     return apart.certificate(wrong, estimator.delta, estimator._looks.number)
 
@@ -67,7 +67,7 @@ def out_of_bag_tally(
     bags: Bags,
     counted: NDArray[np.bool_] | None,
 ) -> Tally:
-    """Start to count the votes out of bag; pairs of members, where a bound needs them."""
+    """Start to count votes out of bag, and joint mistakes of pairs where the bound needs them."""
     rows = bags.rows if counted is None else int(np.count_nonzero(counted))
     way = out_of_bag.way_for(rows) if certify == "oob" else certify
     return Tally(

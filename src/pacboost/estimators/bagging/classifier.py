@@ -28,12 +28,12 @@ from pacboost.training.bags.out_of_bag import Tally
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
-    """The plurality vote of members, each made from a bag of rows of its own (Breiman 1996).
+    """The plurality vote of members, each fitted on a different bag of rows (Breiman 1996).
 
-    It helps learners that are unstable: those that a few other rows would have made into another
-    classifier. Rows outside a bag are new to its member; they give an estimate of the error for
-    nothing, and with ``certify`` a certificate. Rows have no weights, for bags draw them alike:
-    repeat rows (not with ``certify``: copies are no independent rows), or give the learner a
+    Bagging helps unstable learners, whose classifier changes much with a few rows. The rows outside
+    a bag are new to its member, so they give an estimate of the error, and with ``certify`` a
+    certificate. Rows cannot have weights, because bags draw all rows alike: repeat rows instead
+    (not with ``certify``, because copies are not independent), or give the learner a
     ``class_weight``.
 
     Parameters
@@ -43,17 +43,17 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
         grown until its leaves are pure, as in a forest (with some of the features only, one of
         scikit-learn's).
     n_estimators : int, default=100
-        The most members to make.
+        The maximum number of members.
     max_samples, max_features : int or float, default=1.0
-        How many rows are drawn for a bag and how many features it shows: a share, or a number.
+        How many rows and features are drawn for a bag: a share (float) or a number (int).
     bootstrap, bootstrap_features : bool, default=True and False
         Whether rows (features) are drawn with replacement. ``bootstrap=False`` with a
         ``max_samples`` below 1 is pasting.
     oob_score : bool or None, default=None
-        Ask members about the rows outside their bags; None: if there are some.
+        Compute predictions out of bag; None: if bags leave rows out.
     settle : int or None, default=None
-        Stop when, over so many members, the error out of bag moved by no more than its own
-        standard error.
+        Stop when the error out of bag has changed by no more than its standard error over so many
+        members.
     certify : str or None, default=None
         "oob" certifies by the mistakes of members out of bag, with the bound that suits the number
         of rows; "first_order", "tandem" and "cantelli" name one. "holdout" holds a share
@@ -76,7 +76,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     ----------
     estimators_, estimators_features_ : the members, and the features each looks at
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
-    stopped_ : why no more members were made
+    stopped_ : why the fit stopped
     out_of_bag_ : OutOfBag
         The counts that a certificate needs.
     oob_score_ : float
@@ -102,7 +102,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     delta: float = 0.05
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name the class with the most votes; of several, the first."""
+        """Give the class with the most votes; a tie goes to the first class."""
         votes = self.votes(X)
         named: NDArray[Any] = self.classes_[votes.argmax(axis=1)]
         return named
@@ -125,7 +125,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound that ``certify`` asked for; refuses in words where it does not hold."""
+        """The bound that ``certify`` asked for; raises NotCertified if there is none."""
         self._made()
         way, delta = self._asked
         if way is None:

@@ -1,4 +1,4 @@
-"""What a fit of bags must find unchanged when it goes on from an earlier one.
+"""What must be unchanged when ``warm_start`` continues an earlier fit of bags.
 
 Members that learned from other rows may have seen those that certify now, so the rows and what is
 known of them are compared by a digest; learners are compared by their parameters.
@@ -38,7 +38,7 @@ class BagsBefore:
         targets: NDArray[Any],
         classes: list[Any],
     ) -> BagsBefore:
-        """Remember a learner as it is now, for users may change a black box in place."""
+        """Copy the learner as it is now, because users may change a black box in place."""
         if isinstance(learner, SklearnLearner):
             learner = SklearnLearner(clone(learner.estimator, safe=False))
         known = blake2b(np.ascontiguousarray(targets).data, digest_size=16)
@@ -46,7 +46,7 @@ class BagsBefore:
         return cls(learner, certify, _digest(table), known.hexdigest())
 
     def refuse_others(self, before: BagsBefore) -> None:
-        """Raise if what the members of the last fit came from is not what there is now."""
+        """Raise if learner, certificate or rows differ from those of the last fit."""
         changed = ""
         if not alike(self.learner, before.learner):
             changed = "the same learner, but estimator"
@@ -64,7 +64,7 @@ class BagsBefore:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Compare learners by class and parameters; seeds do not count, for bags give them.
+    """Compare learners by class and parameters, but not by seeds, which each bag sets anew.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> alike(DecisionTreeClassifier(max_depth=2), DecisionTreeClassifier(max_depth=2))
@@ -89,7 +89,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def _parts(thing: Any) -> dict[Any, Any] | None:
-    """Give what tells one thing from another of its class; None if it can compare itself."""
+    """Give the parts by which objects of a class are compared; None if it defines ``__eq__``."""
     if hasattr(thing, "get_params"):
         own: dict[str, Any] = thing.get_params(deep=False)
         return {name: part for name, part in own.items() if name != "random_state"}

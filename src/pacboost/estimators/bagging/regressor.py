@@ -22,7 +22,7 @@ from pacboost.training.bags.out_of_bag import Averages
 
 
 class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
-    """The average of members, each made from a bag of rows of its own (Breiman 1996).
+    """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
     There is no certificate: the theorems of pacboost are about errors, and a number is never simply
     right or wrong.
@@ -63,7 +63,7 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """Refuses: a number is never simply right or wrong."""
+        """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
             "the certificates bound how often a vote of classes errs; numbers are never simply "
             "right or wrong. Bag classifiers, or look at oob_score_, which is an estimate"

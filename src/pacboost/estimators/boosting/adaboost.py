@@ -18,10 +18,10 @@ from pacboost.numerics.exact import MOST_VOTE
 
 @dataclass(eq=False, repr=False)
 class AdaBoostClassifier(Boosting):
-    """AdaBoost, with the proof of its training error: ``BoostClassifier`` by its oldest name.
+    """AdaBoost with a certificate of its training error, by scikit-learn's name and parameters.
 
     Without an estimator it boosts decision stumps on binned features: fast, exact in its sums, the
-    same for any number of threads, and at home with missing values (NaN).
+    same for any number of threads, with missing values (NaN) allowed.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class AdaBoostClassifier(Boosting):
         ``f(X, y, weights)`` with y in {-1, +1} (class numbers, if there are more than two) and
         returns a function of rows.
     n_estimators : int, default=50
-        The most rounds to run.
+        The maximum number of rounds.
     learning_rate : float, default=1.0
         Scales every vote. The certificate stays valid: it uses what each round really did.
     random_state : int, RandomState or None, default=None
@@ -41,14 +41,15 @@ class AdaBoostClassifier(Boosting):
         of on the weighted sample. The error and the update use the full sample either way.
     max_bins : int, default=255
         The most bins of values per feature, up to 65,535. A feature with no more distinct values
-        (told apart as 32-bit floats) is represented exactly.
+        (as 32-bit floats) is represented exactly.
     max_vote : float or None, default=None
         Caps every vote.
     confidence_rated : bool, default=False
-        Give each cell of a rule a vote of its own (Real AdaBoost) instead of one to the rule.
+        Give each cell of a rule a separate vote (Real AdaBoost), instead of one vote to the rule.
     multiclass : "mh", "m1" or "samme", default="mh"
-        How more than two classes are met; several labels a row (a 0/1 matrix y) take "mh". See
-        boosters/adaboost.py. "samme" is scikit-learn's way, and has no training certificate.
+        How more than two classes are reduced to two; several labels a row (a 0/1 matrix y) need
+        "mh". See boosters/adaboost.py. "samme" is scikit-learn's way, and has no training
+        certificate.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
     early_stopping : bool, default=False
@@ -80,7 +81,7 @@ class AdaBoostClassifier(Boosting):
         Go on from the last fit: it ends as one longer run would have. With ``certify="holdout"``
         the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
     callbacks : sequence of functions, default=None
-        Each is called with every ``Round``; a true answer stops the run.
+        Each is called with every ``Round``; returning True stops the run.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
     verbose : bool, default=False
@@ -131,7 +132,7 @@ class AdaBoostClassifier(Boosting):
     _rounds_name = "n_estimators"
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        """AdaBoost with the learner given."""
+        """Choose AdaBoost and the learner that was given."""
         cap = MOST_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
         booster = AdaBoost(
             real_number("learning_rate", self.learning_rate),

@@ -52,7 +52,7 @@ COUNTED = (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Boosting(BoostingFit, VoteClassifier):
-    """A classifier that boosts; ``_recipe`` says what it boosts with."""
+    """A classifier that boosts; ``_recipe`` chooses booster and learner."""
 
     calibrate: str | None = None
     certify: str | None = None
@@ -125,7 +125,7 @@ class Boosting(BoostingFit, VoteClassifier):
     def _read_rows(
         self, divided: Division, sample_weight: Any
     ) -> tuple[LabelledRows, LabelledRows | None]:
-        """Read the rows to learn from; with "train", the rows set apart give all else before."""
+        """Read the training rows; with "train", held-out rows fix bins, levels and classes."""
         prior: LabelledRows | None = None
         if self.certify == "train":
             assert divided.apart is not None
@@ -147,19 +147,19 @@ class Boosting(BoostingFit, VoteClassifier):
         return replace(examples, numbers=divided.rows), prior
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        """Take the rows that certify out of X and y, before anything is learned."""
+        """Hold out the rows that certify, before anything is learned."""
         return certifying.divide(self, X, y, sample_weight, seed)
 
     def _comparable(self, X: Any, other: Any) -> Table:
-        """Open rows so that what the fit has not learned can still be told apart."""
+        """Open rows to compare them, with levels or words that were not learned kept distinct."""
         return certifying.comparable(self, X, other)
 
     def _learned(self, X: Any) -> Any:
-        """Learn how rows are read from those to learn from; here the levels, as they are opened."""
+        """Prepare training rows for reading; text classifiers learn the vocabulary here."""
         return X
 
     def _remember_all(self, table: Table, apart: Apart | None, held: LabelledRows | None) -> None:
-        """Remember all rows that the fit was given, those set apart included."""
+        """Remember all rows that the fit was given, held-out rows included."""
         tables = [table] if held is None else [table, held.table]
         if apart is not None:
             tables.append(open_table(self, apart.X, reset=False))
@@ -173,7 +173,7 @@ class Boosting(BoostingFit, VoteClassifier):
             )
 
     def _refuse_to_count(self, recipe: Recipe, examples: LabelledRows) -> None:
-        """Say before the work, not after it, that a vote is not one that can be counted."""
+        """Raise before boosting if certify="train" cannot count the votes that would result."""
         if self.certify == "train" and self.calibrate is not None:
             raise ParameterError(
                 "certify='train' rounds the votes, so no calibration fits them; set calibrate=None"
@@ -242,11 +242,11 @@ class Boosting(BoostingFit, VoteClassifier):
             self.choose(0)
 
     def _as_read(self, model: Model) -> Model:
-        """Add how rows are read before they are a table, where they are texts."""
+        """Add to the model how texts are read; other rows need nothing."""
         return model
 
     def _calibrated(self, work: PreparedFit) -> calibrators.Calibration | None:
-        """Fit the calibration on rows held back for it, and measure how far it is off.
+        """Fit the calibration on rows held back for it, and measure its calibration error.
 
         The error is measured on halves of those rows that did not take part in the fit.
         """
@@ -284,6 +284,6 @@ class Boosting(BoostingFit, VoteClassifier):
 
 
 def _constant_learner(sign: int) -> Learner:
-    """Answer for samples of one class."""
+    """Give a learner that always predicts the one class there is."""
     constant = StumpRule.constant(sign)
     return FunctionLearner(lambda X, y, weights: constant)

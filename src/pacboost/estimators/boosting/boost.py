@@ -37,7 +37,7 @@ FEW_CLASSES = 3
 
 @dataclass(eq=False, repr=False)
 class BoostClassifier(NestedParameters, Boosting):
-    """Boost any weak learner by any rule: fast, accurate, and with a bound for every round.
+    """Boost any weak learner by any booster, with a bound on the training error after every round.
 
     Parameters
     ----------
@@ -50,13 +50,14 @@ class BoostClassifier(NestedParameters, Boosting):
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
     n_rounds : int, default=None
-        The most rounds to run; ``n_estimators`` means the same. None: 180, or 100 for more than
-        three classes and fewer than 25,000 rows; for "majority" as many as the promise takes.
+        The maximum number of rounds; ``n_estimators`` means the same. None: 180, or 100 for more
+        than three classes and fewer than 25,000 rows; for "majority" as many as the
+        promised edge needs.
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1, from
         25,000 rows on 0.2; 1 for other learners, or what the booster object says.
     subsample : float, default=1.0
-        The share of rows, drawn anew each round, that the learner looks at.
+        The share of rows, drawn anew each round, that the learner is fitted on.
     max_leaves, max_depth, min_leaf_rows, max_features : default=None
         Set these of the tree; None leaves them as they are: 31 leaves, any depth, 20 rows, all
         features; with K > 3 classes 16 K leaves, up to 127, and half of the features at each split.
@@ -70,7 +71,7 @@ class BoostClassifier(NestedParameters, Boosting):
         For "logit": rows' worth of weight that holds every leaf back. None: 1, or what the booster
         object says.
     multiclass : "mh", "m1", "samme" or None, default=None
-        For "adaboost": how more than two classes are met; several labels a row take "mh".
+        For "adaboost": how more than two classes are reduced to two; several labels need "mh".
     max_bins : int, default=255
     early_stopping : bool, "refit" or "auto", default="auto"
         Hold ``validation_fraction`` of the rows back (class by class), stop when ``eval_metric`` on

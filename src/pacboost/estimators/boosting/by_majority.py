@@ -22,7 +22,7 @@ MOST_FOR_TABLE = 5_001
 
 @dataclass(eq=False, repr=False)
 class BoostByMajority(Boosting):
-    """Freund's boosting by majority: promise an edge, and it takes the fewest rounds there can be.
+    """Freund's boosting by majority: optimal in the number of rounds for a promised edge.
 
     The number of rounds follows from ``edge`` and ``epsilon`` before any row is seen, and every
     rule has the same vote. If all rules keep the promise, the training error is at most epsilon
@@ -34,7 +34,7 @@ class BoostByMajority(Boosting):
     Parameters
     ----------
     edge : float, default=0.1
-        What is promised: every rule has a weighted error of at most (1 - edge)/2.
+        The promised edge: every rule has a weighted error of at most (1 - edge)/2.
     epsilon : float, default=0.05
         The training error to be reached.
     learner : str, learner, scikit-learn classifier or function, default="tree"
@@ -50,7 +50,7 @@ random_state, n_jobs, verbose :
     Attributes
     ----------
     rounds_ : int
-        The rounds k that the promise takes.
+        The number of rounds k that the promised edge needs.
     potentials_ : ndarray of shape (k + 1, k + 1)
         ``potentials_[i, r]`` is the chance that a row is lost which r of the first i rules got
         right, if all others keep the promise and no more; NaN for r > i.
@@ -91,13 +91,13 @@ random_state, n_jobs, verbose :
 
     @property
     def rounds_(self) -> int:
-        """The rounds that the promise takes."""
+        """The number of rounds that the promised edge needs."""
         self._fitted("rounds_")
         return self._promise.rounds
 
     @property
     def potentials_(self) -> NDArray[np.float64]:
-        """The table of potentials."""
+        """The potentials of all rounds, as an array of shape (rounds_ + 1, rounds_ + 1)."""
         rounds = self.rounds_
         if rounds > MOST_FOR_TABLE:
             raise ParameterError(

@@ -1,4 +1,4 @@
-"""Certificates about new examples, made while fitting: by held-out rows, or by a short vote."""
+"""Certificates about new examples that a fit makes: by held-out rows, or by quantised votes."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ WAYS = (None, "holdout", "train")
 
 
 def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-    """Take the rows that certify out of X and y, before anything is learned."""
+    """Hold out the rows that certify, before anything is learned."""
     way = estimator.certify
     if way not in WAYS:
         raise ParameterError(f"certify is {way!r}; it may be 'holdout', 'train' or None")
     probability("delta", estimator.delta)
-    if way is None:  # all rows are learned from: no later look is a further one
+    if way is None:  # all rows are learned from, so no evaluation was spent
         estimator._split_before = estimator._looks = None
         return Division(X, y)
     if way == "train" and estimator.warm_start:
@@ -52,7 +52,7 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
 
 
 def _refuse_other_split(estimator: Any, seed: int, rows: int) -> None:
-    """Going on from earlier rounds, the rows held back have to be those of the earlier fit."""
+    """Raise if ``warm_start`` would continue a fit that held out other rows."""
     split_now = (estimator.certify, estimator.holdout, seed, rows)
     goes_on = estimator.warm_start and hasattr(estimator, "model_")
     if goes_on and estimator._split_before != split_now:
@@ -65,7 +65,7 @@ def _refuse_other_split(estimator: Any, seed: int, rows: int) -> None:
 
 
 def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> Apart:
-    """Number this look at the rows set apart; refuse validation rows that are among them."""
+    """Number this evaluation on the held-out rows; refuse validation rows that are among them."""
     again = estimator.warm_start
     rows = estimator._comparable(apart.X, X_val) if again or X_val is not None else None
     parts = []
@@ -89,7 +89,7 @@ def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> 
 
 
 def comparable(estimator: Any, X: Any, other: Any) -> Table:
-    """Open rows so that levels which the fit has not learned can still be told apart."""
+    """Open rows to compare them, with levels that the fit has not learned kept distinct."""
     known: Levels = getattr(estimator, "levels_", NO_LEVELS)
     if not known:
         return open_table(estimator, X, reset=False)
@@ -99,7 +99,7 @@ def comparable(estimator: Any, X: Any, other: Any) -> Table:
 
 
 def quantised_votes(model: Model, work: PreparedFit, delta: float) -> QuantisedVotes | None:
-    """Round the votes, where the training rows certify; an empty vote cannot be rounded."""
+    """Quantise the votes where training rows certify; None elsewhere, or if the vote is empty."""
     if work.apart is not None or work.prior is None or not len(model.ledger):
         return None
     base_rules = 0 if model.bins is None else count_rules(model.bins)
@@ -107,7 +107,7 @@ def quantised_votes(model: Model, work: PreparedFit, delta: float) -> QuantisedV
 
 
 def certify_by(estimator: Any, apart: Apart) -> Model:
-    """Count mistakes on the rows set apart, which are read as any new rows are."""
+    """Certify by the mistakes on held-out rows, which are read as new rows are."""
     scores, wrong = estimator._judged(apart.X, apart.y)
     look = 0 if estimator._looks is None else estimator._looks.number
     model: Model = estimator.model_
@@ -123,7 +123,7 @@ def certify_by(estimator: Any, apart: Apart) -> Model:
 
 
 def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
-    """Give the model with a vote and its certificate; bounds on the answers of another vote go."""
+    """Give the model with another vote and certificate; bounds on the old answers are dropped."""
     ledger = replace(model.ledger, vote_digest=vote_digest(vote))
     certificate = certificate.of(ledger.digest())
     return replace(model, vote=vote, ledger=ledger, certificate=certificate, answering=None)

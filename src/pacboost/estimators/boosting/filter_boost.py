@@ -64,7 +64,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     delta : float, default=0.05
         The probability with which what is certified may fail.
     n_rounds : int, default=300
-        The most rounds. With ``partial_fit`` batches that come after them add one each.
+        The maximum number of rounds. With ``partial_fit``, later batches add one each.
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: 0.2 for trees, else 1.
     sample_rows : int, default=None
@@ -90,7 +90,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     Attributes
     ----------
-    ledger_ : what was measured; ``ledger_.refills`` tells of the draws, ``ledger_.rounds`` of rules
+    ledger_ : what was measured, of draws (``ledger_.refills``) and rules (``ledger_.rounds``)
     certificate_ : by rows set apart, else by the test that stopped the run
     stop_certificate_ : by fresh rows scored after the last round, None if there were none
     classes_, feature_importances_ : as in AdaBoostClassifier
@@ -150,7 +150,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     def fit_source(
         self, source: Any, target: str | None = None, classes: Any = None, **options: Any
     ) -> Self:
-        """Learn from an oracle, or from what can be made one.
+        """Learn from an oracle, or from a source that can be turned into one.
 
         A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
         batches or a function that gives one, a world, or a pair (X, y); ``target`` names the column
@@ -208,7 +208,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             self._keep(stream)
 
     def _fit(self, opened: Callable[[int], AbstractOracle], classes: Any) -> Self:
-        """Draw and learn; ``opened`` gives the oracle, by the seed."""
+        """Draw and learn; ``opened`` makes the oracle from a seed."""
         with ExitStack() as stack, all_or_nothing(self) as attempt:
             seed = seed_of_run(self)
             oracle = opened(seed)

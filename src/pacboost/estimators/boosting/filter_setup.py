@@ -50,7 +50,7 @@ from pacboost.training.filtering.pool import Pool
 
 ROWS = 100_000
 ROWS_OF_STUMPS = 50_000
-"""Rounds of stumps cost half as much on so many, and bring nearly as much (docs/decisions/0008)."""
+"""Stumps learn nearly as much from half as many rows, at half the cost (docs/decisions/0008)."""
 ROWS_FOR_BINS = 50_000
 CELLS_FOR_BINS = 2**22
 LEAST_FOR_BINS = 1_000
@@ -58,7 +58,7 @@ MOST_APART = 20_000
 CELLS_TO_CHECK = 2**22
 """Arrays with more cells are not checked as a whole: only rows that are drawn are."""
 OUTSIDE = ("checkpoint", "callbacks", "n_jobs", "verbose", "time_limit")
-"""Parameters that a run which goes on from a checkpoint may have changed."""
+"""Parameters that may differ when a run continues from a checkpoint."""
 
 
 DIVISION = 2
@@ -118,7 +118,7 @@ def seed_of_run(estimator: Any) -> int:
 
 
 def check_rows(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-    """Check what fit was given, as a whole only if it is not large; give rows and labels."""
+    """Check X and y, large arrays not as a whole; give rows and labels."""
     large = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2
     if large and X.size > CELLS_TO_CHECK:
         validate_data(estimator, X, skip_check_array=True, reset=True)
@@ -224,7 +224,7 @@ def _booster(estimator: Any, learner: Learner) -> FilteringBooster[Any]:
 
 
 def _apart(estimator: Any, oracle: AbstractOracle) -> int:
-    """How many rows the certificate gets."""
+    """Give the number of rows that are held out for the certificate."""
     if estimator.n_certify is not None:
         wanted = integer("n_certify", estimator.n_certify)
         if wanted < 0 or (oracle.n_rows is not None and wanted >= max(1, oracle.n_rows)):
@@ -256,7 +256,7 @@ def _look(
 
 
 def _rows_for_bins(estimator: Any, oracle: AbstractOracle) -> int:
-    """How many rows choose the bins: a stop at epsilon has to do without those."""
+    """Give the number of rows that define the bins; a stop at epsilon cannot be tested on these."""
     count = min(ROWS_FOR_BINS, max(LEAST_FOR_BINS, CELLS_FOR_BINS // oracle.n_columns))
     if estimator.epsilon is not None and oracle.n_rows is not None:
         count = min(count, max(LEAST_FOR_BINS, oracle.n_rows // 4))
@@ -275,7 +275,7 @@ def _classes(oracle: AbstractOracle, given: Any, seen: NDArray[Any] | None) -> N
 def _settings(
     estimator: Any, oracle: AbstractOracle, seed: int, classes: NDArray[Any]
 ) -> dict[str, Any]:
-    """What another run has to share to go on from this one's checkpoint."""
+    """Give what a later run must share with this one to continue from its checkpoint."""
     parameters = {
         name: repr(value)
         for name, value in estimator.get_params(deep=False).items()
@@ -291,5 +291,5 @@ def _settings(
 
 
 def _outputs(classes: NDArray[Any]) -> int:
-    """How many scores a row has."""
+    """Give the number of scores of a row."""
     return 1 if classes.size <= 2 else int(classes.size)

@@ -31,12 +31,12 @@ from pacboost.training.run.loop import Run
 Callback = Callable[[Round], bool | None]
 
 MORE_ROUNDS = 1.1
-"""So much longer all rows are boosted than was best with a tenth of them held back."""
+"""A refit on all rows runs so many times the rounds that were best with a tenth held back."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a fit boosts with."""
+    """The booster, the learner and the number of rounds of a fit."""
 
     learner: Learner
     booster: Booster[Any]
@@ -47,7 +47,7 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class PreparedFit:
-    """A run set up, and the rows that certificate and calibration need."""
+    """A run that is ready to start, and the rows for its certificate and calibration."""
 
     run: Run
     rounds: int
@@ -107,11 +107,11 @@ class BoostingFit(VoteBase):
 
     @abstractmethod
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        """Read validation rows of the user's own."""
+        """Read the validation rows that the user gave."""
 
     @abstractmethod
     def _metric(self, booster: Booster[Any]) -> Metric:
-        """Say what is measured on validation rows."""
+        """Give the metric that is measured on validation rows."""
 
     @abstractmethod
     def _warn(self, run: Run) -> None:
@@ -125,7 +125,7 @@ class BoostingFit(VoteBase):
         held: LabelledRows | None,
         classes: NDArray[Any],
     ) -> Run:
-        """Set up the run, and take earlier rounds over if that is wanted."""
+        """Set up the run, and with ``warm_start`` take over the rounds of the last fit."""
         run = Run(
             sample,
             recipe.learner,
@@ -142,7 +142,7 @@ class BoostingFit(VoteBase):
     def _hold_back(
         self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int
     ) -> tuple[LabelledRows, LabelledRows | None]:
-        """Give the rows to learn from, and rows to watch if there shall be some."""
+        """Give the training rows, and the validation rows if there are some."""
         if X_val is not None:
             return examples, self._read_validation(X_val, y_val)
         if y_val is not None:

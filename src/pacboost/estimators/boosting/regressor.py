@@ -55,8 +55,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         What is lowered: the mean squared or the mean absolute error. The first predicts means, the
         second medians, which outliers do not move.
     n_rounds : int, default=None
-        The most rounds to run; ``n_estimators`` means the same. None: 300 with early stopping,
-        else 100. The first round is a constant, the mean or the median of y.
+        The maximum number of rounds; ``n_estimators`` means the same. None: 300 with early
+        stopping, else 100. The first round is a constant, the mean or the median of y.
     shrinkage : float, default=None
         Scales what every tree adds, at most 1; ``learning_rate`` means the same. None: 0.1.
     subsample : float, default=1.0
@@ -86,7 +86,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     warm_start : bool, default=False
         Go on from the last fit: it ends as one longer run would have.
     callbacks : sequence of functions, default=None
-        Each is called with every ``Round``; a true answer stops the run.
+        Each is called with every ``Round``; returning True stops the run.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
@@ -197,7 +197,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         )  # fmt: skip
 
     def _warn(self, run: Run) -> None:
-        """Nothing to say: without a single tree the mean is still an answer."""
+        """Warn of nothing: without a single tree the mean is still a useful prediction."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

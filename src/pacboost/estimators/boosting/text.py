@@ -1,4 +1,4 @@
-"""Boosting over texts: rules of thumb about words, a vote that people can read."""
+"""Boosting over texts: rules about words, and a vote that people can read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLASSES_NAMED = 3
 
 @dataclass(eq=False, repr=False)
 class TextBoostClassifier(TextReading):
-    """Route texts by the words in them: boosted word lists, with a bound and in plain words.
+    """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
     Every round is a list: if it contains this word, these votes on all classes; else if it contains
     that one, those; and so on. Each word is the best of some drawn at random.
@@ -110,7 +110,7 @@ class TextBoostClassifier(TextReading):
     random_state: Any = None
 
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
-        """Give the k words that say most, or most for a label, and what they add; None for all.
+        """Give the k words that add most to any score, or to a label's; None for all words.
 
         What a word adds is summed over all lists that ask for it. In a text with other words of the
         same lists it adds less, for of each list the first word speaks: see ``explain``.
@@ -132,7 +132,7 @@ class TextBoostClassifier(TextReading):
         return f"if {self.features_.say(word)} → {said}"
 
     def explain(self, text: Any, top: int = 10, *, for_class: Any = None) -> Explanation:
-        """Say which words of a text spoke for and against a class: the ``top``, and the rest.
+        """Say which words of a text voted for and against a class: the ``top``, and the rest.
 
         Without ``for_class``, it is the class with the largest score; of two classes the second.
         Of a table give a data frame of one row, or a mapping from column names to values.

@@ -1,4 +1,4 @@
-"""How texts are read: which words they contain, learned from rows that may be looked at.
+"""How texts are read: by a vocabulary that is learned from the training rows alone.
 
 Rows of a mixed table are read in the same way; their numbers and categories become words too.
 """
@@ -64,7 +64,7 @@ class TextReading(Boosting):
         return work
 
     def _remember_all(self, *given: Any) -> None:
-        """Texts are remembered as they came, by ``_prepare``."""
+        """Do nothing: ``_prepare`` remembers texts, as they were given."""
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
         if self.certify == "train":
@@ -72,7 +72,7 @@ class TextReading(Boosting):
         return super()._divide(X, y, sample_weight, seed)
 
     def _learned(self, X: Any) -> Any:
-        """Learn the words, from no other rows than those to learn from; give them as a table."""
+        """Learn the vocabulary from the training rows, and give these as a table."""
         features, table = self._options().learn(X)
         if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
             raise ParameterError(
@@ -83,7 +83,7 @@ class TextReading(Boosting):
         return table
 
     def _comparable(self, X: Any, other: Any = None) -> Table:
-        """Compare texts as they came: words that were not learned tell them apart, too."""
+        """Give fingerprints of texts, in which words that were not learned count, too."""
         return fingerprints(self._reading.lines(X))
 
     def _options(self) -> Features:

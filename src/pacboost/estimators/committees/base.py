@@ -1,4 +1,4 @@
-"""Classifiers whose members have one vote each: what they share, before and after a fit."""
+"""What classifiers share whose members have one vote each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
-    """A classifier that leaves a ``model_`` whose rules have a vote of 1 each, and ``classes_``."""
+    """A classifier whose fit leaves ``classes_``, and a ``model_`` with one vote for each rule."""
 
     learner: Any
     certify: str | None
@@ -54,7 +54,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return self._scores(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give each class its share of the votes; that is no estimate of a probability."""
+        """Give each class its share of the votes, which is not a calibrated probability."""
         scores = self._scores(X)
         if self.classes_.size == 1:
             return np.ones((len(scores), 1))
@@ -75,7 +75,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share, on average over the votes or rules that the members are made of."""
+        """Each feature's importance, averaged over the votes or rules of the members."""
         model = self._fitted("feature_importances_")
         votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
         shares = [replace(model, vote=vote).importances() for vote in votes]
@@ -83,7 +83,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound on new examples that rows held out give."""
+        """The bound on the error on new examples, by held-out rows."""
         certificate = self._fitted("certificate_").certificate
         if certificate is None:
             raise NotCertified(self._refusal())
@@ -109,7 +109,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return decided
 
     def _read(self, X: Any, y: Any, seed: int) -> tuple[LabelledRows, Apart | None]:
-        """Set rows apart, if that is wanted; then read the others, one label a row."""
+        """Hold rows out if a certificate is wanted, then read the others, with one label a row."""
         divided = self._divide(X, y, seed)
         table = open_table(self, divided.X, reset=True)
         labels = read_labels(divided.y, table.n_rows)
@@ -121,7 +121,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
 
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
-        """Take rows out for the certificate, if one is wanted."""
+        """Hold rows out for the certificate, if one is wanted."""
         probability("delta", self.delta)
         if self.certify is None:
             return Division(X, y)
@@ -139,7 +139,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         apart: Apart | None = None,
         certificate: Certificate | None = None,
     ) -> None:
-        """Leave the model; count mistakes on the rows set apart, if there are some."""
+        """Set ``model_``; certify by the held-out rows, if there are some."""
         if self.classes_.size == 1:
             members = [StumpRule.constant(1)]
         vote = Vote(members, np.ones(len(members)), ledger.classes)
@@ -164,5 +164,5 @@ def with_progress(steps: Iterator[T], title: str, count: int, *, verbose: bool) 
 
 
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:
-    """Give the record of a fit that has no rounds of its own."""
+    """Give the ledger of a fit that has no rounds."""
     return Ledger(name, "none", learner, rows, outputs, False, False, stopped=stopped)

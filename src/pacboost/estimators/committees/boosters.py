@@ -52,7 +52,7 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
     verbose: bool = False
 
     _name = ""
-    """How the ledger calls it."""
+    """The name of the method in the ledger."""
 
     @abstractmethod
     def _parts(self, rows: int, seed: int) -> list[Rows]:
@@ -86,7 +86,7 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
 
     @property
     def votes_of_members_(self) -> list[Vote]:
-        """What each member learned."""
+        """The vote of each member."""
         rules = self._fitted("votes_of_members_").vote.hypotheses
         return [rule.vote for rule in rules if isinstance(rule, Decision)]
 
@@ -121,7 +121,7 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
 
 
 class PreparedCommittee:
-    """A fit set up: the rows of every member, and what they are boosted by."""
+    """A fit that is ready to start: the rows of every member, booster and learner."""
 
     def __init__(self, estimator: BoosterCommittee, X: Any, y: Any) -> None:
         self.done: dict[int, Member] = {}

@@ -26,7 +26,7 @@ from pacboost.sources.arrays import ArrayTable
 
 @dataclass(eq=False, repr=False)
 class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
-    """Run a learner that often fails several times, and keep the best run.
+    """Fit a learner that may fail several times, and keep the best of the fits.
 
     The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
     on disjoint parts of the rows all fail with probability ≤ δ/2; the one with the fewest mistakes
@@ -66,7 +66,7 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
     random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Run the learner on disjoint parts, and choose on rows of their own."""
+        """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits."""
         self.runs_needed_ = runs_needed(self.failure, self.delta)
         needed = selection_size(self.epsilon, self.gap, self.runs_needed_, self.delta)
         self.selection_rows_needed_ = needed
@@ -103,7 +103,7 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer as the best run does."""
+        """Predict with the best of the fits."""
         check_is_fitted(self)
         X = validate_data(
             self, X, reset=False, ensure_all_finite="allow-nan" if self._takes_nan() else True
@@ -113,7 +113,7 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound for the winner."""
+        """The bound on the error of the best fit."""
         check_is_fitted(self)
         if self.runs_ < self.runs_needed_ or self.selection_rows_ < self.selection_rows_needed_:
             raise NotCertified(

@@ -21,7 +21,7 @@ Step = tuple[Hypothesis, Filtered]
 
 @dataclass(eq=False, repr=False)
 class ThreeLearnerBoost(MembersClassifier):
-    """Boost a good learner a little: three of them, each on what the ones before find hard.
+    """Boost a strong learner with three copies, each trained on what is hard for those before.
 
     The rows fall into three parts. The first learner gets one; the second gets another, with half
     of the weight on rows that the first gets wrong; the third gets those of the last part on which
@@ -40,9 +40,9 @@ class ThreeLearnerBoost(MembersClassifier):
     holdout, delta : default=0.2 and 0.05
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
-        Threads of learners of ours; the model does not depend on it.
+        Threads of pacboost's learners; the model does not depend on it.
     verbose : bool, default=False
-        Show which of the three is at work.
+        Show a progress bar.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class ThreeLearnerBoost(MembersClassifier):
 
 
 class PreparedLearners:
-    """A fit set up, and the rule that it has come to."""
+    """A fit that is ready to start, and the rule found so far."""
 
     rule: Hypothesis | None = None
 

@@ -124,10 +124,10 @@ class ThreeWayBoost(MembersClassifier):
     def fit_source(
         self, source: Any, target: str | None = None, classes: Any = None, **options: Any
     ) -> Self:
-        """Draw from an oracle, or from what can be made one (see FilterBoostClassifier).
+        """Draw from an oracle, or from a source as ``FilterBoostClassifier.fit_source`` takes it.
 
         A world, an iterator of batches or a function that gives one, files, a database;
-        ``classes`` names both labels where a source cannot tell them without a pass.
+        ``classes`` names both labels, where finding them would take a pass over the source.
         """
         seed = self._seed()
 
@@ -145,7 +145,7 @@ class ThreeWayBoost(MembersClassifier):
         return shown.levels_table(self._report())
 
     def plot_levels(self, ax: Any = None) -> Any:
-        """Draw g, and the stairs by which the recursion comes down to epsilon."""
+        """Draw g, and the steps by which the recursion reaches epsilon."""
         return shown.plot_levels(self._report(), ax)
 
     def _report(self) -> Record:
@@ -155,7 +155,7 @@ class ThreeWayBoost(MembersClassifier):
         return self.report_
 
     def _fit(self, opened: Callable[[], Opened], seed: int) -> Self:
-        """Recurse; Ctrl-C keeps the best rule known so far, any other failure what was before."""
+        """Run the recursion; Ctrl-C keeps the best rule, any other failure the earlier fit."""
         with all_or_nothing(self) as attempt:
             source, classes, spare = opened()
             with using(self.n_jobs), source:

@@ -13,7 +13,7 @@ from pacboost.questions import selective
 
 
 def certified_answers(model: Model) -> Answering:
-    """Give what is certified of the answers, or refuse."""
+    """Give the certificates of the answers, or raise."""
     if model.answering is None:
         raise NotCertified(
             "no held-out rows have shown how wrong confident answers are; fit with "
@@ -50,7 +50,7 @@ def threshold(
 
 
 def refuse_wish(estimator: Any) -> None:
-    """Raise before the fit if what its parameters ask of the answers cannot be had."""
+    """Raise before the fit if ``target_error`` and ``abstain_below`` cannot be satisfied."""
     target_error, abstain_below = estimator.target_error, estimator.abstain_below
     selective.check_wish(target_error, abstain_below)
     if target_error is not None and estimator.certify != "holdout":

@@ -3,7 +3,7 @@
 Every stump compares a feature with a threshold. Moved down to the nearest value that some row has,
 the threshold is that row's, and all rows are answered as before. With votes rounded to few bits the
 vote is then a function of the rows that give thresholds and of a short message; the other rows had
-no part in it and judge it (bounds/compression.py).
+no part in it, so they test it (bounds/compression.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows with known labels before a fitted model: what a report shows of them."""
+"""What a report shows of a fitted model on rows with labels."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Rows = NDArray[np.intp]
 
 
 def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
-    """Compare a model with rows; ``shares`` says which columns are worth showing."""
+    """Evaluate a model on rows with labels; ``shares`` ranks the columns to show."""
     table: Table = model._open(X)
     overlap = model.overlap(X) if getattr(model, "_sketches", ()) else None
     seen = overlap is not None and bool(overlap.suspicious)
@@ -67,7 +67,7 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
 
 
 def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
-    """Give margins after some rounds, ever further apart, and what the rounds are called."""
+    """Give the margins after some rounds, and the name of such a round."""
     vote = model.model_.vote
     if known.n_rows > ROWS_STAGED:
         known = known.take(np.linspace(0, known.n_rows - 1, ROWS_STAGED).astype(np.intp))
@@ -86,7 +86,7 @@ def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
 
 
 def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
-    """The share of the own class less that of the best other: a margin for members."""
+    """Give a margin for members: the share of the true class less that of the best other."""
     rows = np.arange(own.size)
     others = probabilities.copy()
     others[rows, own] = -np.inf
@@ -114,7 +114,7 @@ def _named(said: Any, names: Sequence[str]) -> str:
 
 
 def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> list[Cells]:
-    """Give what some rows hold: their texts, or the columns that count most."""
+    """Give the texts of some rows, or their values in the most important columns."""
     if isinstance(table, WordTable):
         return _texts(model.model_.text, X, rows)
     few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
@@ -126,7 +126,7 @@ def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> lis
 
 
 def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
-    """Give the texts of some rows, and in mixed tables what stands beside them."""
+    """Give the texts of some rows, and in mixed tables the other columns."""
     if not isinstance(features, MixedFeatures):
         texts = list(X)
         return [(("", _value(texts[k])),) for k in rows.tolist()]

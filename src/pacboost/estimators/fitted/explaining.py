@@ -1,4 +1,4 @@
-"""Why a vote says what it says: one row read for it, shares of features, and pictures."""
+"""Explanations of a vote: of one row, of the share of each feature, and as plots."""
 
 from __future__ import annotations
 

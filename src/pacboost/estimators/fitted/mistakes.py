@@ -29,7 +29,7 @@ def mistaken(scores: Scores, examples: LabelledRows) -> NDArray[np.bool_]:
 def wrong_or_tied(
     scores: NDArray[Any], decided: NDArray[Any], labels: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    """Tell which rows were decided against their label, or by a tie; labels may be unknown ones.
+    """Tell which rows were decided against their label or by a tie; unknown labels are wrong.
 
     >>> scores = np.array([[3, 1], [2, 2], [0, 1]])
     >>> wrong_or_tied(scores, np.array(["a", "a", "b"]), np.array(["a", "a", "x"])).tolist()

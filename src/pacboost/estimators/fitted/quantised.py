@@ -1,4 +1,4 @@
-"""The short votes that a trained vote can be rounded to.
+"""Quantised votes: a trained vote rounded to few bits.
 
 ``certify="train"`` rounds the votes of stumps to few bits and pays for their description.
 """
@@ -29,11 +29,11 @@ class QuantisedVote:
     mistakes: int
     bound: float
     estimate: float
-    """Error on the rows that gave the bins, whose labels nothing has looked at: an estimate."""
+    """The error on the rows that defined the bins, whose labels were not used: an estimate."""
 
 
 class QuantisedVotes:
-    """All the short votes that a trained vote can be rounded to, each with its bound."""
+    """All quantisations of a trained vote that were tried, each with its bound."""
 
     def __init__(
         self, vote: Vote, trained: LabelledRows, apart: LabelledRows, base_rules: int, delta: float

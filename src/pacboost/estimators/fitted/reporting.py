@@ -1,4 +1,4 @@
-"""The report of a fitted model: what it says of itself, and what rows with labels say of it."""
+"""The report of a fitted model, and of how it does on rows with labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def report(
     title: str | None,
     sentence: str | Sentence | None,
 ) -> Path:
-    """Write the page of a fitted estimator; what it is made of is loaded when it is needed."""
+    """Write the page of a fitted estimator; the modules for it are imported when needed."""
     from pacboost.estimators.fitted.evidence import evaluate
     from pacboost.models.file.forest_format import ForestModel
     from pacboost.reports.page.document import write_report

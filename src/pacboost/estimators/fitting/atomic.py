@@ -14,7 +14,7 @@ def _nothing() -> str | None:
 
 @dataclass
 class Attempt:
-    """A fit on its way; ``keep`` is called if it is interrupted by Ctrl-C.
+    """A fit in progress; ``keep`` is called if Ctrl-C interrupts it.
 
     It turns what is done so far into a model and says in words what was kept, or gives None if
     nothing can be kept.
@@ -25,7 +25,7 @@ class Attempt:
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[Attempt]:
-    """Take every change of the estimator back if the block raises; Ctrl-C may keep what is done.
+    """Undo every change of the estimator if the block raises; Ctrl-C may keep what is done.
 
     Whatever was raised is raised again.
 

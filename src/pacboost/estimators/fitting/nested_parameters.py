@@ -26,7 +26,7 @@ class Named:
 
 
 def named(choice: Any) -> tuple[Any, dict[str, Any]]:
-    """Give the choice itself, a name or an object, and the parameters set along with a name."""
+    """Give the name or object that was chosen, and the parameters set along with a name."""
     if isinstance(choice, Named):
         return choice.name, dict(choice.changes)
     return choice, {}
@@ -78,7 +78,7 @@ def _changed(name: str, holder: Any, changes: dict[str, Any]) -> Any:
 
 
 def with_fields(record: Any, changes: dict[str, Any], name: str) -> Any:
-    """Give the record with some fields changed; say which there are if one is not among them."""
+    """Give a copy of the record with some fields changed; raise if one is unknown."""
     known = [f.name for f in fields(record)]
     for field in changes:
         if field not in known:

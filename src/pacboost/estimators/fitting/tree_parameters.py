@@ -30,7 +30,7 @@ def most_rounds(estimator: Any, default: int) -> int:
 
 
 def share_of_rows(estimator: Any) -> float:
-    """Read the share of rows that each tree looks at."""
+    """Read the share of rows that each tree is grown on."""
     share = float(real_number("subsample", estimator.subsample))
     if not 0 < share <= 1:
         raise ParameterError(f"subsample is {share}; it must lie in (0, 1]")
@@ -74,7 +74,7 @@ def stops_early(early_stopping: bool | str, rows: int, enough: int) -> bool:
 
 
 def refits(estimator: Any, rows: int, enough: int) -> bool:
-    """Tell whether rows held back to stop early on are boosted on after all."""
+    """Tell whether a second run boosts on all rows, those held back to stop early included."""
     if estimator.warm_start or not isinstance(estimator.early_stopping, str):
         return False
     few = rows < ROWS_TO_SPARE or estimator.early_stopping == "refit"

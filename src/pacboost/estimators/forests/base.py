@@ -1,4 +1,4 @@
-"""What forests of classifiers and regressors share: grow, ask out of bag, keep, and answer."""
+"""What forests of classifiers and regressors share: their parameters and fit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MOST_COPIES = 64
 
 @dataclass(eq=False, repr=False)
 class ForestBase(FittedForest):
-    """How forests are grown; classifiers and regressors say what trees answer."""
+    """How forests are grown; classifiers and regressors define what trees predict."""
 
     n_estimators: int = 1000
     _: KW_ONLY
@@ -92,41 +92,41 @@ class ForestBase(FittedForest):
 
     @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
-        """Check rows and what is known of them."""
+        """Check the rows and their labels or targets."""
 
     @abstractmethod
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
-        """Give what trees shall answer, and the number of classes, or 0 for numbers."""
+        """Give what trees learn to predict, and the number of classes, or 0 for regression."""
 
     @abstractmethod
     def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Any:
-        """Start to count what trees say about the rows outside their bags."""
+        """Start to collect the predictions of trees on the rows outside their bags."""
 
     @abstractmethod
     def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
-        """Set the attributes that begin with oob; ``rows`` were handed in."""
+        """Set the attributes that begin with oob; fit was given ``rows`` rows."""
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        """Take rows out for a certificate; here none."""
+        """Hold rows out for a certificate; a regressor holds none out."""
         return Division(X, y)
 
     def _number_look(self, *, goes_on: bool) -> None:
-        """Number this look at the rows set apart, if there are some."""
+        """Number this evaluation on the held-out rows, if there are some."""
 
     @property
     def _asked(self) -> tuple[Any, ...]:
-        """What the certificate is to be; nothing for numbers."""
+        """The parameters of the certificate; a regressor has none."""
         return ()
 
     @property
     def _certifies_outside(self) -> bool:
-        """Whether rows outside the bags shall certify, so that nothing may have looked at them."""
+        """Whether rows outside the bags certify; then nothing else may use them."""
         return False
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[LabelledRows, Bagging, int]:
-        """Check everything, and set up the run; also give how many rows were handed in."""
+        """Check everything, and set up the run; also give the number of rows that fit was given."""
         most = positive_integer("n_estimators", self.n_estimators)
         goes_on = self.warm_start and hasattr(self, "model_")
         seed = draw_seed(self.random_state)
@@ -237,10 +237,10 @@ class ForestBase(FittedForest):
         )
 
     def _bins(self, examples: LabelledRows, seed: int) -> tuple[Bins, NDArray[np.bool_] | None]:
-        """Cut the features; also tell which rows may be counted out of bag, if not all.
+        """Bin the features; also give the rows that may be counted out of bag, if not all.
 
-        Bins of all rows have looked at rows outside the bags. So where those shall certify, some
-        rows give the bins and are not counted: as many as for other bags (bag_setup.py).
+        Bins made from all rows depend on rows outside the bags. So where those certify, some rows
+        define the bins and are not counted: as many as in bagging (bagging/bags.py).
         """
         size = integer("max_bins", self.max_bins)
         if not 2 <= size <= MOST_BINS:
@@ -257,7 +257,7 @@ class ForestBase(FittedForest):
         weights: NDArray[np.float64] | None,
         seed: int,
     ) -> Bags:
-        """Say how bags are drawn: as if a row came as often as its weight says."""
+        """Give the bags; a row is drawn as often as if it were repeated by its weight."""
         share: Any = 1.0 if self.max_samples is None else self.max_samples
         assert sample.codes is not None
         order = content_order(sample.codes.astype(np.uint8, copy=False), targets)

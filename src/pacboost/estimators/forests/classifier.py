@@ -1,4 +1,4 @@
-"""Forests that name classes: shares of trees, the error out of bag, and certificates."""
+"""Forests that predict classes: votes of trees, the error out of bag, and certificates."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     _refusal = NOT_ASKED
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name the class with the largest share; of several, the first."""
+        """Give the class with the largest share; a tie goes to the first class."""
         largest = self.predict_proba(X).argmax(axis=1)
         named: NDArray[Any] = self.classes_[largest]
         return named
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Average the shares of classes in the leaves that a row comes to.
+        """Average the shares of classes in the leaves that a row falls into.
 
         With a certificate out of bag every tree has one vote instead, and these are their shares.
         """
@@ -67,7 +67,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound that ``certify`` asked for; refuses in words where it does not hold."""
+        """The bound that ``certify`` asked for; raises NotCertified if there is none."""
         if not hasattr(self, "model_"):
             raise AttributeError("certificate_ is there after fit; fit first")
         if self.model_.certificate is None:
@@ -83,7 +83,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         certifying.number_look(self, self._apart, goes_on=goes_on)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
-        """Read the rows; where those outside the bags certify, the others give the levels."""
+        """Read the rows; where those outside the bags certify, the others define the levels."""
         if self._certifies_outside:
             number = division.number_of_rows(X)
             others = np.flatnonzero(~rows_to_count(number, seed))

@@ -1,4 +1,4 @@
-"""What a grown forest is good for beside predicting: leaves, proximities, importances, a file."""
+"""What every fitted forest can do: leaves, proximities, importances, a file, a report."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
             return self.model_.forest.leaves(table)
 
     def proximity(self, X: Any) -> NDArray[np.float64]:
-        """Give for every two rows the share of trees in which they come to the same leaf."""
+        """Give for every two rows the share of trees in which they fall into the same leaf."""
         rows = self._open(X).n_rows
         if rows > ROWS_BESIDE_ONE_ANOTHER:
             raise DataError(
@@ -89,7 +89,7 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
-        """Give rows with what is known of them, and the measure by which answers are judged."""
+        """Give rows with labels or targets, and the metric for predictions."""
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write the forest to a file that ``pacboost.load`` reads; no code is stored in it.
@@ -119,7 +119,7 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of what splits won, averaged over trees."""
+        """Each feature's share of the gain of splits, averaged over trees."""
         if not hasattr(self, "model_"):
             raise AttributeError("feature_importances_ is there after fit; fit first")
         won = self.model_.forest.importances
@@ -152,7 +152,7 @@ def _groups(leaves: NDArray[np.int64]) -> list[NDArray[np.intp]]:
 
 
 class _Asked:
-    """A forest where a vote is expected: scores above 0 for the second class, or one a class."""
+    """A forest in the role of a vote: scores above 0 for the second class, or one a class."""
 
     def __init__(self, forest: Forest) -> None:
         self._forest = forest

@@ -18,7 +18,7 @@ class RandomForestClassifier(ForestClassifier):
     Parameters
     ----------
     n_estimators : int, default=1000
-        The most trees to grow.
+        The maximum number of trees.
     max_features : str, int, float or None, default="sqrt"
         Features drawn at a split, of which the best is taken: "sqrt", "log2", a share, a number, or
         None for all. If all of them are constant in a node, more are drawn.
@@ -39,10 +39,10 @@ class RandomForestClassifier(ForestClassifier):
         Columns of text and categories, or those named or numbered; their levels are cut in order.
         Levels not seen in fit are treated as missing.
     oob_score : bool, default=False
-        Ask trees about the rows outside their bags.
+        Compute predictions out of bag.
     settle : int or None, default=None
-        Stop when, over so many trees, the error out of bag moved by no more than its own standard
-        error.
+        Stop when the error out of bag has changed by no more than its standard error over so many
+        trees.
     class_weight : mapping, "balanced" or None, default=None
     certify : str or None, default=None
         "oob" certifies the plurality vote of the trees by their mistakes out of bag, with the bound
@@ -55,7 +55,7 @@ class RandomForestClassifier(ForestClassifier):
         Go on from the last fit, with the same rows and limits: it ends as one longer fit would
         have. With ``certify="holdout"`` the k-th certificate pays delta/(k(k + 1)).
     callbacks : sequence of functions, default=None
-        Each is called after every tree with ``Made(members, error)``; a true answer stops.
+        Each is called after every tree with ``Made(members, error)``; returning True stops the fit.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The forest does not depend on it.
@@ -70,7 +70,7 @@ class RandomForestClassifier(ForestClassifier):
     out_of_bag_ : OutOfBag
         With a certificate out of bag, the counts that it needs.
     certificate_ : Certificate
-    stopped_ : why no more trees were grown
+    stopped_ : why the fit stopped
 
     Examples
     --------
@@ -130,7 +130,7 @@ class RandomForestRegressor(ForestRegressor):
     n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
     oob_score_, oob_prediction_ : as in scikit-learn
         Rows that are in every bag have NaN.
-    stopped_ : why no more trees were grown
+    stopped_ : why the fit stopped
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a forest must find unchanged when it grows on from an earlier fit.
+"""What must be unchanged when ``warm_start`` continues an earlier forest.
 
 Trees that learned from other rows may have seen those that certify now; and other limits, chosen
 after a look at the error out of bag, would be a choice that no certificate has paid for.
@@ -53,7 +53,7 @@ class TreesBefore:
         return cls(bags.seed, draws, maker.limits, found.hexdigest(), type(run.outside), asked)
 
     def refuse_others(self, before: TreesBefore) -> None:
-        """Raise if the trees of the last fit came from something else."""
+        """Raise if rows or parameters differ from those of the last fit."""
         if (self.draws, self.rows) != (before.draws, before.rows) or self.outside != before.outside:
             raise ParameterError(
                 "warm_start goes on with the same rows and parameters, but the data, the draws or "

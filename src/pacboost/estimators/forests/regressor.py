@@ -37,7 +37,7 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """Refuses: a number is never simply right or wrong."""
+        """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
             "the certificates bound how often a vote of classes errs; numbers are never simply "
             "right or wrong. Grow classifiers, or look at oob_score_, which is an estimate"

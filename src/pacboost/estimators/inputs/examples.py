@@ -1,4 +1,4 @@
-"""From what users hand in to the samples a run works on."""
+"""Samples for training, from X and y as users pass them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from pacboost.sources.table import Table
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows of a table and what is known of them: signs (rows, outputs), weights if they differ.
+    """Rows of a table with their signs (rows, outputs), and weights if these differ.
 
     ``labels`` holds the numbers of classes where there are more than two, ``targets`` the numbers
-    to predict in regression. ``numbers`` says which rows of those handed in they are, if not all.
+    to predict in regression. ``numbers`` says which of the rows given to fit they are, if not all.
     """
 
     table: Table
@@ -130,7 +130,7 @@ def numbers_of(
 
 
 def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
-    """Read what the fit of a regressor was given."""
+    """Read the training rows of a regressor."""
     table = open_table(estimator, X, reset=True)
     targets = read_targets(y, table.n_rows)
     return _numbered(table, targets, read_weights(sample_weight, table.n_rows))

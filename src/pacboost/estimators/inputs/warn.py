@@ -1,4 +1,4 @@
-"""Warnings of estimators, each at the line of the user's that called for the fit."""
+"""Warnings of estimators, each shown at the user's line that called the estimator."""
 
 from __future__ import annotations
 

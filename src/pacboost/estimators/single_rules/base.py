@@ -1,4 +1,4 @@
-"""What classifiers of two classes with a single rule share: reading, predicting, refusing."""
+"""What classifiers of two classes with a single rule share."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ig
 
     @abstractmethod
     def _certify(self) -> Certificate:
-        """Apply the theorem to what fit left."""
+        """Apply the theorem to the fitted rule."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class the rule answers."""
+        """Give the class that the rule predicts."""
         check_is_fitted(self)
         positive = self._answers(self._read(X, reset=False)) > 0
         predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
@@ -69,7 +69,7 @@ class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ig
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound on the risk; refuses in words where its theorem does not apply."""
+        """The bound on the risk; raises NotCertified where its theorem does not apply."""
         self._need_fit("certificate_")
         if self.classes_.size == 1:
             raise NotCertified(

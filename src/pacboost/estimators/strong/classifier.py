@@ -1,4 +1,4 @@
-"""PAC learning as an interface: ask for an error and a confidence, and be told what came of it."""
+"""PAC learning as an interface: ask for an error and a confidence."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     ----------
     sentence_ : what is certified, whether epsilon was reached, and if not, what is missing
     verdict_ : the same as numbers
-    certificate_ : the bound with its grounds; of training rows, if no rows could be set apart
+    certificate_ : the certificate; of training rows, if no rows could be held out
     proper_ : whether the vote lies in the weak learner's own class
     choice_ : which booster and learner were chosen, and why
     parts_ : how many rows were learned from, watched the rounds, and certify
@@ -79,7 +79,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
 
     @property
     def sentence_(self) -> str:
-        """What came of it, in one sentence."""
+        """What was certified, in one sentence."""
         check_is_fitted(self)
         return self.verdict_.sentence
 
@@ -171,7 +171,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         return open_table(self, reading.without(X, self._dropped), reset=False)
 
     def __getattr__(self, name: str) -> Any:
-        """Pass on what the chosen estimator can do besides."""
+        """Pass other attributes on to the chosen estimator."""
         own = name.startswith("_") or name == "feature_names_in_"
         if own or "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

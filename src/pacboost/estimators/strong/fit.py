@@ -1,4 +1,4 @@
-"""How StrongClassifier fits: read, divide the rows, boost, judge; or draw, if rows come so.
+"""How StrongClassifier fits: read and divide the rows, boost, certify; or draw from a source.
 
 Nothing that is learned sees the certifying rows: not the levels of categories, not the words of
 texts, not which columns are texts, not when to stop. They are counted on when all is settled.
@@ -61,7 +61,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
     _keeps_sparse = True
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, time: Any = None) -> Self:
-        """Learn, certify and judge.
+        """Learn, certify, and compare the certificate with epsilon.
 
         X is an array, a data frame, a sparse matrix, a list of texts, the path of a CSV file, or
         anything that FilterBoostClassifier draws from: files too large to be read, folders,
@@ -203,7 +203,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: Evidence, why: str
     ) -> None:
-        """Tie the certificate to the model, and judge."""
+        """Put the certificate into the model, and compare it with epsilon."""
         model = estimator.model_
         kept = certificate or model.certificate
         if kept is not None:
@@ -219,14 +219,14 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
 
 
 def _remember(estimator: Any, rows: Any) -> None:
-    """Have all rows remembered, also those that certify: no later certificate may use them."""
+    """Remember all rows, certifying ones included: no later certificate may use them."""
     if not isinstance(rows, Table):
         rows = fingerprints(estimator.features_.lines(rows))
     estimator._sketches = (Sketch.of(rows),)
 
 
 def _texts(columns: list[str]) -> str:
-    """Say what are texts."""
+    """Say which columns hold texts."""
     if not columns:
         return "rows are texts"
     named = " and ".join(repr(name) for name in columns)
