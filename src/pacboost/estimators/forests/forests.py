@@ -93,8 +93,17 @@ class ExtraTreesClassifier(ForestClassifier):
     ----------
     bootstrap : bool, default=False
         Whether each tree learns from a bag of rows drawn with replacement, or from all.
+    n_estimators, max_features, min_samples_leaf, min_samples_split : as in RandomForestClassifier
+    min_weight_fraction_leaf, max_depth, max_samples, max_bins : as in RandomForestClassifier
+    categorical_features, oob_score, settle, class_weight : as in RandomForestClassifier
+    certify, holdout, delta, warm_start, callbacks : as in RandomForestClassifier
+    random_state, n_jobs, verbose : as in RandomForestClassifier
 
-    All other parameters, and the attributes, are those of RandomForestClassifier.
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+    oob_score_, oob_decision_function_, out_of_bag_ : as in RandomForestClassifier
+    certificate_, stopped_ : as in RandomForestClassifier
 
     Examples
     --------
@@ -121,9 +130,10 @@ class RandomForestRegressor(ForestRegressor):
     max_features : str, int, float or None, default=1.0
         Features drawn at a split, of which the best is taken: "sqrt", "log2", a share, a number, or
         None for all. If all of them are constant in a node, more are drawn.
-
-    All other parameters are those of RandomForestClassifier, without ``class_weight``, ``certify``,
-    ``holdout`` and ``delta``: nothing is certified of numbers.
+    n_estimators, min_samples_leaf, min_samples_split : as in RandomForestClassifier
+    min_weight_fraction_leaf, max_depth, bootstrap, max_samples : as in RandomForestClassifier
+    max_bins, categorical_features, oob_score, settle : as in RandomForestClassifier
+    warm_start, callbacks, random_state, n_jobs, verbose : as in RandomForestClassifier
 
     Attributes
     ----------
@@ -153,8 +163,15 @@ class ExtraTreesRegressor(ForestRegressor):
     ----------
     bootstrap : bool, default=False
         Whether each tree learns from a bag of rows drawn with replacement, or from all.
+    n_estimators, max_features, min_samples_leaf, min_samples_split : as in RandomForestRegressor
+    min_weight_fraction_leaf, max_depth, max_samples, max_bins : as in RandomForestRegressor
+    categorical_features, oob_score, settle, warm_start : as in RandomForestRegressor
+    callbacks, random_state, n_jobs, verbose : as in RandomForestRegressor
 
-    All other parameters, and the attributes, are those of RandomForestRegressor.
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+    oob_score_, oob_prediction_, stopped_ : as in RandomForestRegressor
 
     Examples
     --------
