@@ -43,14 +43,14 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
 
     The cost of a round does not grow with the number of rows. ``fit`` takes arrays and data frames,
-    ``fit_source`` files of any size, databases, streams and worlds, ``partial_fit`` batches of a
-    stream that cannot be asked again.
+    ``fit_source`` files of any size, databases, streams and worlds, ``partial_fit`` the batches of
+    a stream that can be read only once.
 
     Parameters
     ----------
     booster : str or booster, default="logit"
-        How examples are weighed; every weight is a chance to be kept: "logit", "measure", "mada",
-        "smooth", "projection" or "majority", whose rounds follow from ``edge`` and ``epsilon``.
+        How examples are weighted; every weight is the probability to be kept: "logit",
+        "measure", "mada", "smooth", "projection" or "majority", whose rounds follow from ``edge`` and ``epsilon``.
     learner : str, learner, scikit-learn classifier or function, default="tree"
     edge : float, default=None
         The correlation 1 - 2·error that the learner promises under every weighting. If given, the
@@ -62,18 +62,18 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     epsilon : float, default=None
         Stop once the error is surely at most this. None: stop by rounds and time alone.
     delta : float, default=0.05
-        The probability with which what is certified may fail.
+        The probability with which the certificate may fail.
     n_rounds : int, default=300
         The maximum number of rounds. With ``partial_fit``, later batches add one each.
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: 0.2 for trees, else 1.
     sample_rows : int, default=None
-        The most rows that are kept at a time. None: 100,000, for stumps 50,000, or what ``memory``
-        leaves room for.
+        The maximum number of rows that are kept at a time. None: 100,000, for stumps 50,000, or
+        what ``memory`` leaves room for.
     memory : str or int, default=None
-        The most memory that the process may hold, such as "2GB".
+        The maximum memory of the process, such as "2GB".
     time_limit : str or float, default=None
-        Stop after so long, such as "60s"; what was learned is kept.
+        Stop after this time, such as "60s", and keep what was learned.
     n_certify : int, default=None
         How many rows are set apart, never learned from, and scored once by the final vote: the
         certificate is about them. Of files and tables they are drawn from all rows, in a pass of

@@ -39,13 +39,13 @@ class TextBoostClassifier(TextReading):
     Parameters
     ----------
     ngrams : (int, int) or None, default=(1, 2)
-        Runs of words, from so many to so many in a row.
+        The shortest and longest n-grams of words.
     skips : int, default=0
-        Up to so many words may be left out between two of a run.
+        The maximum number of words to skip between two words of an n-gram.
     characters : (int, int) or None, default=None
-        Pieces of words, from so many letters to so many.
+        The shortest and longest n-grams of letters within words.
     min_count : int, default=1
-        What fewer texts contain is dropped.
+        n-grams that occur in fewer texts are dropped.
     max_features : int, default=500,000
         If there are more, the rarest are dropped, with a warning.
     lowercase : bool, default=True

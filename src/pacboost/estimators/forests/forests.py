@@ -20,8 +20,8 @@ class RandomForestClassifier(ForestClassifier):
     n_estimators : int, default=1000
         The maximum number of trees.
     max_features : str, int, float or None, default="sqrt"
-        Features drawn at a split, of which the best is taken: "sqrt", "log2", a share, a number, or
-        None for all. If all of them are constant in a node, more are drawn.
+        How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
+        a number, or None for all. If all of them are constant in a node, more are drawn.
     min_samples_leaf, min_samples_split : int or float, default=1 and 2
         Rows a leaf, or a node that is split, has at least: a number, or a share of the rows.
         Repeats within a bag count once.
@@ -128,8 +128,8 @@ class RandomForestRegressor(ForestRegressor):
     Parameters
     ----------
     max_features : str, int, float or None, default=1.0
-        Features drawn at a split, of which the best is taken: "sqrt", "log2", a share, a number, or
-        None for all. If all of them are constant in a node, more are drawn.
+        How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
+        a number, or None for all. If all of them are constant in a node, more are drawn.
     n_estimators, min_samples_leaf, min_samples_split : as in RandomForestClassifier
     min_weight_fraction_leaf, max_depth, bootstrap, max_samples : as in RandomForestClassifier
     max_bins, categorical_features, oob_score, settle : as in RandomForestClassifier

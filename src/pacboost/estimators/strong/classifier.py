@@ -21,20 +21,20 @@ from pacboost.models.model import Model
 class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
-    It picks booster and learner from the data, sets as many rows apart for the certificate as
-    epsilon and delta ask for, boosts until the certificate reaches epsilon or more rounds can't
-    help, and says which. Rows that certify are looked at by nothing else.
+    The classifier picks booster and learner from the data, and holds out as many rows for the
+    certificate as epsilon and delta require. It boosts until the certificate reaches epsilon or
+    more rounds cannot help, and says which. Nothing else uses the rows that certify.
 
     Parameters
     ----------
     epsilon : float, default=None
-        The error on new examples that shall be reached; boosting stops when it is. None: as small
-        as it gets.
+        The error on new examples to reach; boosting stops when it is certified. None: as small as
+        possible.
     delta : float, default=0.05
-        The probability with which what is certified may fail.
+        The probability with which the certificate may fail.
     n_rounds : int, default=None
-        The most rounds; None: 1000, with more than three classes 600. Rows that watch mostly end
-        it earlier.
+        The maximum number of rounds; None: 1000, or 600 with more than three classes. Validation
+        rows usually stop it earlier.
     text_columns : "auto", list of str or None, default="auto"
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
@@ -49,8 +49,8 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     certificate_ : the certificate; of training rows, if no rows could be held out
     proper_ : whether the vote lies in the weak learner's own class
     choice_ : which booster and learner were chosen, and why
-    parts_ : how many rows were learned from, watched the rounds, and certify
-    evidence_ : what was measured: rounds, training error, edge and noise on rows that watched
+    parts_ : how many rows were for training, for validation ("watch"), and for the certificate
+    evidence_ : what was measured: rounds, training error, edge and noise on validation rows
     estimator_ : the fitted estimator that does the work; ``save`` writes it, ``load`` gives it back
     classes_ : the labels of the rows learned from
 
