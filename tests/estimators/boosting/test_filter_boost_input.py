@@ -182,7 +182,7 @@ def test_infinite_values_name_their_place() -> None:
 
 
 def test_large_arrays_are_checked_as_they_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filter_boost, "CELLS_TO_CHECK", 1000)
+    monkeypatch.setattr(filter_setup, "CELLS_TO_CHECK", 1000)
     X, y = noisy(3000)
     checked = small().fit(X, y)
     assert checked.n_features_in_ == 4

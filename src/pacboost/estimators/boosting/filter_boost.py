@@ -50,7 +50,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     ----------
     booster : str or booster, default="logit"
         How examples are weighted; every weight is the probability to be kept: "logit",
-        "measure", "mada", "smooth", "projection" or "majority", whose rounds follow from ``edge`` and ``epsilon``.
+        "measure", "mada", "smooth", "projection" or "majority", whose rounds follow from
+        ``edge`` and ``epsilon``.
     learner : str, learner, scikit-learn classifier or function, default="tree"
     edge : float, default=None
         The correlation 1 - 2·error that the learner promises under every weighting. If given, the
