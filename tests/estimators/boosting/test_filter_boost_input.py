@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pacboost.errors import DataError, FileError, OneClassWarning, ParameterError
-from pacboost.estimators.boosting import filter_boost, filter_setup
+from pacboost.estimators.boosting import filter_setup
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.worlds import WorldOracle
 from pacboost.sources.worlds import Halfspaces
