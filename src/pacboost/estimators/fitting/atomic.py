@@ -29,14 +29,14 @@ def all_or_nothing(estimator: Any) -> Iterator[Attempt]:
 
     Whatever was raised is raised again.
 
-    >>> from types import SimpleNamespace
-    >>> model = SimpleNamespace(rounds=3)
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> model = DecisionTreeClassifier(max_depth=3)
     >>> try:
     ...     with all_or_nothing(model):
-    ...         model.rounds = 5
+    ...         model.max_depth = 5
     ...         raise ValueError("something is wrong with y")
     ... except ValueError:
-    ...     print(model.rounds)
+    ...     print(model.max_depth)
     3
     """
     before = estimator.__dict__.copy()
