@@ -69,9 +69,7 @@ def compare(
         The probability with which any of the intervals may fail.
     share : float, default=0.05
         The soft margin is the mean margin of the worst rows, so large a share of all.
-    random_state, n_jobs : as in BoostClassifier
-    verbose : bool, default=False
-        Show a progress bar.
+    random_state, n_jobs, verbose : as in BoostClassifier
     parameters : others of BoostClassifier, such as ``max_bins`` or ``shrinkage``
 
     Examples

@@ -23,10 +23,7 @@ def certified_answers(model: Model) -> Answering:
 
 
 def threshold(
-    model: Model,
-    target_error: float | None,
-    abstain_below: float | None,
-    parameter: float | None,
+    model: Model, target_error: float | None, abstain_below: float | None, parameter: float | None
 ) -> float:
     """Find the least confidence with which rows are answered.
 

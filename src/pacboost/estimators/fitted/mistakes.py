@@ -1,4 +1,7 @@
-"""Which rows a vote gets wrong: ties count as mistakes, and so do labels that are no class."""
+"""Which rows a vote gets wrong, and how well it ranks labels.
+
+Ties count as mistakes, and so do labels that are no class.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from numpy.typing import NDArray
 
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.models import ranking
+from pacboost.samples.sample import Signs
 
 
 def wrong_rows(vote: Vote, examples: LabelledRows) -> int:
@@ -40,3 +45,15 @@ def wrong_or_tied(
     else:
         tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
     return np.asarray((decided != labels) | tied)
+
+
+def rank(
+    scores: Scores, decided: NDArray[Any], signs: Signs, classes: NDArray[Any]
+) -> ranking.Ranking:
+    """Measure how well scores rank the labels of rows, whose ``signs`` are known."""
+    right = signs > 0
+    scores = scores.reshape(len(signs), -1)
+    if classes.size == 2 and decided.ndim == 1:  # one score speaks for the second class
+        scores, right = np.hstack([-scores, scores]), np.hstack([~right, right])
+    said = decided > 0 if decided.ndim == 2 else decided[:, None] == classes
+    return ranking.ranking(scores, right, said)

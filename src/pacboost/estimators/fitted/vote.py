@@ -16,9 +16,9 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import DataError
-from pacboost.estimators.fitted import abstaining, compressing, explaining, margins, ranking
+from pacboost.estimators.fitted import abstaining, compressing, explaining, margins
 from pacboost.estimators.fitted.base import VoteBase
-from pacboost.estimators.fitted.mistakes import mistaken, wrong_or_tied
+from pacboost.estimators.fitted.mistakes import mistaken, rank, wrong_or_tied
 from pacboost.estimators.inputs.examples import label_rows
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import positive_integer
@@ -221,7 +221,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         sample = self._labelled(X, y)
         with using(self.n_jobs):
             scores = self.model_.vote.scores(sample.table)
-        return ranking.rank(scores, self._decide(scores), sample.signs, self.classes_)
+        return rank(scores, self._decide(scores), sample.signs, self.classes_)
 
     def compress(self, X: Any, y: Any, delta: float = 0.05) -> Self:
         """Give the vote again, from few of its training rows, with the bound that follows.

@@ -251,11 +251,7 @@ class ForestBase(FittedForest):
         return fit_bins(SomeRows(examples.table, np.flatnonzero(~counted)), size), counted
 
     def _bags(
-        self,
-        sample: Sample,
-        targets: NDArray[Any],
-        weights: NDArray[np.float64] | None,
-        seed: int,
+        self, sample: Sample, targets: NDArray[Any], weights: NDArray[np.float64] | None, seed: int
     ) -> Bags:
         """Give the bags; a row is drawn as often as if it were repeated by its weight."""
         share: Any = 1.0 if self.max_samples is None else self.max_samples

@@ -207,18 +207,12 @@ def label_rows(
     return LabelledRows(table, signs, None, numbers)
 
 
-def split_at_random(
-    examples: LabelledRows, name: str, share: float, seed: int
-) -> tuple[LabelledRows, LabelledRows]:
-    """Hold a random share of the rows back; ``name`` is the parameter that says how many."""
-    learn, held = draw(examples.n_rows, name, share, seed)
-    return examples.take(learn), examples.take(held)
-
-
 def split_by_class(
     examples: LabelledRows, name: str, share: float, seed: int
 ) -> tuple[LabelledRows, LabelledRows]:
     """Hold a random share of each class back, so that none is missing on either side if it can be.
+
+    ``name`` is the parameter that says how many.
 
     Certificates need a share of all rows instead: they count on rows held back by chance alone.
     """
@@ -227,7 +221,8 @@ def split_by_class(
     quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0
     quota = np.minimum(np.maximum(quota, counts > 1), np.maximum(counts - 1, 0))
     if not 0 < share < 1 or not quota.any():
-        return split_at_random(examples, name, share, seed)
+        learn, rest = draw(examples.n_rows, name, share, seed)
+        return examples.take(learn), examples.take(rest)
     order = np.random.default_rng(seed).permutation(examples.n_rows)
     order = order[np.argsort(classes[order], kind="stable")]
     place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
