@@ -38,8 +38,9 @@ from scipy.stats import norm
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds import holdout, margins, nvote, pac_bayes, vc
 from pacboost.errors import NotCertified
-from pacboost.estimators.fitted.quantised import QuantisedVotes, merged, wrong_rows
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.fitted.mistakes import wrong_rows
+from pacboost.estimators.fitted.quantised import QuantisedVotes, merged
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.threads import using
 from pacboost.learners.stump import Stump
@@ -109,13 +110,13 @@ def fixed_bins() -> Bins:
     return Bins((cuts,) * FEATURES, np.full(FEATURES, BINS // 2))
 
 
-def draw(world: World, rows: int, seed: tuple[int, ...]) -> Examples:
+def draw(world: World, rows: int, seed: tuple[int, ...]) -> LabelledRows:
     """Draw examples."""
     X, signs = world.draw(rows, np.random.default_rng(seed))
-    return Examples(ArrayTable(X), signs)
+    return LabelledRows(ArrayTable(X), signs)
 
 
-def boost(examples: Examples, rounds: int) -> Vote:
+def boost(examples: LabelledRows, rounds: int) -> Vote:
     """Run AdaBoost on stumps over the fixed bins."""
     sample = Sample(examples.table, examples.signs[:, None], bins=fixed_bins())
     run = Run(sample, Stump(), AdaBoost())
@@ -129,7 +130,7 @@ class Trained:
     """A vote, the rows it was trained on, and what the bounds ask for."""
 
     vote: Vote
-    rows: Examples
+    rows: LabelledRows
     rounds: int
 
     @property
@@ -148,7 +149,7 @@ class Trained:
         return np.asarray(np.clip(scores / np.abs(merged(self.vote)[1]).sum(), -1, 1))
 
 
-def by_holdout(examples: Examples, rounds: int) -> Figures:
+def by_holdout(examples: LabelledRows, rounds: int) -> Figures:
     """Train on 80 % of the rows, and bound by the mistakes on the others."""
     n = examples.signs.size
     held = n // 5  # rows come in random order
@@ -161,7 +162,7 @@ def by_holdout(examples: Examples, rounds: int) -> Figures:
     }
 
 
-def by_counting(trained: Trained, fresh: Examples) -> Figures:
+def by_counting(trained: Trained, fresh: LabelledRows) -> Figures:
     """Bound by how many votes there are: of short ones, or of ways to label points."""
     few = fresh.take(np.arange(1000))
     short, certificate = QuantisedVotes(trained.vote, trained.rows, few, RULES, DELTA).deploy(0)
@@ -209,7 +210,7 @@ def kth_margins(values: NDArray[np.float64]) -> Iterator[float]:
             continue
 
 
-def figures(name: str, n: int, repeat: int, fresh: Examples) -> Figures:
+def figures(name: str, n: int, repeat: int, fresh: LabelledRows) -> Figures:
     """Give everything that one sample says."""
     examples = draw(WORLDS[name], n, (n, repeat))
     first, *others = ROUNDS[name][n]

@@ -164,7 +164,7 @@ def bench_memory(console: Console) -> None:
 STARTUP = """
 import time
 import numpy as np
-from pacboost.estimators.forests.random_forest import RandomForestClassifier
+from pacboost.estimators.forests.forests import RandomForestClassifier
 X = np.random.default_rng(0).normal(size=(300, 5))
 for classes in (2, 3):
     start = time.perf_counter()

@@ -13,24 +13,24 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AdaBoostClassifier": "pacboost.estimators.boosting.adaboost",
-    "BaggedBoost": "pacboost.estimators.committees.bagged_boost",
+    "BaggedBoost": "pacboost.estimators.committees.majorities",
     "BaggingClassifier": "pacboost.estimators.bagging.classifier",
     "BaggingRegressor": "pacboost.estimators.bagging.regressor",
     "BoostByMajority": "pacboost.estimators.boosting.by_majority",
     "BoostClassifier": "pacboost.estimators.boosting.boost",
     "BoostRegressor": "pacboost.estimators.boosting.regressor",
     "ConfidenceBoost": "pacboost.estimators.committees.confidence",
-    "ExtraTreesClassifier": "pacboost.estimators.forests.extra_trees",
-    "ExtraTreesRegressor": "pacboost.estimators.forests.extra_trees",
+    "ExtraTreesClassifier": "pacboost.estimators.forests.forests",
+    "ExtraTreesRegressor": "pacboost.estimators.forests.forests",
     "FilterBoostClassifier": "pacboost.estimators.boosting.filter_boost",
     "load": "pacboost.estimators.files",
     "save": "pacboost.estimators.files",
-    "MajorityOfBoosters": "pacboost.estimators.committees.majority_of_boosters",
-    "RandomForestClassifier": "pacboost.estimators.forests.random_forest",
-    "RandomForestRegressor": "pacboost.estimators.forests.random_forest",
+    "MajorityOfBoosters": "pacboost.estimators.committees.majorities",
+    "RandomForestClassifier": "pacboost.estimators.forests.forests",
+    "RandomForestRegressor": "pacboost.estimators.forests.forests",
     "RectangleClassifier": "pacboost.estimators.single_rules.rectangle",
     "StrongClassifier": "pacboost.estimators.strong.classifier",
-    "SubsampledBoost": "pacboost.estimators.committees.subsampled_boost",
+    "SubsampledBoost": "pacboost.estimators.committees.majorities",
     "TextBoostClassifier": "pacboost.estimators.boosting.text",
     "ThreeLearnerBoost": "pacboost.estimators.committees.three_learners",
     "ThreeWayBoost": "pacboost.estimators.committees.three_way",
@@ -105,23 +105,23 @@ if TYPE_CHECKING:
     )
     from pacboost.estimators.boosting.regressor import BoostRegressor as BoostRegressor
     from pacboost.estimators.boosting.text import TextBoostClassifier as TextBoostClassifier
-    from pacboost.estimators.committees.bagged_boost import BaggedBoost as BaggedBoost
     from pacboost.estimators.committees.confidence import ConfidenceBoost as ConfidenceBoost
-    from pacboost.estimators.committees.majority_of_boosters import (
+    from pacboost.estimators.committees.majorities import BaggedBoost as BaggedBoost
+    from pacboost.estimators.committees.majorities import (
         MajorityOfBoosters as MajorityOfBoosters,
     )
-    from pacboost.estimators.committees.subsampled_boost import SubsampledBoost as SubsampledBoost
+    from pacboost.estimators.committees.majorities import SubsampledBoost as SubsampledBoost
     from pacboost.estimators.committees.three_learners import ThreeLearnerBoost as ThreeLearnerBoost
     from pacboost.estimators.committees.three_way import ThreeWayBoost as ThreeWayBoost
     from pacboost.estimators.compare import compare as compare
     from pacboost.estimators.files import load as load
     from pacboost.estimators.files import save as save
-    from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
-    from pacboost.estimators.forests.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
-    from pacboost.estimators.forests.random_forest import (
+    from pacboost.estimators.forests.forests import ExtraTreesClassifier as ExtraTreesClassifier
+    from pacboost.estimators.forests.forests import ExtraTreesRegressor as ExtraTreesRegressor
+    from pacboost.estimators.forests.forests import (
         RandomForestClassifier as RandomForestClassifier,
     )
-    from pacboost.estimators.forests.random_forest import (
+    from pacboost.estimators.forests.forests import (
         RandomForestRegressor as RandomForestRegressor,
     )
     from pacboost.estimators.single_rules.rectangle import (

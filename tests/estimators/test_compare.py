@@ -206,7 +206,7 @@ def test_rows_that_were_learned_from_are_no_test() -> None:
         ({"learner": "oak"}, "learner is 'oak'"),
         ({"n_rounds": 0}, "n_rounds is 0"),
         ({"test": 1.5}, "test is 1.5"),
-        ({"test": 0.001}, "at least one row on both sides"),
+        ({"test": 0.001}, "at least 1 sample on both sides"),
         ({"test": (1, 2, 3)}, "test holds 3 things"),
         ({"delta": 0}, "delta is 0"),
         ({"share": 2}, "share is 2"),

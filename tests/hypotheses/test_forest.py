@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.estimators.forests.forests import RandomForestClassifier, RandomForestRegressor
 from pacboost.hypotheses.forest import LOW, Forest, ForestTree, as_shares
 from pacboost.kernels.forest_grow import LEAF
 from pacboost.kernels.threads import using

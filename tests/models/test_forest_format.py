@@ -12,8 +12,12 @@ import pytest
 
 from pacboost.errors import FileError, NotCertified, ParameterError
 from pacboost.estimators.files import load
-from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.estimators.forests.forests import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from pacboost.hypotheses import forest as forests
 from pacboost.models.file import forest_format
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pacboost.errors import FileError
-from pacboost.estimators.committees.majority_of_boosters import MajorityOfBoosters
+from pacboost.estimators.committees.majorities import MajorityOfBoosters
 from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
 from pacboost.estimators.files import load
 from pacboost.hypotheses.hypothesis import Hypothesis

@@ -1,1 +1,1 @@
-"""The scikit-learn API: parameters in, rooms called in order, attributes out."""
+"""The scikit-learn API: estimators that read their parameters, fit, and leave attributes."""

@@ -1,7 +1,6 @@
-"""Several boosters side by side, on the same rows and with the same learner.
+"""Compare several boosters on the same rows with the same learner.
 
-What is measured, and how, is said in questions/compare.py; it takes estimators to do it, and so the
-doing stands here.
+questions/compare.py says what is measured, and how; this module fits the estimators.
 """
 
 from __future__ import annotations
@@ -15,23 +14,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import read_examples
-from pacboost.estimators.inputs.parameters import callables, positive_integer
+from pacboost.estimators.inputs.parameters import callables, draw_seed, positive_integer
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
 from pacboost.questions.compare import Compared, Comparison, Rows, measure, surely_worse
 from pacboost.reports.progress import RoundsBar
-from pacboost.sources.dataframe import is_frame, open_frame
-from pacboost.sources.table import SomeRows, Table
 
 WARM_ROWS = 200
 """So few rows suffice to load the compiled code."""
@@ -52,10 +48,10 @@ def compare(
     verbose: bool = False,
     **parameters: Any,
 ) -> Comparison:
-    """Boost a learner by several rules, and lay side by side what came of it.
+    """Boost a learner by several boosters, and compare the results.
 
-    A booster that fails says why in its place, and the others go on. After Ctrl-C those that were
-    done are not lost: ``comparison`` of the KeyboardInterrupt holds them.
+    If a booster fails, its entry says why, and the others go on. After Ctrl-C the attribute
+    ``comparison`` of the KeyboardInterrupt holds those that were done.
 
     Parameters
     ----------
@@ -73,9 +69,7 @@ def compare(
         The probability with which any of the intervals may fail.
     share : float, default=0.05
         The soft margin is the mean margin of the worst rows, so large a share of all.
-    random_state, n_jobs : as in BoostClassifier
-    verbose : bool, default=False
-        Show a progress bar.
+    random_state, n_jobs, verbose : as in BoostClassifier
     parameters : others of BoostClassifier, such as ``max_bins`` or ``shrinkage``
 
     Examples
@@ -102,7 +96,7 @@ def compare(
 
 
 class Contest:
-    """A comparison while it is made; what is done can be looked at any time, after Ctrl-C too."""
+    """A comparison in progress; its results so far are available at any time, also after Ctrl-C."""
 
     def __init__(
         self,
@@ -127,7 +121,7 @@ class Contest:
         self._rounds = positive_integer("n_rounds", n_rounds)
         self._delta, self._share = probability("delta", delta), probability("share", share)
         self._verbose = verbose
-        seed = int(check_random_state(random_state).randint(2**31))
+        seed = draw_seed(random_state)
         self._parameters = {"early_stopping": False, "random_state": seed, **parameters}
         examples, _ = read_examples(BoostClassifier(**parameters), X, y, None)
         self._n_rows = examples.n_rows
@@ -142,7 +136,7 @@ class Contest:
             raise PacboostError(f"every booster failed; {failures[0].name}: {failures[0].stopped}")
 
     def comparison(self) -> Comparison:
-        """Lay side by side what is done."""
+        """Compare the boosters that are done."""
         worse = surely_worse(self._wrong, self._delta)
         return Comparison(
             tuple(replace(entry, worse=worse.get(entry.name)) for entry in self.entries),
@@ -164,19 +158,12 @@ class Contest:
                 )
             return Rows(X, np.asarray(y)), Rows(test[0], np.asarray(test[1]))
         share = probability("test", test)
-        held = round(self._n_rows * share)
-        if not 0 < held < self._n_rows:
-            raise ParameterError(
-                f"test is {share} and there are {self._n_rows} rows; it must leave at least one "
-                "row on both sides"
-            )
-        order = np.random.default_rng(seed).permutation(self._n_rows)
-        chosen = np.sort(order[held:]), np.sort(order[:held])
-        training, kept = (Rows(_take(X, rows), np.asarray(y)[rows]) for rows in chosen)
+        chosen = division.draw(self._n_rows, "test", share, seed)
+        training, kept = (Rows(division.taken(X, rows), np.asarray(y)[rows]) for rows in chosen)
         return training, kept
 
     def _one(self, name: str, choice: Any) -> Compared:
-        """Fit and measure; whatever goes wrong is this booster's affair."""
+        """Fit and measure one booster; record an error instead of raising it."""
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             try:
@@ -215,7 +202,7 @@ class Contest:
         with warnings.catch_warnings(), suppress(Exception):  # the fit that counts says it again
             warnings.simplefilter("ignore")
             clone(model).set_params(n_rounds=2, callbacks=None).fit(
-                _take(self._training.X, rows), labels[rows]
+                division.taken(self._training.X, rows), labels[rows]
             )
         if not self._verbose:
             return self._timed(model)
@@ -233,7 +220,7 @@ class Contest:
 
 
 def _named(boosters: Any) -> dict[str, Any]:
-    """Give every booster a name of its own; refuse at once what is none."""
+    """Give every booster a distinct name; raise if something is not a booster."""
     if isinstance(boosters, str):
         names = BOOSTERS if boosters == "all" else boosters.split(",")
         boosters = [name.strip() for name in names]
@@ -255,22 +242,10 @@ def _named(boosters: Any) -> dict[str, Any]:
 
 
 def _words(choice: Any) -> str:
-    """Say which booster it is, in one line; of a booster's parameters, those that were set."""
+    """Describe a booster in one line, with those of its parameters that were changed."""
     if isinstance(choice, Booster):
         record: Any = choice
         values = ((f.name, getattr(record, f.name), f.default) for f in fields(record))
         changed = [f"{name}={value!r}" for name, value, usual in values if value != usual]
         return f"{type(choice).__name__}({', '.join(changed)})"
     return choice if isinstance(choice, str) else " ".join(repr(choice).split())
-
-
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Give some rows of whatever holds rows."""
-    if isinstance(X, Table):
-        return SomeRows(X, rows)
-    if is_frame(X):
-        return open_frame(X)[rows].to_native()
-    if sparse.issparse(X):
-        matrix: Any = X
-        return matrix.tocsr()[rows]
-    return np.asarray(X, dtype=None if hasattr(X, "dtype") else object)[rows]  # 1 is not "1"

@@ -6,21 +6,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pacboost.errors import FileError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.committees.bagged_boost import BaggedBoost
 from pacboost.estimators.committees.base import MembersClassifier
-from pacboost.estimators.committees.majority_of_boosters import MajorityOfBoosters
-from pacboost.estimators.committees.subsampled_boost import SubsampledBoost
+from pacboost.estimators.committees.majorities import (
+    BaggedBoost,
+    MajorityOfBoosters,
+    SubsampledBoost,
+)
 from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
 from pacboost.estimators.committees.three_way import ThreeWayBoost
-from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.estimators.forests.forests import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from pacboost.estimators.inputs.tables import set_features
 from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file
 from pacboost.models.file.forest_format import ForestModel
@@ -53,30 +58,20 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     what would take more memory than twice the file and 50 MB, or ``memory`` bytes if that is more;
     a model of a hundred thousand rounds may need that.
     """
+    model: Model | ForestModel
     if container.kind_of(Path(path)) == forest_format.KIND:
-        return _forest(forest_format.load(path, memory))
-    model = model_file.load(path, memory)
-    estimator = _estimator(model)
+        model = forest_format.load(path, memory)
+        estimator = FORESTS[model.kind, model.classes.size > 0](len(model.forest))
+    else:
+        model = model_file.load(path, memory)
+        estimator = _estimator(model)
     estimator.model_, estimator._sketches = replace(model, seen=()), model.seen
-    estimator.n_features_in_ = model.n_features
     estimator.levels_ = model.levels
-    if model.names is not None:
-        estimator.feature_names_in_ = np.array(model.names, dtype=object)
-    if not isinstance(estimator, BoostRegressor):
-        estimator.classes_ = model.classes
-        estimator._several_labels = model.ledger.several_labels
-    return estimator
-
-
-def _forest(model: ForestModel) -> Any:
-    estimator = FORESTS[model.kind, model.classes.size > 0](len(model.forest))
-    estimator.model_, estimator._sketches = replace(model, seen=()), model.seen
-    estimator.n_features_in_ = model.n_features
-    estimator.levels_ = model.levels
-    if model.names is not None:
-        estimator.feature_names_in_ = np.array(model.names, dtype=object)
+    set_features(estimator, model.n_features, model.names)
     if model.classes.size:
         estimator.classes_ = model.classes
+        if isinstance(model, Model):
+            estimator._several_labels = model.ledger.several_labels
     return estimator
 
 

@@ -29,13 +29,18 @@ if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
 
 
-@contextmanager
-def using(n_jobs: int | None) -> Iterator[None]:
-    """Set how many threads are used inside this block; None and -1 mean all cores."""
+def thread_count(n_jobs: int | None) -> int:
+    """Give the number of threads; None and -1 mean all cores, -2 all but one, and so on."""
     count = -1 if n_jobs is None else n_jobs
     if count == 0:
         raise ParameterError("n_jobs is 0; give a positive number of threads, or -1 for all cores")
-    token = _threads.set(count if count > 0 else max(1, cores() + 1 + count))
+    return count if count > 0 else max(1, cores() + 1 + count)
+
+
+@contextmanager
+def using(n_jobs: int | None) -> Iterator[None]:
+    """Set how many threads are used inside this block; None and -1 mean all cores."""
+    token = _threads.set(thread_count(n_jobs))
     try:
         yield
     finally:

@@ -17,7 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.bounds import pac_bayes
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.bagging.classifier import WAYS, BaggingClassifier
+from pacboost.estimators.bagging.certifying import WAYS
+from pacboost.estimators.bagging.classifier import BaggingClassifier
 from pacboost.estimators.bagging.regressor import BaggingRegressor
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.learners.tree import Tree

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.bagging.kept_bags import Memory, alike
+from pacboost.estimators.bagging.kept_bags import BagsBefore, alike
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
@@ -45,9 +45,9 @@ PAIRS = [
 ]
 
 
-def remembered(learner: Any, X: Any, y: Any = (0, 1), classes: Any = (0, 1)) -> Memory:
+def remembered(learner: Any, X: Any, y: Any = (0, 1), classes: Any = (0, 1)) -> BagsBefore:
     own: Learner | None = None if learner is None else as_learner(learner)
-    return Memory.of(own, None, ArrayTable(np.asarray(X)), np.asarray(y), list(classes))
+    return BagsBefore.of(own, None, ArrayTable(np.asarray(X)), np.asarray(y), list(classes))
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)

@@ -170,7 +170,7 @@ def test_without_a_random_state_the_seed_is_that_of_the_run(tmp_path: Path) -> N
     stopped_run(path, random_state=None)
     seed = checkpoint.load(path).settings["seed"]
     model = small(n_rounds=14, sample_rows=700, checkpoint=path, random_state=None)
-    assert model._seed() == seed
+    assert filter_setup.seed_of_run(model) == seed
     assert len(on_array(model, tmp_path).ledger_) == 14
     assert not path.exists()
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pacboost.errors import DataError, FileError, OneClassWarning, ParameterError
-from pacboost.estimators.boosting import filter_boost, filter_setup
+from pacboost.estimators.boosting import filter_setup
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.worlds import WorldOracle
 from pacboost.sources.worlds import Halfspaces
@@ -182,7 +182,7 @@ def test_infinite_values_name_their_place() -> None:
 
 
 def test_large_arrays_are_checked_as_they_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filter_boost, "CELLS_TO_CHECK", 1000)
+    monkeypatch.setattr(filter_setup, "CELLS_TO_CHECK", 1000)
     X, y = noisy(3000)
     checked = small().fit(X, y)
     assert checked.n_features_in_ == 4

@@ -29,10 +29,12 @@ from pacboost.errors import (
     TooFewRowsWarning,
 )
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.committees.bagged_boost import BaggedBoost
 from pacboost.estimators.committees.boosters import BoosterCommittee
-from pacboost.estimators.committees.majority_of_boosters import MajorityOfBoosters
-from pacboost.estimators.committees.subsampled_boost import SubsampledBoost
+from pacboost.estimators.committees.majorities import (
+    BaggedBoost,
+    MajorityOfBoosters,
+    SubsampledBoost,
+)
 from pacboost.estimators.files import load
 from pacboost.learners.stump import Stump, StumpSearch
 from pacboost.models.file.format import model_bytes

@@ -15,10 +15,15 @@ from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.ensemble import RandomForestRegressor as TheirRegressor
 
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.classifier import BaggingClassifier
-from pacboost.estimators.forests import classifier, fitted
-from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.estimators.forests import fitted
+from pacboost.estimators.forests.forests import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from pacboost.models.file.forest_format import model_bytes
 from pacboost.sources.worlds import BooleanConcept, LabelNoise
 from pacboost.training.bags.bagging import Made
@@ -222,7 +227,7 @@ def test_certificates_out_of_bag_cover_the_risk(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(NotCertified, match="they are copies"):
             model.fit(*copies)
         with monkeypatch.context() as patch:
-            patch.setattr(classifier, "refuse_hidden_copies", lambda X: None)
+            patch.setattr(certifying, "refuse_hidden_copies", lambda X: None)
             twin += fails_for_trees(model.fit(*copies))
     check_coverage("forest out of bag, vote", vote, runs, 0.05)
     check_coverage("forest out of bag, trees", trees, runs, 0.05)

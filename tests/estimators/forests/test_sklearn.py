@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from pacboost.estimators.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
-from pacboost.estimators.forests.random_forest import RandomForestClassifier, RandomForestRegressor
+from pacboost.estimators.forests.forests import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 FORESTS = (
     RandomForestClassifier(10),

@@ -1,7 +1,8 @@
-"""From the parameters of bagging to bags, and to a maker of members."""
+"""Bags of rows, and what makes a member of each, from the parameters of bagging."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
@@ -9,12 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
+from pacboost.estimators.inputs.parameters import (
+    callables,
+    integer,
+    positive_integer,
+    share_or_count,
+    threads,
+)
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
+from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import TreeLimits, TreeMaker
 from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker
@@ -42,7 +50,7 @@ def choose_maker(
     classes: int,
     bags: Bags,
 ) -> tuple[Maker, NDArray[np.bool_] | None]:
-    """Choose how members are made; also tell which rows may be counted out of bag, if not all.
+    """Choose how members are made; also give the rows that may be counted out of bag, if not all.
 
     Bins of all rows have looked at rows outside the bags. So where those shall certify, some rows
     give the bins and are not counted: a tenth, or a third where that is less than 256.
@@ -79,7 +87,7 @@ def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:
 
 
 def refuse_no_bags(bags: Bags) -> None:
-    """Raise if members shall be asked about rows outside their bags, and there are none."""
+    """Raise if predictions out of bag are wanted, and every bag holds all rows."""
     if bags.hold_all:
         raise ParameterError(
             "oob_score, settle and certify='oob' ask members about rows outside their bags, and "
@@ -89,21 +97,28 @@ def refuse_no_bags(bags: Bags) -> None:
 
 
 def settling(asked: Any) -> Settling | None:
-    """Read when the run stops because its error has come to rest."""
+    """Read the parameter ``settle``: when to stop because the error no longer changes."""
     return None if asked.settle is None else Settling(positive_integer("settle", asked.settle))
+
+
+def make_members(asked: Any, run: Bagging, most: int) -> None:
+    """Fit members until there are ``most``, the error has settled, or a callback stops the run."""
+    with ExitStack() as stack:
+        watchers = callables("callbacks", asked.callbacks)
+        if asked.verbose:
+            from pacboost.reports.members import MembersBar
+
+            watchers.append(stack.enter_context(MembersBar(most)))
+        steps = run.run(most, threads(asked.n_jobs), watched=bool(watchers))
+        for made in stack.enter_context(closing(steps)):
+            wishes = [watcher(made) for watcher in watchers]
+            if any(wishes):
+                run.stopped = "a callback stopped it"
 
 
 def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
     """Read a share or a number of the rows or features."""
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        count = positive_integer(name, value)
-    else:
-        share = real_number(name, value)
-        if not 0 < share <= 1:
-            raise ParameterError(
-                f"{name} is {share}; it must be a share in (0, 1], or a whole number from 1 on"
-            )
-        count = max(1, round(share * whole))
+    count = share_or_count(name, value, whole, round)
     if count > whole and not repeats:
         raise ParameterError(
             f"{name} is {count}, but there are {whole} to draw from, and none is drawn twice; give "

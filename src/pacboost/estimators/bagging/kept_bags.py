@@ -1,4 +1,4 @@
-"""What a fit of bags must find unchanged when it goes on from an earlier one.
+"""What must be unchanged when ``warm_start`` continues an earlier fit of bags.
 
 Members that learned from other rows may have seen those that certify now, so the rows and what is
 known of them are compared by a digest; learners are compared by their parameters.
@@ -21,7 +21,7 @@ from pacboost.sources.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Memory:
+class BagsBefore:
     """The learner, and digests of the rows that members learn from; held-out rows are not in it."""
 
     learner: Learner | None
@@ -37,16 +37,16 @@ class Memory:
         table: Table,
         targets: NDArray[Any],
         classes: list[Any],
-    ) -> Memory:
-        """Remember a learner as it is now, for users may change a black box in place."""
+    ) -> BagsBefore:
+        """Copy the learner as it is now, because users may change a black box in place."""
         if isinstance(learner, SklearnLearner):
             learner = SklearnLearner(clone(learner.estimator, safe=False))
         known = blake2b(np.ascontiguousarray(targets).data, digest_size=16)
         known.update(repr(classes).encode())
         return cls(learner, certify, _digest(table), known.hexdigest())
 
-    def refuse_others(self, before: Memory) -> None:
-        """Raise if what the members of the last fit came from is not what there is now."""
+    def refuse_others(self, before: BagsBefore) -> None:
+        """Raise if learner, certificate or rows differ from those of the last fit."""
         changed = ""
         if not alike(self.learner, before.learner):
             changed = "the same learner, but estimator"
@@ -64,7 +64,7 @@ class Memory:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Compare learners by class and parameters; seeds do not count, for bags give them.
+    """Compare learners by class and parameters, but not by seeds, which each bag sets anew.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> alike(DecisionTreeClassifier(max_depth=2), DecisionTreeClassifier(max_depth=2))
@@ -89,12 +89,12 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def _parts(thing: Any) -> dict[Any, Any] | None:
-    """Give what tells one thing from another of its class; None if it can compare itself."""
-    if is_dataclass(thing):  # as all learners are
-        return {field.name: getattr(thing, field.name) for field in fields(thing)}
+    """Give the parts by which objects of a class are compared; None if it defines ``__eq__``."""
     if hasattr(thing, "get_params"):
         own: dict[str, Any] = thing.get_params(deep=False)
         return {name: part for name, part in own.items() if name != "random_state"}
+    if is_dataclass(thing):  # as all learners are
+        return {field.name: getattr(thing, field.name) for field in fields(thing)}
     if isinstance(thing, dict):
         return thing
     if "__eq__" in {name for kind in type(thing).__mro__[:-1] for name in vars(kind)}:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, is_classifier
+from sklearn.base import RegressorMixin, is_classifier
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeRegressor
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.bagging.base import BaggingBase, Callback
-from pacboost.estimators.inputs.examples import Examples, read_numbers
+from pacboost.estimators.bagging.base import BaggingBase
+from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.training.bags.bagging import Bagging
@@ -22,8 +21,8 @@ from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.out_of_bag import Averages
 
 
-class BaggingRegressor(BaggingBase, RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """The average of members, each made from a bag of rows of its own (Breiman 1996).
+class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
+    """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
     There is no certificate: the theorems of pacboost are about errors, and a number is never simply
     right or wrong.
@@ -55,42 +54,6 @@ class BaggingRegressor(BaggingBase, RegressorMixin, BaseEstimator):  # type: ign
     0.999
     """
 
-    oob_score_: float
-    oob_prediction_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 100,
-        *,
-        max_samples: float = 1.0,
-        max_features: float = 1.0,
-        bootstrap: bool = True,
-        bootstrap_features: bool = False,
-        oob_score: bool | None = None,
-        settle: int | None = None,
-        max_bins: int = 255,
-        warm_start: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.settle = settle
-        self.max_bins = max_bins
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the members predict."""
         total: NDArray[np.float64] = np.zeros(1)
@@ -100,16 +63,16 @@ class BaggingRegressor(BaggingBase, RegressorMixin, BaseEstimator):  # type: ign
 
     @property
     def certificate_(self) -> Certificate:
-        """Refuses: a number is never simply right or wrong."""
+        """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
             "the certificates bound how often a vote of classes errs; numbers are never simply "
             "right or wrong. Bag classifiers, or look at oob_score_, which is an estimate"
         )
 
-    def _read(self, X: Any, y: Any) -> Examples:
+    def _read(self, X: Any, y: Any) -> LabelledRows:
         return read_numbers(self, X, y, None)
 
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         assert examples.targets is not None
         return examples.targets, 0
 
@@ -125,7 +88,7 @@ class BaggingRegressor(BaggingBase, RegressorMixin, BaseEstimator):  # type: ign
             )
         return learner
 
-    def _tell_outside(
+    def _ask_outside(
         self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Averages:
         return Averages(targets)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.estimators.boosting.base import Boosting
-from pacboost.estimators.boosting.fit import Callback, Recipe
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.boosting.fit import Recipe
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.exact import MOST_VOTE
 
 
+@dataclass(eq=False, repr=False)
 class AdaBoostClassifier(Boosting):
-    """AdaBoost, with the proof of its training error: ``BoostClassifier`` by its oldest name.
+    """AdaBoost with a certificate of its training error, by scikit-learn's name and parameters.
 
     Without an estimator it boosts decision stumps on binned features: fast, exact in its sums, the
-    same for any number of threads, and at home with missing values (NaN).
+    same for any number of threads, with missing values (NaN) allowed.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class AdaBoostClassifier(Boosting):
         ``f(X, y, weights)`` with y in {-1, +1} (class numbers, if there are more than two) and
         returns a function of rows.
     n_estimators : int, default=50
-        The most rounds to run.
+        The maximum number of rounds.
     learning_rate : float, default=1.0
         Scales every vote. The certificate stays valid: it uses what each round really did.
     random_state : int, RandomState or None, default=None
@@ -40,14 +41,15 @@ class AdaBoostClassifier(Boosting):
         of on the weighted sample. The error and the update use the full sample either way.
     max_bins : int, default=255
         The most bins of values per feature, up to 65,535. A feature with no more distinct values
-        (told apart as 32-bit floats) is represented exactly.
+        (as 32-bit floats) is represented exactly.
     max_vote : float or None, default=None
         Caps every vote.
     confidence_rated : bool, default=False
-        Give each cell of a rule a vote of its own (Real AdaBoost) instead of one to the rule.
+        Give each cell of a rule a separate vote (Real AdaBoost), instead of one vote to the rule.
     multiclass : "mh", "m1" or "samme", default="mh"
-        How more than two classes are met; several labels a row (a 0/1 matrix y) take "mh". See
-        boosters/adaboost.py. "samme" is scikit-learn's way, and has no training certificate.
+        How more than two classes are reduced to two; several labels a row (a 0/1 matrix y) need
+        "mh". See boosters/adaboost.py. "samme" is scikit-learn's way, and has no training
+        certificate.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
     early_stopping : bool, default=False
@@ -79,7 +81,7 @@ class AdaBoostClassifier(Boosting):
         Go on from the last fit: it ends as one longer run would have. With ``certify="holdout"``
         the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
     callbacks : sequence of functions, default=None
-        Each is called with every ``Round``; a true answer stops the run.
+        Each is called with every ``Round``; returning True stops the run.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
     verbose : bool, default=False
@@ -94,7 +96,7 @@ class AdaBoostClassifier(Boosting):
     answering_ : Answering
         With ``certify="holdout"``: the error among the answered, if ``answer`` leaves out rows that
         the vote is not sure of.
-    choices_ : list of Choice
+    choices_ : list of QuantisedVote
         With ``certify="train"``: every vote that may be deployed, with bound and error estimate.
     votes_ : ndarray
         The vote of every rule, ½ ln((1 - error)/error) unless scaled or capped.
@@ -114,59 +116,23 @@ class AdaBoostClassifier(Boosting):
     (0.5162, 1.0)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 50,
-        learning_rate: float = 1.0,
-        random_state: Any = None,
-        *,
-        resample: bool | int = False,
-        max_bins: int = 255,
-        max_vote: float | None = None,
-        confidence_rated: bool = False,
-        multiclass: str = "mh",
-        categorical_features: Any = "from_dtype",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 0.0,
-        eval_metric: Any = "error",
-        calibrate: str | None = None,
-        certify: str | None = None,
-        holdout: float = 0.2,
-        delta: float = 0.05,
-        warm_start: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.random_state = random_state
-        self.resample = resample
-        self.max_bins = max_bins
-        self.max_vote = max_vote
-        self.confidence_rated = confidence_rated
-        self.multiclass = multiclass
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.eval_metric = eval_metric
-        self.calibrate = calibrate
-        self.certify = certify
-        self.holdout = holdout
-        self.delta = delta
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = None
+    n_estimators: int = 50
+    learning_rate: float = 1.0
+    random_state: Any = None
+    _: KW_ONLY
+    resample: bool | int = False
+    max_bins: int = 255
+    max_vote: float | None = None
+    confidence_rated: bool = False
+    multiclass: str = "mh"
+    categorical_features: Any = "from_dtype"
+    n_iter_no_change: int = 10
 
-    def _means(self, examples: Examples) -> Recipe:
-        """AdaBoost with the learner given."""
+    _rounds_name = "n_estimators"
+
+    def _recipe(self, examples: LabelledRows) -> Recipe:
+        """Choose AdaBoost and the learner that was given."""
         cap = MOST_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
         booster = AdaBoost(
             real_number("learning_rate", self.learning_rate),
@@ -181,7 +147,7 @@ class AdaBoostClassifier(Boosting):
     def _inner_estimator(self) -> Any:
         return self.estimator
 
-    def _resample_size(self, examples: Examples) -> int:
+    def _resample_size(self, examples: LabelledRows) -> int:
         if isinstance(self.resample, (bool, np.bool_)):
             return -1 if self.resample else 0
         return positive_integer("resample", self.resample)

@@ -1,28 +1,26 @@
-"""The way of every boosting classifier: read, set rows apart, boost, keep, certify."""
+"""How every boosting classifier fits: read rows, set some apart, boost, keep, certify."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.capabilities import FinalTable
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
-from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.boosting.certifying import CertifyingMixin
+from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError
+from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
-from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division
+from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
-    Examples,
+    LabelledRows,
     has_one_class,
     read_examples,
     read_known,
@@ -30,8 +28,9 @@ from pacboost.estimators.inputs.examples import (
     split_by_class,
     training_sample,
 )
-from pacboost.estimators.inputs.parameters import integer, real_number
-from pacboost.estimators.inputs.tables import open_table, warn_of_dense
+from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.warn import warn, warn_of_dense, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.learners.function import FunctionLearner
@@ -51,16 +50,34 @@ COUNTED = (
 )
 
 
-class Boosting(BoostingFit, CertifyingMixin, VoteClassifier):
-    """A classifier that boosts; what it boosts with is said by ``_means``."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class Boosting(BoostingFit, VoteClassifier):
+    """A classifier that boosts; ``_recipe`` chooses booster and learner."""
 
-    random_state: Any
-    max_bins: int
-    class_weight: Any = None
-    calibrate: str | None
+    calibrate: str | None = None
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+
+    random_state = None
+    max_bins = 255
+    class_weight = None
+    _split_before = None
+    _looks = None
+
+    def choose(self, number: int) -> Self:
+        """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
+        if not hasattr(self, "_quantised"):
+            raise ParameterError("choose is there after a fit with certify='train'")
+        if not 0 <= integer("number", number) < len(self.choices_):
+            raise ParameterError(
+                f"number is {number}; choices_ has the numbers 0 to {len(self.choices_) - 1}"
+            )
+        self.model_ = certifying.deployed(self.model_, *self._quantised.deploy(number))
+        return self
 
     @abstractmethod
-    def _means(self, examples: Examples) -> Recipe:
+    def _recipe(self, examples: LabelledRows) -> Recipe:
         """Choose learner, booster and the number of rounds."""
 
     @abstractmethod
@@ -69,45 +86,47 @@ class Boosting(BoostingFit, CertifyingMixin, VoteClassifier):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         """Check everything, and set up the run."""
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         divided = self._divide(X, y, sample_weight, seed)
         examples, prior = self._read_rows(divided, sample_weight)
-        read, means = examples.table, self._means(examples)
-        if examples.table.entries is not None and not means.learner.sparse:
+        read, recipe = examples.table, self._recipe(examples)
+        if examples.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(examples.table)
-        self._refuse_several_labels(means.booster)
-        self._refuse_to_count(means, examples)
+        self._refuse_several_labels(recipe.booster)
+        self._refuse_to_count(recipe, examples)
         apart = divided.apart if prior is None else None
         if apart is not None:
-            apart = self._watch_apart(apart, divided, X_val)
+            apart = certifying.watch_apart(self, apart, divided, X_val)
         examples, calibrating = self._hold_for_calibration(examples, seed)
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)
         self._remember_all(read, divided.apart, held)
 
-        def work(means: Recipe, examples: Examples, held: Examples | None) -> PreparedFit:
+        def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:
             examples = examples.counting()
             sample = training_sample(
                 examples,
                 self.classes_,
                 integer("max_bins", self.max_bins),
-                codes=means.learner.codes,
+                codes=recipe.learner.codes,
                 bins_from=prior or examples,
             )
             if has_one_class(sample):
                 constant = _constant_learner(int(sample.signs[0, 0]))
-                means = replace(means, learner=constant, booster=AdaBoost())
-            run = self._set_up(means, sample, seed, held, self.classes_)
-            return PreparedFit(run, means.rounds, examples, apart, prior, calibrating)
+                recipe = replace(recipe, learner=constant, booster=AdaBoost())
+            run = self._set_up(recipe, sample, seed, held, self.classes_)
+            return PreparedFit(run, recipe.rounds, examples, apart, prior, calibrating)
 
-        first = work(means, examples, held)
+        first = work(recipe, examples, held)
         if held is None or X_val is not None or not self._refits(everyone):
             return first
-        return replace(first, again=lambda n: work(replace(means, rounds=n), everyone, None))
+        return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
-    def _read_rows(self, divided: Division, sample_weight: Any) -> tuple[Examples, Examples | None]:
-        """Read the rows to learn from; with "train", the rows set apart give all else before."""
-        prior: Examples | None = None
+    def _read_rows(
+        self, divided: Division, sample_weight: Any
+    ) -> tuple[LabelledRows, LabelledRows | None]:
+        """Read the training rows; with "train", held-out rows fix bins, levels and classes."""
+        prior: LabelledRows | None = None
         if self.certify == "train":
             assert divided.apart is not None
             prior, self.classes_ = read_examples(self, divided.apart.X, divided.apart.y, None)
@@ -123,16 +142,24 @@ class Boosting(BoostingFit, CertifyingMixin, VoteClassifier):
                 self.class_weight,
             )
         if divided.apart is not None and examples.weights is not None:
-            self._refuse_weights()
+            refuse_weights(self.certify)
         self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
         return replace(examples, numbers=divided.rows), prior
 
+    def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
+        """Hold out the rows that certify, before anything is learned."""
+        return certifying.divide(self, X, y, sample_weight, seed)
+
+    def _comparable(self, X: Any, other: Any) -> Table:
+        """Open rows to compare them, with levels or words that were not learned kept distinct."""
+        return certifying.comparable(self, X, other)
+
     def _learned(self, X: Any) -> Any:
-        """Learn how rows are read from those to learn from; here the levels, as they are opened."""
+        """Prepare training rows for reading; text classifiers learn the vocabulary here."""
         return X
 
-    def _remember_all(self, table: Table, apart: Apart | None, held: Examples | None) -> None:
-        """Remember all rows that the fit was given, those set apart included."""
+    def _remember_all(self, table: Table, apart: Apart | None, held: LabelledRows | None) -> None:
+        """Remember all rows that the fit was given, held-out rows included."""
         tables = [table] if held is None else [table, held.table]
         if apart is not None:
             tables.append(open_table(self, apart.X, reset=False))
@@ -145,20 +172,20 @@ class Boosting(BoostingFit, CertifyingMixin, VoteClassifier):
                 f"{booster.multiclass!r} takes one; use booster='adaboost' with multiclass='mh'"
             )
 
-    def _refuse_to_count(self, means: Recipe, examples: Examples) -> None:
-        """Say before the work, not after it, that a vote is not one that can be counted."""
+    def _refuse_to_count(self, recipe: Recipe, examples: LabelledRows) -> None:
+        """Raise before boosting if certify="train" cannot count the votes that would result."""
         if self.certify == "train" and self.calibrate is not None:
             raise ParameterError(
                 "certify='train' rounds the votes, so no calibration fits them; set calibrate=None"
             )
-        votes = means.booster.plain and not isinstance(means.booster, FinalTable)
-        stumps = isinstance(means.learner, Stump) and votes
+        votes = recipe.booster.plain and not isinstance(recipe.booster, FinalTable)
+        stumps = isinstance(recipe.learner, Stump) and votes
         if self.certify == "train" and not (stumps and examples.signs.shape[1] == 1):
             raise NotCertified(COUNTED)
 
     def _hold_for_calibration(
-        self, examples: Examples, seed: int
-    ) -> tuple[Examples, Examples | None]:
+        self, examples: LabelledRows, seed: int
+    ) -> tuple[LabelledRows, LabelledRows | None]:
         if self.calibrate is None:
             return examples, None
         if self.calibrate not in calibrators.NAMES:
@@ -169,7 +196,7 @@ class Boosting(BoostingFit, CertifyingMixin, VoteClassifier):
         share = real_number("validation_fraction", self.validation_fraction)
         return split_by_class(examples, "validation_fraction", share, seed + CALIBRATE)
 
-    def _read_validation(self, X: Any, y: Any) -> Examples:
+    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return read_validation(self, X, y, self.classes_)
 
     def _metric(self, booster: Booster[Any]) -> Metric:
@@ -205,14 +232,21 @@ class Boosting(BoostingFit, CertifyingMixin, VoteClassifier):
             fingerprint=fingerprint(run.sample),
         )
         self.model_ = self._as_read(self.model_)
-        self._certify_new_examples(work)
+        for name in ("_quantised", "choices_"):
+            self.__dict__.pop(name, None)
+        quantised = certifying.quantised_votes(self.model_, work, self.delta)
+        if work.apart is not None:
+            self.model_ = certifying.certify_by(self, work.apart)
+        elif quantised is not None:
+            self._quantised, self.choices_ = quantised, quantised.choices
+            self.choose(0)
 
     def _as_read(self, model: Model) -> Model:
-        """Add how rows are read before they are a table, where they are texts."""
+        """Add to the model how texts are read; other rows need nothing."""
         return model
 
     def _calibrated(self, work: PreparedFit) -> calibrators.Calibration | None:
-        """Fit the calibration on rows held back for it, and measure how far it is off.
+        """Fit the calibration on rows held back for it, and measure its calibration error.
 
         The error is measured on halves of those rows that did not take part in the fit.
         """
@@ -229,36 +263,27 @@ class Boosting(BoostingFit, CertifyingMixin, VoteClassifier):
         return fitted
 
     def _warn(self, run: Run) -> None:
+        warn_of_one_class(self.classes_)
+        said = ""
         if self.classes_.size == 1:
-            only = self.classes_.tolist()[0]
-            warnings.warn(
-                f"y holds one class only ({only!r}); the classifier is constant",
-                OneClassWarning,
-                stacklevel=3,
-            )
-        elif not run.done:
-            warnings.warn(
+            return
+        if not run.done:
+            said = (
                 "the weak learner found no rule better than guessing, so the vote is empty and "
-                "every prediction is a tie; give it other features or a richer weak learner",
-                NoEdgeWarning,
-                stacklevel=3,
+                "every prediction is a tie; give it other features or a richer weak learner"
             )
         elif run.stopped == NO_EDGE and all(len(d.hypothesis.values) == 1 for d in run.done):
-            warnings.warn(
+            said = (
                 f"no split of the {run.sample.n_rows} rows was found, so every prediction is the "
-                "same; give more rows, other features, or a smaller min_leaf_rows",
-                NoEdgeWarning,
-                stacklevel=3,
+                "same; give more rows, other features, or a smaller min_leaf_rows"
             )
         elif BROKEN in run.stopped:
-            warnings.warn(
-                f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}",
-                NoEdgeWarning,
-                stacklevel=3,
-            )
+            said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
+        if said:
+            warn(said, NoEdgeWarning)
 
 
 def _constant_learner(sign: int) -> Learner:
-    """Answer for samples of one class."""
+    """Give a learner that always predicts the one class there is."""
     constant = StumpRule.constant(sign)
     return FunctionLearner(lambda X, y, weights: constant)

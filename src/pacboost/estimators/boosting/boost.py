@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from pacboost.boosters.adaboost import AdaBoost
@@ -13,21 +13,30 @@ from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
-from pacboost.estimators.boosting.fit import Callback, Recipe
-from pacboost.estimators.fitting.nested_parameters import NestedMixin, named, with_fields
-from pacboost.estimators.fitting.tree_parameters import ROWS_TO_SPARE, TreesMixin
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.boosting.fit import Recipe
+from pacboost.estimators.fitting.nested_parameters import NestedParameters, named, with_fields
+from pacboost.estimators.fitting.tree_parameters import (
+    ROWS_TO_SPARE,
+    alias,
+    most_rounds,
+    refits,
+    share_of_rows,
+    stops_early,
+    tree_changes,
+)
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.tree import Tree
 
 FEW_CLASSES = 3
-"""With more, trees are larger unless told otherwise."""
+"""With more, trees are larger by default."""
 
 
-class BoostClassifier(NestedMixin, TreesMixin, Boosting):
-    """Boost any weak learner by any rule: fast, accurate, and with a bound for every round.
+@dataclass(eq=False, repr=False)
+class BoostClassifier(NestedParameters, Boosting):
+    """Boost any weak learner by any booster, with a bound on the training error after every round.
 
     Parameters
     ----------
@@ -40,13 +49,14 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
     n_rounds : int, default=None
-        The most rounds to run; ``n_estimators`` means the same. None: 180, or 100 for more than
-        three classes and fewer than 25,000 rows; for "majority" as many as the promise takes.
+        The maximum number of rounds; ``n_estimators`` means the same. None: 180, or 100 for more
+        than three classes and fewer than 25,000 rows; for "majority" as many as the
+        promised edge needs.
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1, from
         25,000 rows on 0.2; 1 for other learners, or what the booster object says.
     subsample : float, default=1.0
-        The share of rows, drawn anew each round, that the learner looks at.
+        The share of rows, drawn anew each round, that the learner is fitted on.
     max_leaves, max_depth, min_leaf_rows, max_features : default=None
         Set these of the tree; None leaves them as they are: 31 leaves, any depth, 20 rows, all
         features; with K > 3 classes 16 K leaves, up to 127, and half of the features at each split.
@@ -60,7 +70,7 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
         For "logit": rows' worth of weight that holds every leaf back. None: 1, or what the booster
         object says.
     multiclass : "mh", "m1", "samme" or None, default=None
-        For "adaboost": how more than two classes are met; several labels a row take "mh".
+        For "adaboost": how more than two classes are reduced to two; several labels need "mh".
     max_bins : int, default=255
     early_stopping : bool, "refit" or "auto", default="auto"
         Hold ``validation_fraction`` of the rows back (class by class), stop when ``eval_metric`` on
@@ -94,83 +104,38 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
     (True, True)
     """
 
-    def __init__(
-        self,
-        booster: Any = "logit",
-        learner: Any = "tree",
-        n_rounds: int | None = None,
-        shrinkage: float | None = None,
-        subsample: float = 1.0,
-        *,
-        n_estimators: int | None = None,
-        learning_rate: float | None = None,
-        max_leaves: int | None = None,
-        max_depth: int | None = None,
-        min_leaf_rows: float | None = None,
-        max_features: float | None = None,
-        monotone_constraints: Any = None,
-        categorical_features: Any = "from_dtype",
-        l2: float | None = None,
-        multiclass: str | None = None,
-        max_bins: int = 255,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
-        tol: float = 0.0,
-        eval_metric: Any = "log_loss",
-        class_weight: Any = None,
-        calibrate: str | None = None,
-        certify: str | None = None,
-        holdout: float = 0.2,
-        delta: float = 0.05,
-        warm_start: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.booster = booster
-        self.learner = learner
-        self.n_rounds = n_rounds
-        self.shrinkage = shrinkage
-        self.subsample = subsample
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaves = max_leaves
-        self.max_depth = max_depth
-        self.min_leaf_rows = min_leaf_rows
-        self.max_features = max_features
-        self.monotone_constraints = monotone_constraints
-        self.categorical_features = categorical_features
-        self.l2 = l2
-        self.multiclass = multiclass
-        self.max_bins = max_bins
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.eval_metric = eval_metric
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.certify = certify
-        self.holdout = holdout
-        self.delta = delta
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    booster: Any = "logit"
+    learner: Any = "tree"
+    n_rounds: int | None = None
+    shrinkage: float | None = None
+    subsample: float = 1.0
+    _: KW_ONLY
+    n_estimators: int | None = None
+    learning_rate: float | None = None
+    max_leaves: int | None = None
+    max_depth: int | None = None
+    min_leaf_rows: float | None = None
+    max_features: float | None = None
+    monotone_constraints: Any = None
+    categorical_features: Any = "from_dtype"
+    l2: float | None = None
+    multiclass: str | None = None
+    max_bins: int = 255
+    early_stopping: bool | str = "auto"
+    eval_metric: Any = "log_loss"
+    class_weight: Any = None
+    random_state: Any = None
 
-    def _means(self, examples: Examples) -> Recipe:
+    def _recipe(self, examples: LabelledRows) -> Recipe:
         learner = self._learner(examples)
         many = examples.n_rows >= ROWS_TO_SPARE
         rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
         booster = self._booster(learner, 0.2 if many else 0.1)
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
-        return Recipe(learner, booster, self._rounds(rounds), 0, self._share())
+        return Recipe(learner, booster, most_rounds(self, rounds), 0, share_of_rows(self))
 
-    def _learner(self, examples: Examples) -> Learner:
-        changes = self._tree_changes(examples)
+    def _learner(self, examples: LabelledRows) -> Learner:
+        changes = tree_changes(self, examples)
         if "monotone" in changes and examples.signs.shape[1] > 1:
             raise ParameterError(
                 "monotone_constraints are for two classes: with more, no score alone decides"
@@ -195,7 +160,7 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
                 changes |= {"prior": True, "l2": 1.0}
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = multiclass in (None, "mh")
-        rate = self._alias("shrinkage", "learning_rate")
+        rate = alias(self, "shrinkage", "learning_rate")
         if rate is not None:
             changes["learning_rate"] = real_number("shrinkage", rate)
         if self.l2 is not None:
@@ -203,6 +168,12 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
         if self.multiclass is not None:
             changes["multiclass"] = self.multiclass
         return with_fields(booster, changes | own, "booster")  # type: ignore[no-any-return]
+
+    def _stops_early(self, examples: LabelledRows) -> bool:
+        return stops_early(self.early_stopping, examples.n_rows, ROWS_TO_SPARE)
+
+    def _refits(self, examples: LabelledRows) -> bool:
+        return refits(self, examples.n_rows, ROWS_TO_SPARE)
 
     def _inner_estimator(self) -> Any:
         return named(self.learner)[0]

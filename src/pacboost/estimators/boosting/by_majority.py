@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pacboost.boosters.majority import Majority
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
-from pacboost.estimators.boosting.fit import Callback, Recipe
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.boosting.fit import Recipe
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
 
@@ -20,8 +20,9 @@ MOST_FOR_TABLE = 5_001
 """A larger table than this would take more than 200 MB: (k + 1)² numbers of 8 bytes."""
 
 
+@dataclass(eq=False, repr=False)
 class BoostByMajority(Boosting):
-    """Freund's boosting by majority: promise an edge, and it takes the fewest rounds there can be.
+    """Freund's boosting by majority: optimal in the number of rounds for a promised edge.
 
     The number of rounds follows from ``edge`` and ``epsilon`` before any row is seen, and every
     rule has the same vote. If all rules keep the promise, the training error is at most epsilon
@@ -33,7 +34,7 @@ class BoostByMajority(Boosting):
     Parameters
     ----------
     edge : float, default=0.1
-        What is promised: every rule has a weighted error of at most (1 - edge)/2.
+        The promised edge: every rule has a weighted error of at most (1 - edge)/2.
     epsilon : float, default=0.05
         The training error to be reached.
     learner : str, learner, scikit-learn classifier or function, default="tree"
@@ -49,7 +50,7 @@ random_state, n_jobs, verbose :
     Attributes
     ----------
     rounds_ : int
-        The rounds k that the promise takes.
+        The number of rounds k that the promised edge needs.
     potentials_ : ndarray of shape (k + 1, k + 1)
         ``potentials_[i, r]`` is the chance that a row is lost which r of the first i rules got
         right, if all others keep the promise and no more; NaN for r > i.
@@ -66,56 +67,17 @@ random_state, n_jobs, verbose :
     True
     """
 
-    _rounds_name = "n_rounds"
+    edge: float = 0.1
+    epsilon: float = 0.05
+    learner: Any = "tree"
+    n_rounds: int | None = None
+    _: KW_ONLY
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    random_state: Any = None
 
-    def __init__(
-        self,
-        edge: float = 0.1,
-        epsilon: float = 0.05,
-        learner: Any = "tree",
-        n_rounds: int | None = None,
-        *,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
-        tol: float = 0.0,
-        eval_metric: Any = "error",
-        calibrate: str | None = None,
-        certify: str | None = None,
-        holdout: float = 0.2,
-        delta: float = 0.05,
-        warm_start: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.edge = edge
-        self.epsilon = epsilon
-        self.learner = learner
-        self.n_rounds = n_rounds
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.eval_metric = eval_metric
-        self.calibrate = calibrate
-        self.certify = certify
-        self.holdout = holdout
-        self.delta = delta
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _means(self, examples: Examples) -> Recipe:
+    def _recipe(self, examples: LabelledRows) -> Recipe:
         self._promise = Majority(
             real_number("edge", self.edge), real_number("epsilon", self.epsilon)
         )
@@ -129,13 +91,13 @@ random_state, n_jobs, verbose :
 
     @property
     def rounds_(self) -> int:
-        """The rounds that the promise takes."""
+        """The number of rounds that the promised edge needs."""
         self._fitted("rounds_")
         return self._promise.rounds
 
     @property
     def potentials_(self) -> NDArray[np.float64]:
-        """The table of potentials."""
+        """The potentials of all rounds, as an array of shape (rounds_ + 1, rounds_ + 1)."""
         rounds = self.rounds_
         if rounds > MOST_FOR_TABLE:
             raise ParameterError(

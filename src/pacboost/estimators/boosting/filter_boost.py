@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.utils.validation import check_random_state, validate_data
 
 from pacboost.boosters.logit import Logit
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NoEdgeWarning, NotCertified, OneClassWarning
+from pacboost.errors import DataError, NoEdgeWarning, NotCertified
 from pacboost.estimators.boosting.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
-from pacboost.estimators.boosting.filter_setup import FilterSetup
+from pacboost.estimators.boosting.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
-from pacboost.estimators.fitting.nested_parameters import NestedMixin, named
+from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.nested_parameters import NestedParameters, named
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import callables
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.tables import open_table, set_features
+from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
-from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import Model
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.pushed import PushedOracle
-
-CELLS_TO_CHECK = 2**22
-"""Arrays with more cells are not checked as a whole: only rows that are drawn are."""
-
 
 COPIES = (
     "more of the rows set apart for the certificate equal rows that were learned from than chance "
@@ -44,18 +38,20 @@ COPIES = (
 )
 
 
-class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
+@dataclass(eq=False, repr=False)
+class FilterBoostClassifier(NestedParameters, VoteClassifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
 
     The cost of a round does not grow with the number of rows. ``fit`` takes arrays and data frames,
-    ``fit_source`` files of any size, databases, streams and worlds, ``partial_fit`` batches of a
-    stream that cannot be asked again.
+    ``fit_source`` files of any size, databases, streams and worlds, ``partial_fit`` the batches of
+    a stream that can be read only once.
 
     Parameters
     ----------
     booster : str or booster, default="logit"
-        How examples are weighed; every weight is a chance to be kept: "logit", "measure", "mada",
-        "smooth", "projection" or "majority", whose rounds follow from ``edge`` and ``epsilon``.
+        How examples are weighted; every weight is the probability to be kept: "logit",
+        "measure", "mada", "smooth", "projection" or "majority", whose rounds follow from
+        ``edge`` and ``epsilon``.
     learner : str, learner, scikit-learn classifier or function, default="tree"
     edge : float, default=None
         The correlation 1 - 2·error that the learner promises under every weighting. If given, the
@@ -67,18 +63,18 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     epsilon : float, default=None
         Stop once the error is surely at most this. None: stop by rounds and time alone.
     delta : float, default=0.05
-        The probability with which what is certified may fail.
+        The probability with which the certificate may fail.
     n_rounds : int, default=300
-        The most rounds. With ``partial_fit`` batches that come after them add one each.
+        The maximum number of rounds. With ``partial_fit``, later batches add one each.
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: 0.2 for trees, else 1.
     sample_rows : int, default=None
-        The most rows that are kept at a time. None: 100,000, for stumps 50,000, or what ``memory``
-        leaves room for.
+        The maximum number of rows that are kept at a time. None: 100,000, for stumps 50,000, or
+        what ``memory`` leaves room for.
     memory : str or int, default=None
-        The most memory that the process may hold, such as "2GB".
+        The maximum memory of the process, such as "2GB".
     time_limit : str or float, default=None
-        Stop after so long, such as "60s"; what was learned is kept.
+        Stop after this time, such as "60s", and keep what was learned.
     n_certify : int, default=None
         How many rows are set apart, never learned from, and scored once by the final vote: the
         certificate is about them. Of files and tables they are drawn from all rows, in a pass of
@@ -95,7 +91,7 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
 
     Attributes
     ----------
-    ledger_ : what was measured; ``ledger_.refills`` tells of the draws, ``ledger_.rounds`` of rules
+    ledger_ : what was measured, of draws (``ledger_.refills``) and rules (``ledger_.rounds``)
     certificate_ : by rows set apart, else by the test that stopped the run
     stop_certificate_ : by fresh rows scored after the last round, None if there were none
     classes_, feature_importances_ : as in AdaBoostClassifier
@@ -109,60 +105,32 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
     (True, True)
     """
 
-    _stream: Session
-    """Where ``partial_fit`` has come to."""
+    booster: Any = "logit"
+    learner: Any = "tree"
+    edge: float | None = None
+    epsilon: float | None = None
+    delta: float = 0.05
+    n_rounds: int = 300
+    shrinkage: float | None = None
+    _: KW_ONLY
+    learning_rate: float | None = None
+    sample_rows: int | None = None
+    memory: str | int | None = None
+    time_limit: str | float | None = None
+    n_certify: int | None = None
+    max_leaves: int | None = None
+    max_depth: int | None = None
+    min_leaf_rows: float | None = None
+    max_features: float | None = None
+    max_bins: int = 255
+    checkpoint: str | Path | None = None
+    callbacks: Sequence[Watcher] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     _copies = ""
     """What is wrong with the rows of an array, if some are surely copies of others."""
-
-    def __init__(
-        self,
-        booster: Any = "logit",
-        learner: Any = "tree",
-        edge: float | None = None,
-        epsilon: float | None = None,
-        delta: float = 0.05,
-        n_rounds: int = 300,
-        shrinkage: float | None = None,
-        *,
-        learning_rate: float | None = None,
-        sample_rows: int | None = None,
-        memory: str | int | None = None,
-        time_limit: str | float | None = None,
-        n_certify: int | None = None,
-        max_leaves: int | None = None,
-        max_depth: int | None = None,
-        min_leaf_rows: float | None = None,
-        max_features: float | None = None,
-        max_bins: int = 255,
-        checkpoint: str | Path | None = None,
-        callbacks: Sequence[Watcher] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.booster = booster
-        self.learner = learner
-        self.edge = edge
-        self.epsilon = epsilon
-        self.delta = delta
-        self.n_rounds = n_rounds
-        self.shrinkage = shrinkage
-        self.learning_rate = learning_rate
-        self.sample_rows = sample_rows
-        self.memory = memory
-        self.time_limit = time_limit
-        self.n_certify = n_certify
-        self.max_leaves = max_leaves
-        self.max_depth = max_depth
-        self.min_leaf_rows = min_leaf_rows
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.checkpoint = checkpoint
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @property
     def certificate_(self) -> Certificate:
@@ -173,29 +141,30 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows in memory. Of large arrays, only rows that are drawn are checked."""
-        before = self.__dict__.copy()
-        seed = self._seed()
-        rows, labels = self._check(X, y)
-        return self._fit(ArrayOracle(rows, labels, seed), seed, None, before)
+
+        def rows(seed: int) -> AbstractOracle:
+            values, labels = check_rows(self, X, y)
+            return ArrayOracle(values, labels, seed)
+
+        return self._fit(rows, None)
 
     def fit_source(
         self, source: Any, target: str | None = None, classes: Any = None, **options: Any
     ) -> Self:
-        """Learn from an oracle, or from what can be made one.
+        """Learn from an oracle, or from a source that can be turned into one.
 
         A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
         batches or a function that gives one, a world, or a pair (X, y); ``target`` names the column
         of labels. ``classes`` names all labels, where a rare one may not be seen early; ``options``
         are those of the oracle.
         """
-        before = self.__dict__.copy()
-        seed = self._seed()
-        oracle = as_oracle(source, target, seed, **options)
-        self.n_features_in_ = oracle.n_columns
-        self.__dict__.pop("feature_names_in_", None)
-        if oracle.names is not None:
-            self.feature_names_in_ = np.array(oracle.names, dtype=object)
-        return self._fit(oracle, seed, classes, before)
+
+        def opened(seed: int) -> AbstractOracle:
+            oracle = as_oracle(source, target, seed, **options)
+            set_features(self, oracle.n_columns, oracle.names)
+            return oracle
+
+        return self._fit(opened, classes)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from the next batch of a stream, and forget what has become easy.
@@ -203,13 +172,11 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         Before a batch is learned from it is scored: ``ledger_.refills`` has its progressive error.
         ``classes`` names all labels, at the first call at the latest.
         """
-        before = self.__dict__.copy()
-        try:
+        if hasattr(self, "_stream"):
             self._learn_batch(X, y, classes)
-        except Exception:
-            if "_stream" not in before:  # a first batch that failed has set nothing
-                self.__dict__ = before
-            raise
+        else:
+            with all_or_nothing(self):
+                self._learn_batch(X, y, classes)
         if self.verbose:
             from pacboost.reports.filtering import tell_batch
 
@@ -217,52 +184,48 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
         return self
 
     def _learn_batch(self, X: Any, y: Any, classes: Any) -> None:
-        first = not hasattr(self, "_stream")
-        table = open_table(self, X, reset=first)
+        stream: Session | None = getattr(self, "_stream", None)
+        table = open_table(self, X, reset=stream is None)
         labels = read_labels(y, table.n_rows)
         given = None if classes is None else np.unique(np.asarray(classes))
-        if not first:
+        if stream is not None:
             if given is not None and not np.array_equal(given, self.classes_):
                 raise DataError(
                     f"classes are {given.tolist()}, and were {self.classes_.tolist()} in the first "
                     "call; they cannot change"
                 )
-            self._stream.run.intake.check(labels)
+            stream.run.intake.check(labels)
         with using(self.n_jobs):
-            if first:
+            if stream is None:
                 known = np.unique(labels) if given is None else given
                 oracle = PushedOracle(table.n_columns, table.names)
                 oracle.push(table, labels)
-                self._stream = self._session(oracle, self._seed(), known)
+                stream = self._stream = set_up(self, oracle, seed_of_run(self), known)
                 self.classes_ = known
             else:
-                pushed: Any = self._stream.run.candidates.oracle
+                pushed: Any = stream.run.candidates.oracle
                 pushed.push(table, labels)
-            self._stream.advance_by_batch(self._watchers())
-            self._keep(self._stream)
+            stream.advance_by_batch(self._watchers())
+            self._keep(stream)
 
-    def _fit(self, oracle: AbstractOracle, seed: int, classes: Any, before: dict[str, Any]) -> Self:
-        self.__dict__.pop("_stream", None)
-        session: Session | None = None
-        try:
+    def _fit(self, opened: Callable[[int], AbstractOracle], classes: Any) -> Self:
+        """Draw and learn; ``opened`` makes the oracle from a seed."""
+        with ExitStack() as stack, all_or_nothing(self) as attempt:
+            seed = seed_of_run(self)
+            oracle = opened(seed)
+            stack.callback(oracle.close)
+            self.__dict__.pop("_stream", None)
             with using(self.n_jobs):
-                session = self._session(oracle, seed, classes)
+                session = set_up(self, oracle, seed, classes)
                 self._copies = session.run.candidates.copies()
                 self.classes_ = session.run.intake.classes
+                attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
                 with self._watching(session) as watchers:
                     session.advance(watchers)
                     self._keep(session)
                 session.finish()
                 self._warn(session)
-        except BaseException as problem:
-            if isinstance(problem, KeyboardInterrupt) and session is not None:
-                self._keep_interrupted(session, problem)
-            else:
-                self.__dict__ = before
-            raise
-        finally:
-            oracle.close()
         return self
 
     def _keep(self, session: Session) -> None:
@@ -290,59 +253,23 @@ class FilterBoostClassifier(NestedMixin, FilterSetup, VoteClassifier):
             None,
         )
 
-    def _keep_interrupted(self, session: Session, interrupt: BaseException) -> None:
+    def _keep_interrupted(self, session: Session) -> str:
         session.run.stopped = INTERRUPTED
         saved = f", and {self.checkpoint} to go on from" if session.write() else ""
         self._keep(session)
-        interrupt.add_note(
-            f"pacboost: the {len(session.run.court)} rounds done before the interrupt are kept: "
-            f"the estimator can be used{saved}"
+        return (
+            f"the {len(session.run.court)} rounds done before the interrupt are kept: the "
+            f"estimator can be used{saved}"
         )
 
     def _warn(self, session: Session) -> None:
-        if self.classes_.size == 1:
-            only = self.classes_.tolist()[0]
-            warnings.warn(
-                f"y holds one class only ({only!r}); the classifier is constant",
-                OneClassWarning,
-                stacklevel=4,
-            )
-        elif not len(session.run.court) and session.run.stopped not in UNFINISHED:
-            warnings.warn(
+        warn_of_one_class(self.classes_)
+        empty = not len(session.run.court) and session.run.stopped not in UNFINISHED
+        if empty and self.classes_.size > 1:
+            warn(
                 f"the vote is empty, so every prediction is a tie: {session.run.stopped}",
                 NoEdgeWarning,
-                stacklevel=4,
             )
-
-    def _check(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        """Check what fit was given, as a whole only if it is not large; give rows and labels."""
-        large = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2
-        if large and X.size > CELLS_TO_CHECK:
-            validate_data(self, X, skip_check_array=True, reset=True)
-            labels = np.asarray(y)
-            if labels.ndim != 1 or labels.dtype.kind not in "iubUT":
-                labels = read_labels(y, len(X))
-            if labels.size != len(X):
-                raise DataError(
-                    f"X has {len(X)} rows and y {labels.size} labels; give one for each"
-                )
-            return X, labels
-        table = open_table(self, X, reset=True)
-        labels = read_labels(y, table.n_rows)
-        if table.names is not None:
-            return X, labels
-        if sparse.issparse(X):
-            matrix: Any = X
-            return matrix.tocsr(), labels
-        return np.ascontiguousarray(table.rows()), labels
-
-    def _seed(self) -> int:
-        """Draw a seed; without a random_state, take that of the run that is to go on."""
-        if self.random_state is None and self.checkpoint is not None:
-            path = Path(self.checkpoint)
-            if path.exists():
-                return int(load_checkpoint(path).settings["seed"])
-        return int(check_random_state(self.random_state).randint(2**31))
 
     def _watchers(self) -> list[Watcher]:
         return callables("callbacks", self.callbacks)

@@ -1,4 +1,4 @@
-"""A fit by filtering on its way: set up or resumed, advanced within limits, kept at the end."""
+"""A run of boosting by filtering: resumed from a checkpoint, advanced within limits, certified."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ Watcher = Callable[[Event], bool | None]
 
 
 @dataclass
-class Limits:
-    """When to stop that has nothing to do with what is learned."""
+class TimeLimit:
+    """How long a run may take, and when it started."""
 
     seconds: float | None = None
     started: float = field(default_factory=time.monotonic)
@@ -66,9 +66,9 @@ class Session:
     """A run of filtering and its checkpoint file."""
 
     def __init__(
-        self, run: Filtering, limits: Limits, path: Path | None, settings: dict[str, Any]
+        self, run: Filtering, limit: TimeLimit, path: Path | None, settings: dict[str, Any]
     ) -> None:
-        self.run, self._limits = run, limits
+        self.run, self._limit = run, limit
         self._path, self._settings = path, settings
         self._snapshot: Checkpoint | None = None
         self._written = time.monotonic()
@@ -107,7 +107,7 @@ class Session:
         self._snapshot = saved
 
     def _remember(self) -> None:
-        """Keep what a checkpoint needs; written now if the last one is old enough."""
+        """Keep what a checkpoint needs, and write it if the last one is old enough."""
         run, candidates = self.run, self.run.candidates
         if self._path is None or run.intake.bins is None:
             return
@@ -121,7 +121,7 @@ class Session:
             self.write()
 
     def write(self) -> bool:
-        """Write the newest checkpoint; tell whether there is one now.
+        """Write the newest checkpoint; give whether one was written.
 
         A run does not die of a full disk: it warns, goes on, and tries again later.
         """
@@ -136,7 +136,7 @@ class Session:
         return True
 
     def advance(self, watchers: Sequence[Watcher]) -> None:
-        """Run until it stops by itself, by a limit or by a watcher."""
+        """Run until the run itself, a limit or a callback stops it."""
         run = self.run
         run.before_refill, run.over = self._remember, self._over
         for event in run:
@@ -149,10 +149,10 @@ class Session:
                 break
 
     def _over(self) -> bool:
-        return self._limits.over
+        return self._limit.over
 
     def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
-        """Learn from what was pushed, and from what of earlier batches is still hard."""
+        """Learn from the new batch, and from rows of earlier batches that are still hard."""
         run = self.run
         run.stopped, run.candidates.ended = "", False
         kept = run.fill(all_of_it=True)
@@ -167,7 +167,7 @@ class Session:
         run.stopped = run.stopped or "the batch is used up"
 
     def finish(self) -> None:
-        """Delete the checkpoint of a run that has ended by itself; of another, write the last."""
+        """Delete the checkpoint of a complete run; write the last one of any other."""
         if self.run.stopped in UNFINISHED:
             self.write()
         elif self._path is not None:
@@ -242,7 +242,7 @@ def run_order(run: Filtering) -> Order:
 
 
 def _comes_again(run: Filtering) -> bool:
-    """Tell whether rows that were drawn again may stand for their source.
+    """Tell whether rows that were drawn again may represent their source.
 
     Rows of an array in memory that are easy come less often, rows of blocks come together, and of
     rows that were brought batch by batch nobody knows on which pass they are.

@@ -1,4 +1,4 @@
-"""What every estimator that boosts does with a run: set it up, advance it, keep what it found."""
+"""How every estimator that boosts fits: set a run up, advance it, keep what it found."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
-from pacboost.estimators.inputs.examples import Examples, split_by_class, validation_sample
-from pacboost.estimators.inputs.parameters import callables, integer, positive_integer, real_number
+from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
+from pacboost.estimators.inputs.parameters import callables, positive_integer, real_number, threads
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
-from pacboost.models.model import Model
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric
 from pacboost.training.run.early_stopping import EarlyStopping
@@ -30,12 +31,12 @@ from pacboost.training.run.loop import Run
 Callback = Callable[[Round], bool | None]
 
 MORE_ROUNDS = 1.1
-"""So much longer all rows are boosted than was best with a tenth of them held back."""
+"""A refit on all rows runs so many times the rounds that were best with a tenth held back."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a fit boosts with."""
+    """The booster, the learner and the number of rounds of a fit."""
 
     learner: Learner
     booster: Booster[Any]
@@ -46,35 +47,35 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class PreparedFit:
-    """A run set up, and the rows that certificate and calibration need."""
+    """A run that is ready to start, and the rows for its certificate and calibration."""
 
     run: Run
     rounds: int
-    trained: Examples
+    trained: LabelledRows
     apart: Apart | None = None
     """Rows that nothing has looked at, to count mistakes on."""
-    prior: Examples | None = None
+    prior: LabelledRows | None = None
     """Rows that have given bins, levels and classes, where the training rows certify."""
-    calibrating: Examples | None = None
+    calibrating: LabelledRows | None = None
     again: Callable[[int], PreparedFit] | None = None
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
 
 
-class BoostingFit:
-    """Fit as classifiers and regressors share it; ``_prepare`` and ``_keep`` are their own."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class BoostingFit(VoteBase):
+    """How classifiers and regressors fit; ``_prepare`` and ``_keep`` differ between them."""
 
-    model_: Model
-    early_stopping: Any
-    validation_fraction: float
-    n_iter_no_change: int
-    tol: float
-    eval_metric: Any
-    warm_start: bool
-    callbacks: Sequence[Callback] | None
-    n_jobs: int | None
-    verbose: bool
+    early_stopping: Any = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 20
+    tol: float = 0.0
+    eval_metric: Any = "error"
+    warm_start: bool = False
+    callbacks: Sequence[Callback] | None = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    _rounds_name = "n_estimators"
+    _rounds_name = "n_rounds"
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
 
@@ -86,21 +87,13 @@ class BoostingFit:
         Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.
         """
-        before = self.__dict__.copy()
-        work: PreparedFit | None = None
-        try:
-            with using(self._threads()):
-                work = self._prepare(X, y, sample_weight, X_val, y_val)
-                self._advance(work)
-                if work.again is not None:
-                    work = self._on_all_rows(work, work.again)
-                self._keep(work)
-        except BaseException as problem:
-            if isinstance(problem, KeyboardInterrupt) and work is not None and work.run.done:
-                self._keep_interrupted(work, problem)
-            else:
-                self.__dict__ = before
-            raise
+        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
+            work = self._prepare(X, y, sample_weight, X_val, y_val)
+            attempt.keep = lambda: self._keep_interrupted(work)
+            self._advance(work)
+            if work.again is not None:
+                work = self._on_all_rows(work, work.again)
+            self._keep(work)
         self._warn(work.run)
         return self
 
@@ -113,12 +106,12 @@ class BoostingFit:
         """Turn the finished rounds into a model."""
 
     @abstractmethod
-    def _read_validation(self, X: Any, y: Any) -> Examples:
-        """Read validation rows of the user's own."""
+    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
+        """Read the validation rows that the user gave."""
 
     @abstractmethod
     def _metric(self, booster: Booster[Any]) -> Metric:
-        """Say what is measured on validation rows."""
+        """Give the metric that is measured on validation rows."""
 
     @abstractmethod
     def _warn(self, run: Run) -> None:
@@ -126,30 +119,30 @@ class BoostingFit:
 
     def _set_up(
         self,
-        means: Recipe,
+        recipe: Recipe,
         sample: Sample,
         seed: int,
-        held: Examples | None,
+        held: LabelledRows | None,
         classes: NDArray[Any],
     ) -> Run:
-        """Set up the run, and take earlier rounds over if that is wanted."""
+        """Set up the run, and with ``warm_start`` take over the rounds of the last fit."""
         run = Run(
             sample,
-            means.learner,
-            means.booster,
+            recipe.learner,
+            recipe.booster,
             seed=seed,
-            resample=means.resample,
-            subsample=means.subsample,
-            watch=self._watch(held, sample, means.booster),
+            resample=recipe.resample,
+            subsample=recipe.subsample,
+            watch=self._watch(held, sample, recipe.booster),
         )
         if self.warm_start and hasattr(self, "model_"):
-            self._resume(run, means.booster, means.rounds, classes)
+            self._resume(run, recipe.booster, recipe.rounds, classes)
         return run
 
     def _hold_back(
-        self, examples: Examples, X_val: Any, y_val: Any, seed: int
-    ) -> tuple[Examples, Examples | None]:
-        """Give the rows to learn from, and rows to watch if there shall be some."""
+        self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int
+    ) -> tuple[LabelledRows, LabelledRows | None]:
+        """Give the training rows, and the validation rows if there are some."""
         if X_val is not None:
             return examples, self._read_validation(X_val, y_val)
         if y_val is not None:
@@ -159,18 +152,15 @@ class BoostingFit:
             return split_by_class(examples, "validation_fraction", share, seed)
         return examples, None
 
-    def _stops_early(self, examples: Examples) -> bool:
+    def _stops_early(self, examples: LabelledRows) -> bool:
         return bool(self.early_stopping)
 
-    def _refits(self, examples: Examples) -> bool:
+    def _refits(self, examples: LabelledRows) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""
         return False
 
-    def _threads(self) -> int | None:
-        return None if self.n_jobs is None else integer("n_jobs", self.n_jobs)
-
     def _watch(
-        self, held: Examples | None, training: Sample, booster: Booster[Any]
+        self, held: LabelledRows | None, training: Sample, booster: Booster[Any]
     ) -> EarlyStopping | None:
         measure = self._metric(booster)
         patience = positive_integer("n_iter_no_change", self.n_iter_no_change)
@@ -243,12 +233,15 @@ class BoostingFit:
         run.stopped = run.stopped or f"all {rounds} rounds are done"
         run.keep_best()
 
-    def _keep_interrupted(self, work: PreparedFit, interrupt: BaseException) -> None:
+    def _keep_interrupted(self, work: PreparedFit) -> str | None:
+        """Keep the rounds done before Ctrl-C, and say so."""
+        if not work.run.done:
+            return None
         work.run.stopped = "interrupted"
         self._keep(work)
         counted = work.apart is not None and not self.warm_start
         goes_on = "" if counted else ", or go on with warm_start=True"
-        interrupt.add_note(
-            f"pacboost: the {len(work.run.done)} rounds done before the interrupt are kept; the "
-            f"estimator can be used{goes_on}"
+        return (
+            f"the {len(work.run.done)} rounds done before the interrupt are kept; the estimator "
+            f"can be used{goes_on}"
         )

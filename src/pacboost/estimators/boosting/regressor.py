@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_random_state
+from sklearn.base import RegressorMixin
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_loss
-from pacboost.estimators.boosting.fit import BoostingFit, Callback, PreparedFit, Recipe
-from pacboost.estimators.fitted.vote import VoteMixin
+from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitting.nested_parameters import with_fields
-from pacboost.estimators.fitting.tree_parameters import TreesMixin
+from pacboost.estimators.fitting.tree_parameters import (
+    alias,
+    most_rounds,
+    refits,
+    share_of_rows,
+    stops_early,
+    tree_changes,
+)
 from pacboost.estimators.inputs.examples import (
-    Examples,
+    LabelledRows,
     read_numbers,
     read_validation_numbers,
     training_sample,
 )
-from pacboost.estimators.inputs.parameters import integer, real_number
+from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.learners.tree import Tree
 from pacboost.models.model import Model
@@ -33,9 +38,12 @@ from pacboost.training.metrics import Metric, loss
 from pacboost.training.run.loop import Run
 
 NO_CLASSES: NDArray[Any] = np.empty(0)
+ROWS_TO_STOP = 2_000
+"""With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
 
-class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. There is no certificate: the theorems of
@@ -47,8 +55,8 @@ class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEst
         What is lowered: the mean squared or the mean absolute error. The first predicts means, the
         second medians, which outliers do not move.
     n_rounds : int, default=None
-        The most rounds to run; ``n_estimators`` means the same. None: 300 with early stopping,
-        else 100. The first round is a constant, the mean or the median of y.
+        The maximum number of rounds; ``n_estimators`` means the same. None: 300 with early
+        stopping, else 100. The first round is a constant, the mean or the median of y.
     shrinkage : float, default=None
         Scales what every tree adds, at most 1; ``learning_rate`` means the same. None: 0.1.
     subsample : float, default=1.0
@@ -78,7 +86,7 @@ class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEst
     warm_start : bool, default=False
         Go on from the last fit: it ends as one longer run would have.
     callbacks : sequence of functions, default=None
-        Each is called with every ``Round``; a true answer stops the run.
+        Each is called with every ``Round``; returning True stops the run.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
@@ -103,60 +111,24 @@ class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEst
     [8721961, 7066139, 5724680]
     """
 
-    def __init__(
-        self,
-        loss: str = "square",
-        n_rounds: int | None = None,
-        shrinkage: float | None = None,
-        subsample: float = 1.0,
-        *,
-        n_estimators: int | None = None,
-        learning_rate: float | None = None,
-        max_leaves: int | None = None,
-        max_depth: int | None = None,
-        min_leaf_rows: float | None = None,
-        max_features: float | None = None,
-        monotone_constraints: Any = None,
-        categorical_features: Any = "from_dtype",
-        l2: float | None = None,
-        max_bins: int = 255,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
-        tol: float = 0.0,
-        eval_metric: Any = "loss",
-        warm_start: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.loss = loss
-        self.n_rounds = n_rounds
-        self.shrinkage = shrinkage
-        self.subsample = subsample
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaves = max_leaves
-        self.max_depth = max_depth
-        self.min_leaf_rows = min_leaf_rows
-        self.max_features = max_features
-        self.monotone_constraints = monotone_constraints
-        self.categorical_features = categorical_features
-        self.l2 = l2
-        self.max_bins = max_bins
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.eval_metric = eval_metric
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    _rows_to_stop = 2_000
+    loss: str = "square"
+    n_rounds: int | None = None
+    shrinkage: float | None = None
+    subsample: float = 1.0
+    _: KW_ONLY
+    n_estimators: int | None = None
+    learning_rate: float | None = None
+    max_leaves: int | None = None
+    max_depth: int | None = None
+    min_leaf_rows: float | None = None
+    max_features: float | None = None
+    monotone_constraints: Any = None
+    categorical_features: Any = "from_dtype"
+    l2: float | None = None
+    max_bins: int = 255
+    early_stopping: bool | str = "auto"
+    eval_metric: Any = "loss"
+    random_state: Any = None
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""
@@ -170,37 +142,43 @@ class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEst
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         """Check everything, and set up the run."""
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         examples = read_numbers(self, X, y, sample_weight)
         everything = examples.table
-        means = self._means(examples)
+        recipe = self._recipe(examples)
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)
         self._remember(everything, *([] if held is None else [held.table]))
         bins = integer("max_bins", self.max_bins)
 
-        def work(means: Recipe, examples: Examples, held: Examples | None) -> PreparedFit:
+        def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:
             examples = examples.counting()
             sample = training_sample(examples, NO_CLASSES, bins, codes=True)
-            run = self._set_up(means, sample, seed, held, NO_CLASSES)
-            return PreparedFit(run, means.rounds, examples)
+            run = self._set_up(recipe, sample, seed, held, NO_CLASSES)
+            return PreparedFit(run, recipe.rounds, examples)
 
-        first = work(means, examples, held)
+        first = work(recipe, examples, held)
         if held is None or X_val is not None or not self._refits(everyone):
             return first
-        return replace(first, again=lambda n: work(replace(means, rounds=n), everyone, None))
+        return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
-    def _means(self, examples: Examples) -> Recipe:
-        rate = self._alias("shrinkage", "learning_rate")
+    def _recipe(self, examples: LabelledRows) -> Recipe:
+        rate = alias(self, "shrinkage", "learning_rate")
         changes = {"learning_rate": 0.1 if rate is None else real_number("shrinkage", rate)}
         if self.l2 is not None:
             changes["l2"] = real_number("l2", self.l2)
         booster = with_fields(as_loss(self.loss), changes, f"loss={self.loss!r}")
-        learner = with_fields(Tree(), self._tree_changes(examples), "the tree")
-        rounds = self._rounds(300 if self._stops_early(examples) else 100)
-        return Recipe(learner, booster, rounds, 0, self._share())
+        learner = with_fields(Tree(), tree_changes(self, examples), "the tree")
+        rounds = most_rounds(self, 300 if self._stops_early(examples) else 100)
+        return Recipe(learner, booster, rounds, 0, share_of_rows(self))
 
-    def _read_validation(self, X: Any, y: Any) -> Examples:
+    def _stops_early(self, examples: LabelledRows) -> bool:
+        return stops_early(self.early_stopping, examples.n_rows, ROWS_TO_STOP)
+
+    def _refits(self, examples: LabelledRows) -> bool:
+        return refits(self, examples.n_rows, ROWS_TO_STOP)
+
+    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return read_validation_numbers(self, X, y)
 
     def _metric(self, booster: Booster[Any]) -> Metric:
@@ -219,7 +197,7 @@ class BoostRegressor(TreesMixin, BoostingFit, VoteMixin, RegressorMixin, BaseEst
         )  # fmt: skip
 
     def _warn(self, run: Run) -> None:
-        """Nothing to say: without a single tree the mean is still an answer."""
+        """Warn of nothing: without a single tree the mean is still a useful prediction."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,8 +1,8 @@
-"""Boosting over texts: rules of thumb about words, a vote that people can read."""
+"""Boosting over texts: rules about words, and a vote that people can read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,23 +14,24 @@ from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError
-from pacboost.estimators.boosting.fit import Callback, Recipe
+from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.boosting.text_input import TextReading
+from pacboost.estimators.fitted.abstaining import refuse_wish
 from pacboost.estimators.fitting.nested_parameters import with_fields
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.words import Words
 from pacboost.models.explain import word_reasons
 from pacboost.models.explain.explanation import Explanation, class_number
 from pacboost.models.model import answer_names
 from pacboost.sources.dataframe import is_frame
-from pacboost.sources.text import MOST_FEATURES
 
 CLASSES_NAMED = 3
 
 
+@dataclass(eq=False, repr=False)
 class TextBoostClassifier(TextReading):
-    """Route texts by the words in them: boosted word lists, with a bound and in plain words.
+    """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
     Every round is a list: if it contains this word, these votes on all classes; else if it contains
     that one, those; and so on. Each word is the best of some drawn at random.
@@ -38,13 +39,13 @@ class TextBoostClassifier(TextReading):
     Parameters
     ----------
     ngrams : (int, int) or None, default=(1, 2)
-        Runs of words, from so many to so many in a row.
+        The shortest and longest n-grams of words.
     skips : int, default=0
-        Up to so many words may be left out between two of a run.
+        The maximum number of words to skip between two words of an n-gram.
     characters : (int, int) or None, default=None
-        Pieces of words, from so many letters to so many.
+        The shortest and longest n-grams of letters within words.
     min_count : int, default=1
-        What fewer texts contain is dropped.
+        n-grams that occur in fewer texts are dropped.
     max_features : int, default=500,000
         If there are more, the rarest are dropped, with a warning.
     lowercase : bool, default=True
@@ -93,78 +94,23 @@ class TextBoostClassifier(TextReading):
        +0.0000  score of top-up
     """
 
-    max_bins = 255
-    _rounds_name = "n_rounds"
-
-    def __init__(
-        self,
-        ngrams: tuple[int, int] | None = (1, 2),
-        skips: int = 0,
-        characters: tuple[int, int] | None = None,
-        min_count: int = 1,
-        *,
-        max_features: int = MOST_FEATURES,
-        lowercase: bool = True,
-        text_columns: Sequence[str] | None = None,
-        n_rounds: int = 1000,
-        shrinkage: float = 0.1,
-        length: int = 100,
-        candidates: int | None = 20,
-        abstain: bool = True,
-        booster: Any = "logit",
-        l2: float = 1.0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        tol: float = 0.0,
-        eval_metric: Any = "log_loss",
-        class_weight: Any = None,
-        calibrate: str | None = None,
-        certify: str | None = None,
-        holdout: float = 0.2,
-        delta: float = 0.05,
-        target_error: float | None = None,
-        abstain_below: float | None = None,
-        warm_start: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.ngrams = ngrams
-        self.skips = skips
-        self.characters = characters
-        self.min_count = min_count
-        self.max_features = max_features
-        self.lowercase = lowercase
-        self.text_columns = text_columns
-        self.n_rounds = n_rounds
-        self.shrinkage = shrinkage
-        self.length = length
-        self.candidates = candidates
-        self.abstain = abstain
-        self.booster = booster
-        self.l2 = l2
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.eval_metric = eval_metric
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.certify = certify
-        self.holdout = holdout
-        self.delta = delta
-        self.target_error = target_error
-        self.abstain_below = abstain_below
-        self.warm_start = warm_start
-        self.callbacks = callbacks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _: KW_ONLY
+    n_rounds: int = 1000
+    shrinkage: float = 0.1
+    length: int = 100
+    candidates: int | None = 20
+    abstain: bool = True
+    booster: Any = "logit"
+    l2: float = 1.0
+    n_iter_no_change: int = 50
+    eval_metric: Any = "log_loss"
+    class_weight: Any = None
+    target_error: float | None = None
+    abstain_below: float | None = None
+    random_state: Any = None
 
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
-        """Give the k words that say most, or most for a label, and what they add; None for all.
+        """Give the k words that add most to any score, or to a label's; None for all words.
 
         What a word adds is summed over all lists that ask for it. In a text with other words of the
         same lists it adds less, for of each list the first word speaks: see ``explain``.
@@ -186,7 +132,7 @@ class TextBoostClassifier(TextReading):
         return f"if {self.features_.say(word)} → {said}"
 
     def explain(self, text: Any, top: int = 10, *, for_class: Any = None) -> Explanation:
-        """Say which words of a text spoke for and against a class: the ``top``, and the rest.
+        """Say which words of a text voted for and against a class: the ``top``, and the rest.
 
         Without ``for_class``, it is the class with the largest score; of two classes the second.
         Of a table give a data frame of one row, or a mapping from column names to values.
@@ -199,8 +145,8 @@ class TextBoostClassifier(TextReading):
             self.model_, table, decided, positive_integer("top", top), for_class
         )
 
-    def _means(self, examples: Examples) -> Recipe:
-        self._refuse_wish(self.certify)
+    def _recipe(self, examples: LabelledRows) -> Recipe:
+        refuse_wish(self)
         length = positive_integer("length", self.length)
         drawn = self.candidates
         drawn = None if drawn is None else positive_integer("candidates", drawn)

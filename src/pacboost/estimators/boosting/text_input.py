@@ -1,4 +1,4 @@
-"""Reading texts at the door: which words they contain, learned from rows that may be looked at.
+"""How texts are read: by a vocabulary that is learned from the training rows alone.
 
 Rows of a mixed table are read in the same way; their numbers and categories become words too.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,29 +17,31 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.fit import PreparedFit
 from pacboost.estimators.inputs.division import Division
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.models.model import Model
 from pacboost.samples.hidden_copies import words_of
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
-from pacboost.sources.text import TextFeatures
+from pacboost.sources.text import MOST_FEATURES, TextFeatures
 from pacboost.sources.words import WordTable
 
 Features = TextFeatures | MixedFeatures
 
 
+@dataclass(eq=False, repr=False)
 class TextReading(Boosting):
     """A boosting classifier whose rows are texts, or rows of a table with texts in it."""
 
-    ngrams: tuple[int, int] | None
-    skips: int
-    characters: tuple[int, int] | None
-    min_count: int
-    max_features: int
-    lowercase: bool
-    text_columns: Sequence[str] | None
+    ngrams: tuple[int, int] | None = (1, 2)
+    skips: int = 0
+    characters: tuple[int, int] | None = None
+    min_count: int = 1
+    _: KW_ONLY
+    max_features: int = MOST_FEATURES
+    lowercase: bool = True
+    text_columns: Sequence[str] | None = None
 
     @property
     def features_(self) -> Features:
@@ -62,7 +64,7 @@ class TextReading(Boosting):
         return work
 
     def _remember_all(self, *given: Any) -> None:
-        """Texts are remembered as they came, by ``_prepare``."""
+        """Do nothing: ``_prepare`` remembers texts, as they were given."""
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
         if self.certify == "train":
@@ -70,7 +72,7 @@ class TextReading(Boosting):
         return super()._divide(X, y, sample_weight, seed)
 
     def _learned(self, X: Any) -> Any:
-        """Learn the words, from no other rows than those to learn from; give them as a table."""
+        """Learn the vocabulary from the training rows, and give these as a table."""
         features, table = self._options().learn(X)
         if self.warm_start and hasattr(self, "model_") and self.model_.text != features:
             raise ParameterError(
@@ -81,7 +83,7 @@ class TextReading(Boosting):
         return table
 
     def _comparable(self, X: Any, other: Any = None) -> Table:
-        """Compare texts as they came: words that were not learned tell them apart, too."""
+        """Give fingerprints of texts, in which words that were not learned count, too."""
         return fingerprints(self._reading.lines(X))
 
     def _options(self) -> Features:
@@ -97,7 +99,7 @@ class TextReading(Boosting):
             return options
         return MixedFeatures(options, self.text_columns)  # type: ignore[arg-type]
 
-    def _read_validation(self, X: Any, y: Any) -> Examples:
+    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return super()._read_validation(self._reading.transform(X), y)
 
     def _as_read(self, model: Model) -> Model:

@@ -1,10 +1,10 @@
-"""Classifiers whose members have one vote each: what they share, before and after a fit."""
+"""What classifiers share whose members have one vote each."""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified, OneClassWarning, ParameterError
-from pacboost.estimators.fitted.quantised import mistaken
-from pacboost.estimators.fitted.vote import VoteMixin
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.mistakes import mistaken
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
-from pacboost.estimators.inputs.examples import Examples, label_rows, numbers_of
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows, numbers_of
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
@@ -33,9 +33,11 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.sample import signs_of
 from pacboost.sources.table import Table
 
+T = TypeVar("T")
 
-class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that leaves a ``model_`` whose rules have a vote of 1 each, and ``classes_``."""
+
+class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
+    """A classifier whose fit leaves ``classes_``, and a ``model_`` with one vote for each rule."""
 
     learner: Any
     certify: str | None
@@ -52,7 +54,7 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         return self._scores(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give each class its share of the votes; that is no estimate of a probability."""
+        """Give each class its share of the votes, which is not a calibrated probability."""
         scores = self._scores(X)
         if self.classes_.size == 1:
             return np.ones((len(scores), 1))
@@ -73,7 +75,7 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share, on average over the votes or rules that the members are made of."""
+        """Each feature's importance, averaged over the votes or rules of the members."""
         model = self._fitted("feature_importances_")
         votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
         shares = [replace(model, vote=vote).importances() for vote in votes]
@@ -81,7 +83,7 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound on new examples that rows held out give."""
+        """The bound on the error on new examples, by held-out rows."""
         certificate = self._fitted("certificate_").certificate
         if certificate is None:
             raise NotCertified(self._refusal())
@@ -106,8 +108,8 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         decided: NDArray[Any] = self.classes_[np.minimum(number, self.classes_.size - 1)]
         return decided
 
-    def _read(self, X: Any, y: Any, seed: int) -> tuple[Examples, Apart | None]:
-        """Set rows apart, if that is wanted; then read the others, one label a row."""
+    def _read(self, X: Any, y: Any, seed: int) -> tuple[LabelledRows, Apart | None]:
+        """Hold rows out if a certificate is wanted, then read the others, with one label a row."""
         divided = self._divide(X, y, seed)
         table = open_table(self, divided.X, reset=True)
         labels = read_labels(divided.y, table.n_rows)
@@ -116,10 +118,10 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         apart = divided.apart
         tables = [] if apart is None else [open_table(self, apart.X, reset=False)]
         self._remember(table, *tables)
-        return Examples(table, signs, None, numbers, numbers=divided.rows), apart
+        return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
 
     def _divide(self, X: Any, y: Any, seed: int) -> Division:
-        """Take rows out for the certificate, if one is wanted."""
+        """Hold rows out for the certificate, if one is wanted."""
         probability("delta", self.delta)
         if self.certify is None:
             return Division(X, y)
@@ -137,7 +139,7 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         apart: Apart | None = None,
         certificate: Certificate | None = None,
     ) -> None:
-        """Leave the model; count mistakes on the rows set apart, if there are some."""
+        """Set ``model_``; certify by the held-out rows, if there are some."""
         if self.classes_.size == 1:
             members = [StumpRule.constant(1)]
         vote = Vote(members, np.ones(len(members)), ledger.classes)
@@ -150,16 +152,17 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
             certificate = certificate.of(ledger.digest())
             self.model_ = replace(self.model_, certificate=certificate)
 
-    def _warn_of_one_class(self, stacklevel: int = 3) -> None:
-        if self.classes_.size == 1:
-            warnings.warn(
-                f"y holds one class only ({self.classes_.tolist()[0]!r}); the classifier is "
-                "constant and not certified",
-                OneClassWarning,
-                stacklevel=stacklevel,
-            )
+
+def with_progress(steps: Iterator[T], title: str, count: int, *, verbose: bool) -> Iterator[T]:
+    """Show a progress bar while steps are taken, if that is wanted."""
+    if not verbose:
+        return steps
+    from rich.console import Console
+    from rich.progress import track
+
+    return iter(track(steps, title, count, console=Console(stderr=True)))
 
 
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:
-    """Give the record of a fit that has no rounds of its own."""
+    """Give the ledger of a fit that has no rounds."""
     return Ledger(name, "none", learner, rows, outputs, False, False, stopped=stopped)

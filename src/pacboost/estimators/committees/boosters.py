@@ -1,37 +1,34 @@
-"""The way of every majority of boosters: read, choose the rows of each, boost, let them vote."""
+"""How every majority of boosters fits: read, choose the rows of each, boost, let them vote."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_random_state
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
 from pacboost.errors import NoEdgeWarning, TooFewRowsWarning
-from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
-from pacboost.estimators.fitting.nested_parameters import NestedMixin, named, with_fields
-from pacboost.estimators.inputs.examples import Examples, training_sample
-from pacboost.estimators.inputs.parameters import integer, positive_integer
+from pacboost.estimators.committees.base import MembersClassifier, empty_ledger, with_progress
+from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.fitting.nested_parameters import NestedParameters, named, with_fields
+from pacboost.estimators.inputs.examples import LabelledRows, training_sample
+from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, threads
+from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.jit import cores
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
-from pacboost.ledgers.ledger import Ledger
 from pacboost.training.committees.majority_of import BoostedMember, Rows, boost_each
 
-ROWS_A_PART = 100
-"""With fewer rows a part is too small to be boosted on alone."""
 
-
-class BoosterCommittee(NestedMixin, MembersClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class BoosterCommittee(NestedParameters, MembersClassifier):
     """Boosts on parts of the rows that ``_parts`` chooses, and lets the boosters vote.
 
     Attributes
@@ -42,13 +39,19 @@ class BoosterCommittee(NestedMixin, MembersClassifier):
     part_sizes_ : ndarray
     """
 
-    booster: Any
-    n_rounds: int
-    max_bins: int
-    random_state: Any
-    verbose: bool
-    ledgers_: list[Ledger | None]
-    _name: str
+    booster = None
+    n_rounds = 100
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    _name = ""
+    """The name of the method in the ledger."""
 
     @abstractmethod
     def _parts(self, rows: int, seed: int) -> list[Rows]:
@@ -63,49 +66,37 @@ class BoosterCommittee(NestedMixin, MembersClassifier):
         Ctrl-C keeps the members done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.
         """
-        before = self.__dict__.copy()
-        work: _Work | None = None
-        try:
-            with using(self.n_jobs):
-                work = _Work(self, X, y)
-                with closing(work.members()) as members:
-                    for _ in self._shown(members, len(work.parts)):
-                        pass
-                self._finish(work, "all members are done")
-        except BaseException as problem:
-            if isinstance(problem, KeyboardInterrupt) and work is not None and work.done:
-                self._finish(work, "interrupted")
-                problem.add_note(
-                    f"pacboost: the {len(work.done)} members done before the interrupt are kept"
-                )
-            else:
-                self.__dict__ = before
-            raise
-        self._warn_of_one_class()
+        with all_or_nothing(self) as attempt, using(self.n_jobs):
+            work = PreparedCommittee(self, X, y)
+            attempt.keep = lambda: self._keep_interrupted(work)
+            with closing(work.members()) as members:
+                count = len(work.parts)
+                for _ in with_progress(members, "boosters", count, verbose=self.verbose):
+                    pass
+            self._finish(work, "all members are done")
+        warn_of_one_class(self.classes_, certified=False)
         if self.classes_.size > 1 and not any(m.vote.hypotheses for m in work.done.values()):
-            warnings.warn(
+            warn(
                 "the weak learner found no rule better than guessing for any member, so every "
                 "prediction is a tie; give it other features or a richer weak learner",
                 NoEdgeWarning,
-                stacklevel=2,
             )
         return self
 
     @property
     def votes_of_members_(self) -> list[Vote]:
-        """What each member learned."""
+        """The vote of each member."""
         rules = self._fitted("votes_of_members_").vote.hypotheses
         return [rule.vote for rule in rules if isinstance(rule, Decision)]
 
-    def _shown(self, members: Iterator[BoostedMember], count: int) -> Iterator[BoostedMember]:
-        if not self.verbose:
-            return members
-        from rich.console import Console
-        from rich.progress import track
+    def _keep_interrupted(self, work: PreparedCommittee) -> str | None:
+        """Keep the members done before Ctrl-C, and say so."""
+        if not work.done:
+            return None
+        self._finish(work, "interrupted")
+        return f"the {len(work.done)} members done before the interrupt are kept"
 
-        return iter(track(members, "boosters", count, console=Console(stderr=True)))
-
-    def _finish(self, work: _Work, stopped: str) -> None:
+    def _finish(self, work: PreparedCommittee, stopped: str) -> None:
         numbers = sorted(work.done)
         members = [work.done[number] for number in numbers]
         self.ledgers_ = [member.ledger for member in members]
@@ -123,24 +114,20 @@ class BoosterCommittee(NestedMixin, MembersClassifier):
         return with_fields(booster, own, "booster") if own else booster
 
     def _warn_of_few(self, rows: int, needed: int, instead: str) -> None:
-        warnings.warn(
-            f"{rows} rows are too few: at least {needed} are needed; {instead}",
-            TooFewRowsWarning,
-            stacklevel=5,
-        )
+        warn(f"{rows} rows are too few: at least {needed} are needed; {instead}", TooFewRowsWarning)
 
 
-class _Work:
-    """A fit set up: the rows of every member, and what they are boosted by."""
+class PreparedCommittee:
+    """A fit that is ready to start: the rows of every member, booster and learner."""
 
     def __init__(self, estimator: BoosterCommittee, X: Any, y: Any) -> None:
         self.done: dict[int, BoostedMember] = {}
-        self.seed = int(check_random_state(estimator.random_state).randint(2**31))
+        self.seed = draw_seed(estimator.random_state)
         self.rounds = positive_integer("n_rounds", estimator.n_rounds)
         choice, own = named(estimator.learner)
         learner = as_learner(choice, "learner")
         self.learner = with_fields(learner, own, "learner") if own else learner
-        self.examples: Examples
+        self.examples: LabelledRows
         self.examples, self.apart = estimator._read(X, y, self.seed)
         self.booster = estimator._chosen_booster()
         self.sample = training_sample(
@@ -150,8 +137,7 @@ class _Work:
             codes=self.learner.codes,
         )
         self.parts = estimator._parts(self.sample.n_rows, self.seed)
-        jobs = -1 if estimator.n_jobs is None else integer("n_jobs", estimator.n_jobs)
-        self.threads = min(jobs if jobs > 0 else max(1, cores() + 1 + jobs), len(self.parts))
+        self.threads = min(threads(estimator.n_jobs), len(self.parts))
 
     def members(self) -> Generator[BoostedMember]:
         """Boost on the parts, in order; ``done`` keeps what they become."""

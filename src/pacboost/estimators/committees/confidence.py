@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,13 +18,15 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.confidence import runs_needed, selection_size
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.fitted.training_rows import SketchMixin
+from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.inputs.warn import warn
 from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.sources.arrays import ArrayTable
 
 
-class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Run a learner that often fails several times, and keep the best run.
+@dataclass(eq=False, repr=False)
+class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
+    """Fit a learner that may fail several times, and keep the best of the fits.
 
     The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
     on disjoint parts of the rows all fail with probability ≤ δ/2; the one with the fewest mistakes
@@ -54,25 +57,16 @@ class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ign
         Refuses if runs or rows were fewer than needed.
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        epsilon: float = 0.1,
-        failure: float = 0.5,
-        gap: float = 0.1,
-        delta: float = 0.05,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.failure = failure
-        self.gap = gap
-        self.delta = delta
-        self.random_state = random_state
+    estimator: Any = None
+    _: KW_ONLY
+    epsilon: float = 0.1
+    failure: float = 0.5
+    gap: float = 0.1
+    delta: float = 0.05
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Run the learner on disjoint parts, and choose on rows of their own."""
+        """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits."""
         self.runs_needed_ = runs_needed(self.failure, self.delta)
         needed = selection_size(self.epsilon, self.gap, self.runs_needed_, self.delta)
         self.selection_rows_needed_ = needed
@@ -93,11 +87,10 @@ class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ign
         rows = min(needed, max(1, len(y) // 3))
         runs = min(self.runs_needed_, max(1, (len(y) - rows) // 2))
         if rows < needed or runs < self.runs_needed_:
-            warnings.warn(
+            warn(
                 f"{len(y)} rows are too few: {self.runs_needed_} runs and {needed} rows to choose "
                 f"by are needed, {runs} runs and {rows} rows were used; nothing is certified",
                 TooFewRowsWarning,
-                stacklevel=2,
             )
         chosen = order[:rows]
         parts = np.array_split(order[rows:], runs) if len(y) > rows else [order]
@@ -110,7 +103,7 @@ class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ign
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer as the best run does."""
+        """Predict with the best of the fits."""
         check_is_fitted(self)
         X = validate_data(
             self, X, reset=False, ensure_all_finite="allow-nan" if self._takes_nan() else True
@@ -120,7 +113,7 @@ class ConfidenceBoost(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ign
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound for the winner."""
+        """The bound on the error of the best fit."""
         check_is_fitted(self)
         if self.runs_ < self.runs_needed_ or self.selection_rows_ < self.selection_rows_needed_:
             raise NotCertified(

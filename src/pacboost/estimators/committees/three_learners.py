@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
-from sklearn.utils.validation import check_random_state
-
 from pacboost.errors import TooFewRowsWarning
-from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
+from pacboost.estimators.committees.base import MembersClassifier, empty_ledger, with_progress
+from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.examples import training_sample
-from pacboost.estimators.inputs.parameters import integer
+from pacboost.estimators.inputs.parameters import draw_seed, integer
+from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
@@ -20,8 +19,9 @@ from pacboost.training.committees.three_learners import LEAST_FOUND, Filtered, t
 Step = tuple[Hypothesis, Filtered]
 
 
+@dataclass(eq=False, repr=False)
 class ThreeLearnerBoost(MembersClassifier):
-    """Boost a good learner a little: three of them, each on what the ones before find hard.
+    """Boost a strong learner with three copies, each trained on what is hard for those before.
 
     The rows fall into three parts. The first learner gets one; the second gets another, with half
     of the weight on rows that the first gets wrong; the third gets those of the last part on which
@@ -40,9 +40,9 @@ class ThreeLearnerBoost(MembersClassifier):
     holdout, delta : default=0.2 and 0.05
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
-        Threads of learners of ours; the model does not depend on it.
+        Threads of pacboost's learners; the model does not depend on it.
     verbose : bool, default=False
-        Show which of the three is at work.
+        Show a progress bar.
 
     Attributes
     ----------
@@ -58,28 +58,16 @@ class ThreeLearnerBoost(MembersClassifier):
     ((2000, 2000), False)
     """
 
-    def __init__(
-        self,
-        learner: Any = "tree",
-        *,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        certify: str | None = None,
-        holdout: float = 0.2,
-        delta: float = 0.05,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.learner = learner
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.certify = certify
-        self.holdout = holdout
-        self.delta = delta
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    learner: Any = "tree"
+    _: KW_ONLY
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn three rules.
@@ -87,46 +75,34 @@ class ThreeLearnerBoost(MembersClassifier):
         Ctrl-C keeps the first of them, if it is there, and is raised again. After any other failure
         the estimator is as it was before.
         """
-        before = self.__dict__.copy()
-        work: _Work | None = None
-        try:
-            with using(self.n_jobs):
-                work = _Work(self, X, y)
-                for rule, found in self._shown(work.steps):
-                    work.rule, self.report_ = rule, found
-                self._finish(work)
-        except BaseException as problem:
-            interrupted = isinstance(problem, KeyboardInterrupt)
-            if interrupted and work is not None and work.rule is not None:
-                self._finish(work, "interrupted")
-                problem.add_note(
-                    "pacboost: what was learned before the interrupt is kept (the first rule, "
-                    "until all three are there); the estimator can be used"
-                )
-            else:
-                self.__dict__ = before
-            raise
-        self._warn_of_one_class()
+        with all_or_nothing(self) as attempt, using(self.n_jobs):
+            work = PreparedLearners(self, X, y)
+            attempt.keep = lambda: self._keep_interrupted(work)
+            for rule, found in with_progress(work.steps, "learners", 3, verbose=self.verbose):
+                work.rule, self.report_ = rule, found
+            self._finish(work)
+        warn_of_one_class(self.classes_, certified=False)
         if self.classes_.size > 1 and found.too_few:
-            warnings.warn(
+            warn(
                 f"{found.rows} rows are too few: the filters found {found.mistakes} mistakes of "
                 f"the first learner and {found.disagreements} rows on which two disagree, with "
                 f"{LEAST_FOUND} of each needed in a third of the rows; about {found.needed:,} rows "
                 "are needed. Rows that were learned from before were used again.",
                 TooFewRowsWarning,
-                stacklevel=2,
             )
         return self
 
-    def _shown(self, steps: Iterator[Step]) -> Iterator[Step]:
-        if not self.verbose:
-            return steps
-        from rich.console import Console
-        from rich.progress import track
+    def _keep_interrupted(self, work: PreparedLearners) -> str | None:
+        """Keep the rule learned before Ctrl-C, and say so."""
+        if work.rule is None:
+            return None
+        self._finish(work, "interrupted")
+        return (
+            "what was learned before the interrupt is kept (the first rule, until all three are "
+            "there); the estimator can be used"
+        )
 
-        return iter(track(steps, "learners", 3, console=Console(stderr=True)))
-
-    def _finish(self, work: _Work, stopped: str = "") -> None:
+    def _finish(self, work: PreparedLearners, stopped: str = "") -> None:
         sample, rule = work.sample, work.rule
         assert rule is not None  # the first step gives one
         outputs = sample.signs.shape[1]
@@ -134,13 +110,13 @@ class ThreeLearnerBoost(MembersClassifier):
         self._keep([rule], ledger, work.examples.table, sample.bins, work.apart)
 
 
-class _Work:
-    """A fit set up, and the rule that it has come to."""
+class PreparedLearners:
+    """A fit that is ready to start, and the rule found so far."""
 
     rule: Hypothesis | None = None
 
     def __init__(self, estimator: ThreeLearnerBoost, X: Any, y: Any) -> None:
-        seed = int(check_random_state(estimator.random_state).randint(2**31))
+        seed = draw_seed(estimator.random_state)
         self.learner = as_learner(estimator.learner, "learner")
         self.examples, self.apart = estimator._read(X, y, seed)
         bins = integer("max_bins", estimator.max_bins)

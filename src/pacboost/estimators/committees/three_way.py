@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from rich.table import Table
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import three_way
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning
 from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
+from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
+from pacboost.estimators.inputs.tables import open_table, set_features
+from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.ledgers.three_way import Record
@@ -38,6 +40,7 @@ Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
 """A source, its classes where they are known, and where rows come from when it has no more."""
 
 
+@dataclass(eq=False, repr=False)
 class ThreeWayBoost(MembersClassifier):
     """Boost as the first booster did: three oracles, a majority of three, and that recursively.
 
@@ -86,33 +89,21 @@ class ThreeWayBoost(MembersClassifier):
     (True, 0.05)
     """
 
+    learner: Any = "stump"
+    edge: float = 0.2
+    epsilon: float = 0.1
+    delta: float = 0.05
+    _: KW_ONLY
+    max_draws: int | None = 5_000_000
+    max_bins: int = 255
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
+
     certify = None
 
     _copies = ""
     """What is wrong with the rows of an array, if some are surely copies of others."""
-
-    def __init__(
-        self,
-        learner: Any = "stump",
-        edge: float = 0.2,
-        epsilon: float = 0.1,
-        delta: float = 0.05,
-        *,
-        max_draws: int | None = 5_000_000,
-        max_bins: int = 255,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.learner = learner
-        self.edge = edge
-        self.epsilon = epsilon
-        self.delta = delta
-        self.max_draws = max_draws
-        self.max_bins = max_bins
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Draw from rows in memory: each once, and then with replacement."""
@@ -133,10 +124,10 @@ class ThreeWayBoost(MembersClassifier):
     def fit_source(
         self, source: Any, target: str | None = None, classes: Any = None, **options: Any
     ) -> Self:
-        """Draw from an oracle, or from what can be made one (see FilterBoostClassifier).
+        """Draw from an oracle, or from a source as ``FilterBoostClassifier.fit_source`` takes it.
 
         A world, an iterator of batches or a function that gives one, files, a database;
-        ``classes`` names both labels where a source cannot tell them without a pass.
+        ``classes`` names both labels, where finding them would take a pass over the source.
         """
         seed = self._seed()
 
@@ -144,10 +135,7 @@ class ThreeWayBoost(MembersClassifier):
             self.forget_rows()  # those of an earlier fit
             self._copies = ""
             oracle = as_oracle(source, target, seed, **options)
-            self.n_features_in_ = oracle.n_columns
-            self.__dict__.pop("feature_names_in_", None)
-            if oracle.names is not None:
-                self.feature_names_in_ = np.array(oracle.names, dtype=object)
+            set_features(self, oracle.n_columns, oracle.names)
             return oracle, classes, None
 
         return self._fit(opened, seed)
@@ -157,7 +145,7 @@ class ThreeWayBoost(MembersClassifier):
         return shown.levels_table(self._report())
 
     def plot_levels(self, ax: Any = None) -> Any:
-        """Draw g, and the stairs by which the recursion comes down to epsilon."""
+        """Draw g, and the steps by which the recursion reaches epsilon."""
         return shown.plot_levels(self._report(), ax)
 
     def _report(self) -> Record:
@@ -167,27 +155,27 @@ class ThreeWayBoost(MembersClassifier):
         return self.report_
 
     def _fit(self, opened: Callable[[], Opened], seed: int) -> Self:
-        """Recurse; Ctrl-C keeps the best rule known so far, any other failure what was before."""
-        before = self.__dict__.copy()
-        run: Recursion | None = None
-        try:
+        """Run the recursion; Ctrl-C keeps the best rule, any other failure the earlier fit."""
+        with all_or_nothing(self) as attempt:
             source, classes, spare = opened()
             with using(self.n_jobs), source:
                 run, bins = self._set_up(source, seed, classes, spare)
+                attempt.keep = lambda: self._keep_interrupted(run, source, bins)
                 if self.classes_.size > 1:
                     with self._watched(run):
                         run.run()
                 self._finish(run, source, bins)
-        except BaseException as problem:
-            interrupted = isinstance(problem, KeyboardInterrupt)
-            if interrupted and run is not None and run.rule is not None:
-                self._finish(run, source, bins)
-                problem.add_note("pacboost: the best rule known at the interrupt is kept")
-            else:
-                self.__dict__ = before
-            raise
         self._warn(source, ran_out=run.ran_out)
         return self
+
+    def _keep_interrupted(
+        self, run: Recursion, source: AbstractOracle, bins: Bins | None
+    ) -> str | None:
+        """Keep the best rule found before Ctrl-C, and say so."""
+        if run.rule is None:
+            return None
+        self._finish(run, source, bins)
+        return "the best rule known at the interrupt is kept"
 
     def _set_up(
         self, oracle: AbstractOracle, seed: int, classes: Any, spare: AbstractOracle | None
@@ -251,23 +239,21 @@ class ThreeWayBoost(MembersClassifier):
 
     def _warn(self, oracle: AbstractOracle, *, ran_out: bool) -> None:
         record = self.report_
-        self._warn_of_one_class(stacklevel=5)
+        warn_of_one_class(self.classes_, certified=False)
         if record.stopped:
             kind = TooFewRowsWarning if ran_out else NoEdgeWarning
-            warnings.warn(
+            warn(
                 f"{record.stopped}. The best rule found before is kept, and nothing is certified; "
                 "promise a smaller edge, take a richer learner, or allow more examples",
                 kind,
-                stacklevel=4,
             )
         elif record.again:
             rows = oracle.n_rows if oracle.n_rows is not None else record.draws - record.again
-            warnings.warn(
+            warn(
                 f"{rows:,} rows are too few: {record.draws:,} examples were needed, so that rows "
                 "were drawn again; what was reached is about these rows only, and nothing is "
                 "certified",
                 TooFewRowsWarning,
-                stacklevel=4,
             )
 
     @contextmanager
@@ -280,7 +266,7 @@ class ThreeWayBoost(MembersClassifier):
             yield
 
     def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31))
+        return draw_seed(self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

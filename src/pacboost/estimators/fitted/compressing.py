@@ -3,18 +3,15 @@
 Every stump compares a feature with a threshold. Moved down to the nearest value that some row has,
 the threshold is that row's, and all rows are answered as before. With votes rounded to few bits the
 vote is then a function of the rows that give thresholds and of a short message; the other rows had
-no part in it and judge it (bounds/compression.py).
+no part in it, so they test it (bounds/compression.py).
 """
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import compression, occam
 from pacboost.bounds.certificate import Certificate
@@ -33,7 +30,7 @@ from pacboost.sources.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class CompressedVote:
     """A compressed vote: the rows that give its thresholds, the votes, and its certificate."""
 
     rows: NDArray[np.intp]
@@ -41,50 +38,31 @@ class Kept:
     certificate: Certificate
 
 
-class CompressingMixin:
-    """What a vote of stumps can do with its training rows besides learning from them."""
-
-    model_: Model
-
-    if TYPE_CHECKING:  # what the classifier brings along
-
-        def _labelled(self, X: Any, y: Any) -> Sample: ...
-
-    def compress(self, X: Any, y: Any, delta: float = 0.05) -> Self:
-        """Give the vote again, from few of its training rows, with the bound that follows.
-
-        The copy has the thresholds moved to values of rows, ``kept_rows_`` names these rows, and
-        ``certificate_`` says how often it errs on new examples at most. Its votes are whole
-        numbers: of all roundings that were tried, the one with the smallest bound. Give all rows
-        that the fit and every choice before it have looked at. Copies of rows are refused.
-        """
-        check_is_fitted(self)
-        sample = self._labelled(X, y)
-        refuse_copied(Repeats.of(sample.table, sample.signs), "a bound by sample compression")
-        kept = compressed(self.model_, sample, probability("delta", delta))
-        small = copy.copy(self)
-        ledger = replace(self.model_.ledger, vote_digest=vote_digest(kept.vote))
-        small.model_ = replace(
-            self.model_,
-            vote=kept.vote,
-            ledger=ledger,
-            certificate=kept.certificate.of(ledger.digest()),
-            bins=None,
-            calibration=None,
-            answering=None,
-        )
-        small.kept_rows_ = kept.rows  # type: ignore[attr-defined]
-        return small
+def compress(model: Model, sample: Sample, delta: float) -> tuple[Model, NDArray[np.intp]]:
+    """Give the model with a compressed vote and its certificate, and the rows that define it."""
+    refuse_copied(Repeats.of(sample.table, sample.signs), "a bound by sample compression")
+    found = compressed(model, sample, probability("delta", delta))
+    ledger = replace(model.ledger, vote_digest=vote_digest(found.vote))
+    small = replace(
+        model,
+        vote=found.vote,
+        ledger=ledger,
+        certificate=found.certificate.of(ledger.digest()),
+        bins=None,
+        calibration=None,
+        answering=None,
+    )
+    return small, found.rows
 
 
-def compressed(model: Model, sample: Sample, delta: float) -> Kept:
+def compressed(model: Model, sample: Sample, delta: float) -> CompressedVote:
     """Try votes of few bits, and give the one with the smallest bound."""
     _refuse(model)
     moved, votes, rows = _moved(*merged(model.vote), sample.table)
     if not votes.size:
         raise NotCertified("the vote is empty: there is nothing to compress")
     n, features = sample.n_rows, model.n_features
-    best: Kept | None = None
+    best: CompressedVote | None = None
     for bits in occam.BITS:
         for scale in occam.SCALES:
             whole = occam.quantise(votes, bits, scale)
@@ -100,7 +78,7 @@ def compressed(model: Model, sample: Sample, delta: float) -> Kept:
                 int(wrong.sum()), n - kept.size, n, features, used.size, bits, delta
             )
             if best is None or certificate.value < best.certificate.value:
-                best = Kept(kept, vote, certificate)
+                best = CompressedVote(kept, vote, certificate)
     if best is None:
         raise NotCertified(
             f"the vote takes thresholds from all of the {n} rows, which leaves none to judge it by"

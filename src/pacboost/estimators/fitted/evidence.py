@@ -1,4 +1,4 @@
-"""Rows with known labels before a fitted model: what a report shows of them."""
+"""What a report shows of a fitted model on rows with labels."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.estimators.fitted.margins import MarginsMixin
-from pacboost.estimators.inputs.examples import Examples, label_rows
+from pacboost.estimators.fitted.margins import naming
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.kernels.threads import using
 from pacboost.numerics.mistakes import wrong_margins
@@ -35,7 +35,7 @@ Rows = NDArray[np.intp]
 
 
 def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
-    """Let a model judge rows; ``shares`` says which columns are worth showing."""
+    """Evaluate a model on rows with labels; ``shares`` ranks the columns to show."""
     table: Table = model._open(X)
     overlap = model.overlap(X) if getattr(model, "_sketches", ()) else None
     seen = overlap is not None and bool(overlap.suspicious)
@@ -49,9 +49,9 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
     else:
         own = np.searchsorted(model.classes_, read_labels(y, table.n_rows)).astype(np.int64)
         said = np.searchsorted(model.classes_, said).astype(np.int64)
-    if isinstance(model, MarginsMixin):
+    if hasattr(model, "margins"):
         decided = model.margins(X, y)
-        wrong, stages, unit = model.mistakes(X, y), *_staged(model, known)  # type: ignore[attr-defined]
+        wrong, stages, unit = model.mistakes(X, y), *_staged(model, known)
     else:
         decided = _by_shares(probabilities, own)
         wrong, unit = wrong_margins(decided), "member"
@@ -67,8 +67,8 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
     return Evidence(own, said, np.asarray(wrong), probabilities, stages, shown, seen, unit)
 
 
-def _staged(model: Any, known: Examples) -> tuple[dict[int, Doubles], str]:
-    """Give margins after some rounds, ever further apart, and what the rounds are called."""
+def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
+    """Give the margins after some rounds, and the name of such a round."""
     vote = model.model_.vote
     if known.n_rows > ROWS_STAGED:
         known = known.take(np.linspace(0, known.n_rows - 1, ROWS_STAGED).astype(np.intp))
@@ -81,13 +81,13 @@ def _staged(model: Any, known: Examples) -> tuple[dict[int, Doubles], str]:
         for number, (rule, cast, scores) in enumerate(pairs, start=1):
             total += largest(rule, cast)
             if number in wanted:
-                own = margins_of(sample, scores, naming=model._naming)
+                own = margins_of(sample, scores, naming=naming(model.model_))
                 stages[number] = normalised(own, total).ravel()
     return stages, "round" if count == len(model.model_.ledger) else "rule"
 
 
 def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
-    """The share of the own class less that of the best other: a margin for members."""
+    """Give a margin for members: the share of the true class less that of the best other."""
     rows = np.arange(own.size)
     others = probabilities.copy()
     others[rows, own] = -np.inf
@@ -115,7 +115,7 @@ def _named(said: Any, names: Sequence[str]) -> str:
 
 
 def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> list[Cells]:
-    """Give what some rows hold: their texts, or the columns that count most."""
+    """Give the texts of some rows, or their values in the most important columns."""
     if isinstance(table, WordTable):
         return _texts(model.model_.text, X, rows)
     few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
@@ -127,7 +127,7 @@ def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> lis
 
 
 def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
-    """Give the texts of some rows, and in mixed tables what stands beside them."""
+    """Give the texts of some rows, and in mixed tables the other columns."""
     if not isinstance(features, MixedFeatures):
         texts = list(X)
         return [(("", _value(texts[k])),) for k in rows.tolist()]

@@ -1,4 +1,4 @@
-"""Mistakes of votes, and the short votes that a trained vote can be rounded to.
+"""Quantised votes: a trained vote rounded to few bits.
 
 ``certify="train"`` rounds the votes of stumps to few bits and pays for their description.
 """
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.fitted.mistakes import wrong_rows
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Scores, Vote
-from pacboost.numerics.mistakes import wrong_classes, wrong_margins
+from pacboost.hypotheses.vote import Vote
 
 
 @dataclass(frozen=True)
-class Choice:
+class QuantisedVote:
     """A quantised vote that may be deployed: its bound, and an estimate of its error."""
 
     bits: int
@@ -29,28 +29,14 @@ class Choice:
     mistakes: int
     bound: float
     estimate: float
-    """Error on the rows that gave the bins, whose labels nothing has looked at: an estimate."""
-
-
-def wrong_rows(vote: Vote, examples: Examples) -> int:
-    """Count mistakes, ties included."""
-    return int(np.count_nonzero(mistaken(vote.scores(examples.table), examples)))
-
-
-def mistaken(scores: Scores, examples: Examples) -> NDArray[np.bool_]:
-    """Tell which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
-    rows = examples.n_rows
-    scores = scores.reshape(rows, -1)
-    if examples.labels is None:
-        return np.asarray(wrong_margins(scores * examples.signs).any(axis=1))
-    return wrong_classes(scores, examples.labels)
+    """The error on the rows that defined the bins, whose labels were not used: an estimate."""
 
 
 class QuantisedVotes:
-    """All the short votes that a trained vote can be rounded to, each with its bound."""
+    """All quantisations of a trained vote that were tried, each with its bound."""
 
     def __init__(
-        self, vote: Vote, trained: Examples, apart: Examples, base_rules: int, delta: float
+        self, vote: Vote, trained: LabelledRows, apart: LabelledRows, base_rules: int, delta: float
     ) -> None:
         self._rules, self._merged = merged(vote)
         if not self._rules:
@@ -66,7 +52,7 @@ class QuantisedVotes:
             delta,
         )
         self.choices = [
-            Choice(*pair, wrong_rows(self._of(pair.bits, pair.scale), apart) / apart.n_rows)
+            QuantisedVote(*pair, wrong_rows(self._of(pair.bits, pair.scale), apart) / apart.n_rows)
             for pair in pairs
         ]
 

@@ -1,4 +1,4 @@
-"""Remember the rows that a fit has looked at, to refuse certificates on them."""
+"""Remember the rows that a fit has used, to refuse certificates on them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
 
-class SketchMixin:
-    """Holds sketches of the training rows; pickles and model files keep them."""
+class RemembersRows:
+    """An estimator that holds sketches of its training rows; pickles and model files keep them."""
 
     remembers_rows: ClassVar[bool] = True
     """Tells ``pacboost.certify`` that ``overlap`` compares rows with those of the fit."""
     _sketches: tuple[Sketch, ...] = ()
 
     def overlap(self, X: Any) -> Overlap | None:
-        """Compare rows with those the fit has looked at; None if it remembers none."""
+        """Compare rows with those that the fit has used; None if it remembers none."""
         check_is_fitted(self)
         if not self._sketches:
             return None
@@ -34,7 +34,7 @@ class SketchMixin:
         self._sketches = ()
 
     def _rows_to_compare(self, X: Any) -> Table:
-        """Read rows as they are hashed."""
+        """Read rows in the form in which they are hashed."""
         return open_table(self, X, reset=False)
 
     def _remember(self, *tables: Table) -> None:

@@ -1,119 +1,49 @@
-"""What every fitted vote can do: predict, stage by stage if wanted, and show its grounds."""
+"""What every fitted classifier by vote can do: predict, explain, abstain, report and certify."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import estimator_html_repr
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
-from pacboost.estimators.fitted.abstaining import AbstainingMixin
-from pacboost.estimators.fitted.compressing import CompressingMixin
-from pacboost.estimators.fitted.explaining import ExplainMixin
-from pacboost.estimators.fitted.margins import MarginsMixin
-from pacboost.estimators.fitted.quantised import mistaken
-from pacboost.estimators.fitted.ranking import RankingMixin
-from pacboost.estimators.fitted.reporting import ReportMixin
-from pacboost.estimators.fitted.training_rows import SketchMixin
+from pacboost.errors import DataError
+from pacboost.estimators.fitted import abstaining, compressing, explaining, margins
+from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.mistakes import mistaken, rank
 from pacboost.estimators.inputs.examples import label_rows
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.tables import open_table
-from pacboost.hypotheses.function import ClassFunction, Function
-from pacboost.hypotheses.hypothesis import Hypothesis, Valued
+from pacboost.estimators.inputs.parameters import positive_integer
+from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.threads import using
-from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file import format as model_file
-from pacboost.models.model import Model
-from pacboost.numerics import markup
+from pacboost.models.answers import Answer, answers, confidence
+from pacboost.models.explain import explanation, permutation
+from pacboost.models.ranking import Ranking
 from pacboost.numerics.mistakes import wrong_answers
-from pacboost.sources.table import Table
+from pacboost.questions import selective
+from pacboost.reports import margins as pictures
+from pacboost.reports import plots
+from pacboost.samples.sample import Sample
+
+Doubles = NDArray[np.float64]
 
 
-class VoteMixin(ReportMixin, SketchMixin):
-    """What votes of classifiers and of regressors share: a ``model_`` that fit leaves."""
-
-    model_: Model
-    n_jobs: int | None
-
-    def rules(self) -> list[str]:
-        """Give every rule in words, with its vote, in the order of rounds."""
-        check_is_fitted(self)
-        return self.model_.words()
-
-    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
-        """Write the model to a file that ``pacboost.load`` reads; no code is stored in it.
-
-        The file also keeps a sketch of the training rows, salted hashes of some of them, by which
-        ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
-        """
-        check_is_fitted(self)
-        model_file.save(self.model_, path, self._sketches if remember_rows else ())
-
-    @property
-    def ledger_(self) -> Ledger:
-        """What the loop measured."""
-        return self._fitted("ledger_").ledger
-
-    @property
-    def votes_(self) -> NDArray[np.float64]:
-        """The vote of every rule; 1 where the cells of a rule hold what is added."""
-        return self._fitted("votes_").vote.votes
-
-    @property
-    def estimators_(self) -> list[Any]:
-        """The rules; for black boxes, the fitted classifiers themselves."""
-        return [_inner(h) for h in self._fitted("estimators_").vote.hypotheses]
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes, or for trees of what their splits won."""
-        return self._fitted("feature_importances_").importances()
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
-    def _html_repr(self) -> str:
-        """Show in a notebook what scikit-learn shows, and what is certified."""
-        certificate = self.model_.certificate if hasattr(self, "model_") else None
-        claim = "" if certificate is None else markup.bold(certificate.claim)
-        return str(estimator_html_repr(self)) + claim
-
-    def _fitted(self, name: str) -> Model:
-        if not hasattr(self, "model_"):
-            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
-        return self.model_
-
-    def _open(self, X: Any) -> Table:
-        check_is_fitted(self)
-        return open_table(self, X, reset=False)
-
-    def _scores(self, X: Any) -> Scores:
-        table = self._open(X)
-        with using(self.n_jobs):
-            return self.model_.vote.scores(table)
-
-
-class VoteClassifier(
-    ExplainMixin,
-    MarginsMixin,
-    RankingMixin,
-    CompressingMixin,
-    AbstainingMixin,
-    VoteMixin,
-    ClassifierMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-):
-    """A classifier whose fit leaves a ``model_`` and ``classes_``."""
+class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
+    """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``."""
 
     classes_: NDArray[Any]
+    kept_rows_: NDArray[np.intp]
+    target_error: float | None = None
+    abstain_below: float | None = None
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class each row is voted into; a tie goes to the first class.
@@ -126,12 +56,12 @@ class VoteClassifier(
         """Give the score F(x): for two classes above 0 means the second, else one score a class."""
         return self._scores(X)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Doubles:
         """Give the probability of each class, from the scores or from ``calibrate``."""
         scores = self._scores(X)
         return self.model_.probabilities(scores)
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Doubles:
         """Give the logarithm of the probabilities, without taking it of 0."""
         scores = self._scores(X)
         return self.model_.log_probabilities(scores)
@@ -147,7 +77,7 @@ class VoteClassifier(
         for scores in self.staged_decision_function(X):
             yield self._decide(scores)
 
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_predict_proba(self, X: Any) -> Iterator[Doubles]:
         """Give the probabilities after each round."""
         for scores in self.staged_decision_function(X):
             yield self.model_.probabilities(scores)
@@ -163,17 +93,6 @@ class VoteClassifier(
         """Tell which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
         return self._judged(X, y)[1]
 
-    def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
-        """Give the scores of rows, and which of them are wrong."""
-        table = self._open(X)
-        labels = read_labels(y, table.n_rows, several=self.several_labels_)
-        with using(self.n_jobs):
-            scores = self.model_.vote.scores(table)
-        if self.several_labels_:
-            known = label_rows(table, labels, self.classes_, "y", several=True)
-            return scores, mistaken(scores, known)
-        return scores, wrong_answers(self._decide(scores), labels, scores)
-
     @property
     def several_labels_(self) -> bool:
         """Whether a row may have several labels."""
@@ -186,14 +105,189 @@ class VoteClassifier(
         return training_error(model.ledger) if model.certificate is None else model.certificate
 
     @property
-    def estimator_weights_(self) -> NDArray[np.float64]:
+    def estimator_weights_(self) -> Doubles:
         """Twice the votes, as scikit-learn counts them."""
         return 2 * self._fitted("estimator_weights_").vote.votes
 
     @property
-    def estimator_errors_(self) -> NDArray[np.float64]:
+    def estimator_errors_(self) -> Doubles:
         """The weighted error of every rule in its round."""
         return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
+
+    def shapes(self) -> Shapes:
+        """Give a vote of stumps as a constant plus one step function for each feature."""
+        check_is_fitted(self)
+        return shapes(self.model_.vote, self.model_.say())
+
+    def explain(self, x: Any, top: int = 10, *, for_class: Any = None) -> explanation.Explanation:
+        """Say which rules voted on one row, and how: the ``top`` contributions, and the rest.
+
+        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Rules
+        that say the same of the row are put together. With more than two classes contributions
+        are to the score of ``for_class``, or of the class with the largest; with two, to the score
+        of the second class, or of the first if that is named.
+        """
+        top = positive_integer("top", top)
+        check_is_fitted(self)
+        table = self._open(explaining.as_one_row(self.model_, x, type(self).__name__))
+        explaining.refuse_other_than_one(table)
+        with using(self.n_jobs):
+            decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
+            return explanation.explain(self.model_, table, decided, top, for_class)
+
+    def shap_values(self, X: Any) -> tuple[Doubles, Any]:
+        """Share every row's score among the features, for votes of trees (kernels/shap.py).
+
+        Gives the shares (rows, features) and the score of an unknown row, a number; with more than
+        two classes (rows, features, classes) and (classes,). Together they add up to the scores.
+        """
+        table = self._open(X)
+        with using(self.n_jobs):
+            return explaining.shap_values(self.model_, table)
+
+    def permutation_importances(
+        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
+    ) -> permutation.Importances:
+        """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled.
+
+        ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
+        """
+        sample = self._labelled(X, y)
+        with using(self.n_jobs):
+            return explaining.permutation_importances(
+                self.model_, sample, repeats, random_state, metric
+            )
+
+    def plot_rounds(self, ax: Any = None) -> Any:
+        """Draw the error after each round, with its bound."""
+        check_is_fitted(self)
+        return plots.rounds(self.model_.ledger, ax)
+
+    def plot_shapes(self, ax: Any = None, top: int = 12, *, for_class: Any = None) -> Any:
+        """Draw what each feature adds to the score, for votes of stumps.
+
+        With more than two classes all are drawn, unless ``for_class`` names one.
+        """
+        check_is_fitted(self)
+        return explaining.plot_shapes(self.model_, ax, top, for_class)
+
+    def plot_importances(
+        self, importances: permutation.Importances | None = None, ax: Any = None, top: int = 20
+    ) -> Any:
+        """Draw ``feature_importances_``, or what ``permutation_importances`` gave."""
+        check_is_fitted(self)
+        return explaining.plot_importances(self.model_, importances, ax, top)
+
+    def margins(self, X: Any, y: Any) -> Doubles:
+        """Give the margin of every row, from -1 to 1; of every label, if a row has several."""
+        sample = self._labelled(X, y)
+        with using(self.n_jobs):
+            return margins.margins(self.model_, sample)
+
+    def staged_margins(self, X: Any, y: Any) -> Iterator[Doubles]:
+        """Give the margins after each round, by the votes of the rounds until then."""
+        yield from margins.staged_margins(self.model_, self._labelled(X, y))
+
+    def plot_margins(
+        self, X: Any, y: Any, rounds: Sequence[int] | None = None, ax: Any = None
+    ) -> Any:
+        """Draw how the margins of rows are distributed after some rounds.
+
+        With several labels every pair of row and label has a margin.
+        """
+        return plots.margins(self._margins_after(X, y, rounds), ax)
+
+    def plot_equaliser(
+        self, X: Any, y: Any, rounds: Sequence[int] | None = None, ax: Any = None
+    ) -> Any:
+        """Draw, for each row, the weighted share of rules that get it wrong, after some rounds.
+
+        Boosting evens these shares out: a row that is wrong more often than others gains weight,
+        and the next rules are found for it (Breiman 1999). Two classes only.
+        """
+        if self._fitted("plot_equaliser").vote.outputs > 1:
+            raise DataError("the equaliser is for two classes; plot_margins draws more")
+        return pictures.equaliser(self._margins_after(X, y, rounds), ax)
+
+    def plot_hardest(self, k: int = 20, ax: Any = None) -> Any:
+        """Draw the k rows of fit that the vote finds hardest: outliers and wrong labels."""
+        check_is_fitted(self)
+        return pictures.hardest(self.model_.ledger.hardest(k), ax)
+
+    def ranking(self, X: Any, y: Any) -> Ranking:
+        """Measure by the labels of rows how well they are ranked: Hamming loss, one-error and more.
+
+        With one label a row the one-error is the error, ties counted as wrong.
+        """
+        sample = self._labelled(X, y)
+        with using(self.n_jobs):
+            scores = self.model_.vote.scores(sample.table)
+        return rank(scores, self._decide(scores), sample.signs, self.classes_)
+
+    def compress(self, X: Any, y: Any, delta: float = 0.05) -> Self:
+        """Give the vote again, from few of its training rows, with the bound that follows.
+
+        The copy has the thresholds moved to values of rows, ``kept_rows_`` names these rows, and
+        ``certificate_`` bounds its error on new examples. Its votes are whole numbers: of all
+        roundings that were tried, those with the smallest bound. Give all rows that the fit and
+        every choice before it have looked at. Copies of rows are refused.
+        """
+        small = copy(self)
+        sample = self._labelled(X, y)
+        small.model_, small.kept_rows_ = compressing.compress(self.model_, sample, delta)
+        return small
+
+    @property
+    def answering_(self) -> Answering:
+        """How wrong the answers may be, for every threshold of the confidence.
+
+        It is there after a fit with ``certify="holdout"``, or after ``certify_answers``.
+        """
+        return abstaining.certified_answers(self._fitted("answering_"))
+
+    def certify_answers(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        target_error: float | None = None,
+        abstain_below: float | None = None,
+        delta: float = 0.05,
+        copies: str = "auto",
+    ) -> Answering:
+        """Certify the answers by fresh rows, and keep what was found for ``answer``.
+
+        The parameters are those of ``pacboost.certify_answers``.
+        """
+        found = selective.certify_answers(
+            self, X, y, target_error=target_error, abstain_below=abstain_below,
+            delta=delta, copies=copies,
+        )  # fmt: skip
+        self.model_ = replace(self.model_, answering=found)
+        return found
+
+    def answer(
+        self,
+        X: Any,
+        *,
+        target_error: float | None = None,
+        abstain_below: float | None = None,
+        otherwise: Any = None,
+    ) -> list[Answer]:
+        """Give a label with its confidence where it is large enough, else ``otherwise``.
+
+        The threshold is ``abstain_below`` or the one found for ``target_error``, given here or
+        before. The confidence is the probability of the label that ``predict`` gives.
+        """
+        least = abstaining.threshold(
+            self._fitted("answer"), target_error, abstain_below, self.abstain_below
+        )
+        scores = self._scores(X)
+        decided = self._decide(scores)
+        return answers(decided, self._confidence(decided, scores), least, otherwise)
+
+    def _confidence(self, decided: NDArray[Any], scores: Scores) -> Doubles:
+        return confidence(decided, self.model_.probabilities(scores), self.classes_)
 
     def _decide(self, scores: Scores) -> NDArray[Any]:
         if self.several_labels_:
@@ -205,7 +299,24 @@ class VoteClassifier(
         decided: NDArray[Any] = self.classes_[second.astype(np.intp)]
         return decided
 
+    def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
+        """Give the scores of rows, and which of them are wrong."""
+        table = self._open(X)
+        labels = read_labels(y, table.n_rows, several=self.several_labels_)
+        with using(self.n_jobs):
+            scores = self.model_.vote.scores(table)
+        if self.several_labels_:
+            known = label_rows(table, labels, self.classes_, "y", several=True)
+            return scores, mistaken(scores, known)
+        return scores, wrong_answers(self._decide(scores), labels, scores)
 
-def _inner(hypothesis: Hypothesis) -> Any:
-    rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
-    return rule.inner if isinstance(rule, Function | ClassFunction) else hypothesis
+    def _labelled(self, X: Any, y: Any) -> Sample:
+        """Read rows with labels that are among the classes."""
+        table = self._open(X)
+        known = label_rows(table, y, self.classes_, "y", several=self.several_labels_)
+        return Sample(table, known.signs, labels=known.labels)
+
+    def _margins_after(self, X: Any, y: Any, rounds: Sequence[int] | None) -> dict[int, Doubles]:
+        sample = self._labelled(X, y)
+        with using(self.n_jobs):
+            return margins.margins_after(self.model_, sample, rounds)

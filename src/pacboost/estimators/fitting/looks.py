@@ -1,4 +1,4 @@
-"""How often the rows set apart were looked at, where a fit goes on after a look.
+"""How often held-out rows were evaluated, where ``warm_start`` continues after a certificate.
 
 Whoever sees a certificate and then goes on has chosen when to stop by the certifying rows. So the
 certificates of an estimator with ``warm_start=True`` are numbered, and the k-th pays delta/(k(k+1))
@@ -26,7 +26,7 @@ MAY_CHANGE = (
 
 @dataclass(frozen=True)
 class Looks:
-    """The number of the last look, 0 if it is the only one, and what has to stay as it was."""
+    """The number of the last look, 0 if it is the only one, and digests of rows and parameters."""
 
     number: int
     rows: str = ""
@@ -34,7 +34,7 @@ class Looks:
 
 
 def next_look(before: Looks | None, now: Looks, *, goes_on: bool) -> Looks:
-    """Number the look that a fit is about to take, or refuse it.
+    """Number the look at the held-out rows that a fit is about to take, or raise.
 
     ``now`` has the number 0 if no further look may come, else 1; ``goes_on`` says that the fit
     takes over what an earlier one has learned.
@@ -78,7 +78,7 @@ def look_at(estimator: Any, *parts: tuple[Table, NDArray[Any]]) -> Looks:
 
 
 def _settings(estimator: Any) -> str:
-    """Write the parameters down; functions go by their names, for pickles move them."""
+    """Give a digest of the parameters; functions count by name, because pickling moves them."""
     named = {
         name: getattr(value, "__qualname__", value)
         for name, value in sorted(estimator.get_params(deep=True).items())

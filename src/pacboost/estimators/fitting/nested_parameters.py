@@ -26,27 +26,27 @@ class Named:
 
 
 def named(choice: Any) -> tuple[Any, dict[str, Any]]:
-    """Give the choice itself, a name or an object, and the parameters set along with a name."""
+    """Give the name or object that was chosen, and the parameters set along with a name."""
     if isinstance(choice, Named):
         return choice.name, dict(choice.changes)
     return choice, {}
 
 
-class NestedMixin:
-    """get_params and set_params that reach into ``booster`` and ``learner``."""
+class NestedParameters(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose get_params and set_params reach into ``booster`` and ``learner``."""
 
     booster: Any
     learner: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Give all parameters, with those of booster and learner if they are objects."""
-        found: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        found: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for name in ("booster", "learner"):
                 inner = getattr(self, name)
                 if isinstance(inner, Named):
                     found |= {f"{name}__{field}": value for field, value in inner.changes}
-                elif is_dataclass(inner) and not isinstance(inner, type):
+                elif is_dataclass(inner) and not isinstance(inner, type | BaseEstimator):
                     found |= {f"{name}__{f.name}": getattr(inner, f.name) for f in fields(inner)}
         return found
 
@@ -60,7 +60,7 @@ class NestedMixin:
                 inner.setdefault(name, {})[rest] = value
             else:
                 plain[key] = value
-        super().set_params(**plain)  # type: ignore[misc]
+        super().set_params(**plain)
         for name, changes in inner.items():
             setattr(self, name, _changed(name, getattr(self, name), changes))
         return self
@@ -78,7 +78,7 @@ def _changed(name: str, holder: Any, changes: dict[str, Any]) -> Any:
 
 
 def with_fields(record: Any, changes: dict[str, Any], name: str) -> Any:
-    """Give the record with some fields changed; say which there are if one is not among them."""
+    """Give a copy of the record with some fields changed; raise if one is unknown."""
     known = [f.name for f in fields(record)]
     for field in changes:
         if field not in known:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs.examples import Examples
+from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
 
 ROWS_TO_SPARE = 25_000
@@ -23,75 +23,65 @@ LIMITS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-class TreesMixin:
-    """Reads rounds, rates, shares and the limits of trees."""
-
-    n_rounds: int | None
-    n_estimators: int | None
-    shrinkage: float | None
-    learning_rate: float | None
-    subsample: float
-    max_leaves: int | None
-    max_depth: int | None
-    min_leaf_rows: float | None
-    max_features: float | None
-    monotone_constraints: Any
-    early_stopping: bool | str
-    warm_start: bool
-
-    _rounds_name = "n_rounds"
-    _rows_to_stop = ROWS_TO_SPARE
-    """With "auto", from so many rows on some are held back to stop early on."""
-
-    def _rounds(self, unless_told: int) -> int:
-        """How many rounds to run at most."""
-        rounds = self._alias("n_rounds", "n_estimators")
-        return unless_told if rounds is None else positive_integer("n_rounds", rounds)
-
-    def _share(self) -> float:
-        """The share of rows that each tree looks at."""
-        share = float(real_number("subsample", self.subsample))
-        if not 0 < share <= 1:
-            raise ParameterError(f"subsample is {share}; it must lie in (0, 1]")
-        return share
-
-    def _tree_changes(self, examples: Examples) -> dict[str, Any]:
-        """What is set of the tree."""
-        changes: dict[str, Any] = {
-            name: read(name, getattr(self, name))
-            for name, read in LIMITS.items()
-            if getattr(self, name) is not None
-        }
-        slopes = _slopes(self.monotone_constraints, examples)
-        return changes | ({"monotone": slopes} if slopes else {})
-
-    def _alias(self, name: str, other: str) -> Any:
-        """Give the parameter, or the one that means the same."""
-        value, alias = getattr(self, name), getattr(self, other)
-        if value is not None and alias is not None and value != alias:
-            raise ParameterError(
-                f"{name} is {value} and {other} is {alias}; they mean the same, so give one of them"
-            )
-        return alias if value is None else value
-
-    def _stops_early(self, examples: Examples) -> bool:
-        if isinstance(self.early_stopping, str):
-            if self.early_stopping not in ("auto", "refit"):
-                raise ParameterError(
-                    f"early_stopping is {self.early_stopping!r}; it may be True, False, 'refit' or "
-                    "'auto'"
-                )
-            return self.early_stopping == "refit" or examples.n_rows >= self._rows_to_stop
-        return bool(self.early_stopping)
-
-    def _refits(self, examples: Examples) -> bool:
-        if self.warm_start or not isinstance(self.early_stopping, str):
-            return False
-        few = examples.n_rows < ROWS_TO_SPARE
-        return self._stops_early(examples) and (few or self.early_stopping == "refit")
+def most_rounds(estimator: Any, default: int) -> int:
+    """Read how many rounds to run at most."""
+    rounds = alias(estimator, "n_rounds", "n_estimators")
+    return default if rounds is None else positive_integer("n_rounds", rounds)
 
 
-def _slopes(given: Any, examples: Examples) -> dict[int, int]:
+def share_of_rows(estimator: Any) -> float:
+    """Read the share of rows that each tree is grown on."""
+    share = float(real_number("subsample", estimator.subsample))
+    if not 0 < share <= 1:
+        raise ParameterError(f"subsample is {share}; it must lie in (0, 1]")
+    return share
+
+
+def limits(estimator: Any) -> dict[str, Any]:
+    """Read the limits of trees that are set."""
+    return {
+        name: read(name, getattr(estimator, name))
+        for name, read in LIMITS.items()
+        if getattr(estimator, name) is not None
+    }
+
+
+def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
+    """Read what is set of the tree: its limits, and monotone constraints."""
+    slopes = _slopes(estimator.monotone_constraints, examples)
+    return limits(estimator) | ({"monotone": slopes} if slopes else {})
+
+
+def alias(estimator: Any, name: str, other: str) -> Any:
+    """Give the parameter, or the one that means the same."""
+    value, same = getattr(estimator, name), getattr(estimator, other)
+    if value is not None and same is not None and value != same:
+        raise ParameterError(
+            f"{name} is {value} and {other} is {same}; they mean the same, so give one of them"
+        )
+    return same if value is None else value
+
+
+def stops_early(early_stopping: bool | str, rows: int, enough: int) -> bool:
+    """Tell whether rows are held back to stop early on; with "auto", if there are ``enough``."""
+    if not isinstance(early_stopping, str):
+        return bool(early_stopping)
+    if early_stopping not in ("auto", "refit"):
+        raise ParameterError(
+            f"early_stopping is {early_stopping!r}; it may be True, False, 'refit' or 'auto'"
+        )
+    return early_stopping == "refit" or rows >= enough
+
+
+def refits(estimator: Any, rows: int, enough: int) -> bool:
+    """Tell whether a second run boosts on all rows, those held back to stop early included."""
+    if estimator.warm_start or not isinstance(estimator.early_stopping, str):
+        return False
+    few = rows < ROWS_TO_SPARE or estimator.early_stopping == "refit"
+    return few and stops_early(estimator.early_stopping, rows, enough)
+
+
+def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
     """Read monotone constraints: which features, by number, may only rise or only fall."""
     if given is None:
         return {}

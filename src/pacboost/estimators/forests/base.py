@@ -1,26 +1,32 @@
-"""What forests of classifiers and regressors share: grow, ask out of bag, keep, and answer."""
+"""What forests of classifiers and regressors share: their parameters and fit."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.bagging.bags import refuse_no_bags, rows_to_count, settling
+from pacboost.estimators.bagging.bags import make_members, refuse_no_bags, rows_to_count, settling
+from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.forests.fitted import FittedForest
-from pacboost.estimators.forests.kept_trees import Memory
-from pacboost.estimators.forests.limits import portion, share_of_weight, tries
+from pacboost.estimators.forests.kept_trees import TreesBefore
+from pacboost.estimators.forests.limits import share_of_weight, tries
 from pacboost.estimators.inputs.division import Division
-from pacboost.estimators.inputs.examples import Examples
-from pacboost.estimators.inputs.parameters import callables, integer, positive_integer
+from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.estimators.inputs.parameters import (
+    draw_seed,
+    integer,
+    positive_integer,
+    share_or_count,
+    threads,
+)
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.kernels.threads import using
@@ -41,33 +47,30 @@ MOST_COPIES = 64
 """Bags are as large as the sum of weights, if it is no more than so many times the rows."""
 
 
-class ForestMixin(FittedForest):
-    """Fit and what comes after it; what trees answer is said by classifiers and regressors."""
+@dataclass(eq=False, repr=False)
+class ForestBase(FittedForest):
+    """How forests are grown; classifiers and regressors define what trees predict."""
 
-    n_estimators: int
-    max_features: Any
-    min_samples_leaf: Any
-    min_samples_split: Any
-    min_weight_fraction_leaf: float
-    max_depth: int | None
-    bootstrap: bool
-    max_samples: Any
-    max_bins: int
-    oob_score: bool
-    settle: int | None
-    warm_start: bool
-    callbacks: Sequence[Callback] | None
-    random_state: Any
-    verbose: bool
+    n_estimators: int = 1000
+    _: KW_ONLY
+    max_features: Any = "sqrt"
+    min_samples_leaf: float = 1
+    min_samples_split: float = 2
+    min_weight_fraction_leaf: float = 0.0
+    max_depth: int | None = None
+    bootstrap: bool = True
+    max_samples: float | None = None
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    oob_score: bool = False
+    settle: int | None = None
+    warm_start: bool = False
+    callbacks: Sequence[Callback] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
-    stopped_: str
-    _memory: Memory
-    _outside: Any
-    _settled: Settling | None
-    _torn: bool
-    _planned: int
-    """How many trees the first of the fits that went on from one another asked for."""
-    _kind: str
+    _kind = "random_forest"
     _random_cuts = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -76,66 +79,57 @@ class ForestMixin(FittedForest):
         Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
-        before = self.__dict__.copy()
-        run: Bagging | None = None
-        try:
-            with using(self._threads()):
-                examples, run, rows = self._prepare(X, y, sample_weight)
-                self._advance(run)
-                self._keep(run, examples, rows)
-        except BaseException as problem:
-            if isinstance(problem, KeyboardInterrupt) and run is not None and run.members:
-                run.stopped = "interrupted"
-                self._keep(run, examples, rows)
-                problem.add_note(
-                    f"pacboost: the {len(self.model_.forest)} trees grown before the interrupt are "
-                    "kept; the estimator can be used, or go on with warm_start=True"
-                )
-            else:
-                self.__dict__ = before
-            raise
+        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
+            examples, run, rows = self._prepare(X, y, sample_weight)
+            attempt.keep = lambda: self._keep_interrupted(run, examples, rows)
+            make_members(self, run, self.n_estimators)
+            self._keep(run, examples, rows)
+        self._warn()
         return self
 
-    @abstractmethod
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Examples:
-        """Check rows and what is known of them."""
+    def _warn(self) -> None:
+        """Warn of what users may not expect of a fit that is done."""
 
     @abstractmethod
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
-        """Give what trees shall answer, and the number of classes, or 0 for numbers."""
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
+        """Check the rows and their labels or targets."""
 
     @abstractmethod
-    def _tell_outside(
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
+        """Give what trees learn to predict, and the number of classes, or 0 for regression."""
+
+    @abstractmethod
+    def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Any:
-        """Start to count what trees say about the rows outside their bags."""
+        """Start to collect the predictions of trees on the rows outside their bags."""
 
     @abstractmethod
-    def _keep_outside(self, outside: Any, examples: Examples, rows: int) -> None:
-        """Set the attributes that begin with oob; ``rows`` were handed in."""
+    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
+        """Set the attributes that begin with oob; fit was given ``rows`` rows."""
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        """Take rows out for a certificate; here none."""
+        """Hold rows out for a certificate; a regressor holds none out."""
         return Division(X, y)
 
-    def _watch_apart(self, *, goes_on: bool) -> None:
-        """Number this look at the rows set apart, if there are some."""
+    def _number_look(self, *, goes_on: bool) -> None:
+        """Number this evaluation on the held-out rows, if there are some."""
 
     @property
     def _asked(self) -> tuple[Any, ...]:
-        """What the certificate is to be; nothing for numbers."""
+        """The parameters of the certificate; a regressor has none."""
         return ()
 
     @property
     def _certifies_outside(self) -> bool:
-        """Whether rows outside the bags shall certify, so that nothing may have looked at them."""
+        """Whether rows outside the bags certify; then nothing else may use them."""
         return False
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Examples, Bagging, int]:
-        """Check everything, and set up the run; also give how many rows were handed in."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[LabelledRows, Bagging, int]:
+        """Check everything, and set up the run; also give the number of rows that fit was given."""
         most = positive_integer("n_estimators", self.n_estimators)
         goes_on = self.warm_start and hasattr(self, "model_")
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         seed = self._seed_before() if goes_on else seed
         earlier = self.__dict__.copy()
         divided = self._divide(X, y, sample_weight, seed)
@@ -159,13 +153,13 @@ class ForestMixin(FittedForest):
         outside = None
         if self.oob_score or self.settle is not None or self._certifies_outside:
             refuse_no_bags(bags)
-            outside = self._tell_outside(targets, bags, counted)
+            outside = self._ask_outside(targets, bags, counted)
         run = Bagging(maker, bags, outside, settling(self))
         self._planned = earlier["_planned"] if goes_on else most
-        self._memory = Memory.of(run, examples.weights, self._asked)
+        self._memory = TreesBefore.of(run, examples.weights, self._asked)
         if goes_on:
             self._go_on(run, most, earlier)
-        self._watch_apart(goes_on=goes_on)
+        self._number_look(goes_on=goes_on)
         return examples, run, rows
 
     def _seed_before(self) -> int:
@@ -205,21 +199,7 @@ class ForestMixin(FittedForest):
         if run.settling and settled and run.settling.patience == settled.patience:
             run.settling = deepcopy(settled)
 
-    def _advance(self, run: Bagging) -> None:
-        most = self.n_estimators
-        with ExitStack() as stack:
-            watchers = callables("callbacks", self.callbacks)
-            if self.verbose:
-                from pacboost.reports.members import MembersBar
-
-                watchers.append(stack.enter_context(MembersBar(most)))
-            steps = run.run(most, self._cores(), watched=bool(watchers))
-            for made in stack.enter_context(closing(steps)):
-                wishes = [watcher(made) for watcher in watchers]
-                if any(wishes):
-                    run.stopped = "a callback stopped it"
-
-    def _keep(self, run: Bagging, examples: Examples, rows: int) -> None:
+    def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         """Turn the trees into a forest."""
         maker, table = run.maker, examples.table
         assert isinstance(maker, TreeMaker)
@@ -245,11 +225,22 @@ class ForestMixin(FittedForest):
         if run.outside is not None:
             self._keep_outside(run.outside, examples, rows)
 
-    def _bins(self, examples: Examples, seed: int) -> tuple[Bins, NDArray[np.bool_] | None]:
-        """Cut the features; also tell which rows may be counted out of bag, if not all.
+    def _keep_interrupted(self, run: Bagging, examples: LabelledRows, rows: int) -> str | None:
+        """Keep the trees grown before Ctrl-C, and say so."""
+        if not run.members:
+            return None
+        run.stopped = "interrupted"
+        self._keep(run, examples, rows)
+        return (
+            f"the {len(self.model_.forest)} trees grown before the interrupt are kept; the "
+            "estimator can be used, or go on with warm_start=True"
+        )
 
-        Bins of all rows have looked at rows outside the bags. So where those shall certify, some
-        rows give the bins and are not counted: as many as for other bags (bag_setup.py).
+    def _bins(self, examples: LabelledRows, seed: int) -> tuple[Bins, NDArray[np.bool_] | None]:
+        """Bin the features; also give the rows that may be counted out of bag, if not all.
+
+        Bins made from all rows depend on rows outside the bags. So where those certify, some rows
+        define the bins and are not counted: as many as in bagging (bagging/bags.py).
         """
         size = integer("max_bins", self.max_bins)
         if not 2 <= size <= MOST_BINS:
@@ -260,13 +251,9 @@ class ForestMixin(FittedForest):
         return fit_bins(SomeRows(examples.table, np.flatnonzero(~counted)), size), counted
 
     def _bags(
-        self,
-        sample: Sample,
-        targets: NDArray[Any],
-        weights: NDArray[np.float64] | None,
-        seed: int,
+        self, sample: Sample, targets: NDArray[Any], weights: NDArray[np.float64] | None, seed: int
     ) -> Bags:
-        """Say how bags are drawn: as if a row came as often as its weight says."""
+        """Give the bags; a row is drawn as often as if it were repeated by its weight."""
         share: Any = 1.0 if self.max_samples is None else self.max_samples
         assert sample.codes is not None
         order = content_order(sample.codes.astype(np.uint8, copy=False), targets)
@@ -274,7 +261,7 @@ class ForestMixin(FittedForest):
         if weights is not None and self.bootstrap:
             whole = whole_weights(weights)
             rows = int(whole.sum()) if whole.sum() <= MOST_COPIES * rows else rows
-        drawn = portion("max_samples", share, rows)
+        drawn = share_or_count("max_samples", share, rows, math.ceil)
         if drawn > rows:
             raise ParameterError(
                 f"max_samples is {drawn}, but there are {rows} rows; give fewer, or None for all"
@@ -284,13 +271,13 @@ class ForestMixin(FittedForest):
             replacement=bool(self.bootstrap), weights=whole,
         )  # fmt: skip
 
-    def _limits(self, examples: Examples) -> TreeLimits:
+    def _limits(self, examples: LabelledRows) -> TreeLimits:
         rows, columns = examples.n_rows, examples.table.n_columns
         deepest = self.max_depth
         return TreeLimits(
             tries(self.max_features, columns),
-            portion("min_samples_leaf", self.min_samples_leaf, rows),
-            max(2, portion("min_samples_split", self.min_samples_split, rows)),
+            share_or_count("min_samples_leaf", self.min_samples_leaf, rows, math.ceil),
+            max(2, share_or_count("min_samples_split", self.min_samples_split, rows, math.ceil)),
             NO_LIMIT if deepest is None else positive_integer("max_depth", deepest),
             share_of_weight(self.min_weight_fraction_leaf),
             self._random_cuts,

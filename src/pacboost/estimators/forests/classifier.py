@@ -1,90 +1,63 @@
-"""Forests that name classes: shares of trees, the error out of bag, and certificates."""
+"""Forests that predict classes: votes of trees, the error out of bag, and certificates."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.errors import DataError, NotCertified
+from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.bags import rows_to_count
-from pacboost.estimators.fitting.looks import Looks, look_at, next_look
-from pacboost.estimators.forests.base import ForestMixin
+from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
+from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.division import Apart, Division
-from pacboost.estimators.inputs.examples import Examples, label_rows, numbers_of, read_examples
-from pacboost.estimators.inputs.labels import read_weights
-from pacboost.estimators.inputs.parameters import real_number
+from pacboost.estimators.inputs.division import Division, refuse_weights
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows, read_examples
+from pacboost.estimators.inputs.parameters import threads
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
-from pacboost.numerics.checks import probability
-from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import Shares
-from pacboost.training.bags.out_of_bag import OutOfBag, OutOfBagVotes
+from pacboost.training.bags.out_of_bag import OutOfBagVotes
 from pacboost.training.metrics import METRICS, Metric
 
-WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 MOST_CLASSES = 2**16
-NOT_ASKED = (
-    "nothing was certified: fit with certify='oob' to certify by the rows outside the bags, or "
-    "certify='holdout' to hold rows back"
-)
 
 
-class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     """A forest whose fit leaves a ``model_`` and ``classes_``."""
 
-    class_weight: Any
-    certify: str | None
-    holdout: float
-    delta: float
-    classes_: NDArray[Any]
-    out_of_bag_: OutOfBag
-    oob_score_: float
-    oob_decision_function_: NDArray[np.float64]
-    _apart: Apart | None = None
-    _looks: Looks | None = None
+    class_weight: Any = None
+    certify: str | None = None
+    holdout: float = 0.2
+    delta: float = 0.05
+
     _refusal = NOT_ASKED
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees; a row of weight w counts as w copies of it would.
-
-        Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
-        estimator is as it was before.
-        """
-        super().fit(X, y, sample_weight)
-        if self.classes_.size == 1:
-            warnings.warn(
-                f"y holds one class only ({self.classes_.tolist()[0]!r}); the classifier is "
-                "constant",
-                OneClassWarning,
-                stacklevel=2,
-            )
-        return self
-
     def predict(self, X: Any) -> NDArray[Any]:
-        """Name the class with the largest share; of several, the first."""
+        """Give the class with the largest share; a tie goes to the first class."""
         largest = self.predict_proba(X).argmax(axis=1)
         named: NDArray[Any] = self.classes_[largest]
         return named
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Average the shares of classes in the leaves that a row comes to.
+        """Average the shares of classes in the leaves that a row falls into.
 
         With a certificate out of bag every tree has one vote instead, and these are their shares.
         """
         table = self._open(X)
-        with using(self._threads()):
+        with using(threads(self.n_jobs)):
             return self.model_.forest.shares(table)[:, : self.classes_.size]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
@@ -94,7 +67,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound that ``certify`` asked for; refuses in words where it does not hold."""
+        """The bound that ``certify`` asked for; raises NotCertified if there is none."""
         if not hasattr(self, "model_"):
             raise AttributeError("certificate_ is there after fit; fit first")
         if self.model_.certificate is None:
@@ -102,36 +75,15 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
         return self.model_.certificate
 
     def _divide(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
-        if self.certify not in (None, *WAYS):
-            raise ParameterError(
-                f"certify is {self.certify!r}; it may be {', '.join(map(repr, WAYS))} or None"
-            )
-        probability("delta", self.delta)
-        divided = Division(X, y)
-        if self._certifies_outside:
-            refuse_hidden_copies(X)
-        if self.certify == "holdout":
-            if read_weights(sample_weight, division.number_of_rows(X)) is not None:
-                self._refuse_weights()
-            share = real_number("holdout", self.holdout)
-            divided = division.divide(X, y, "holdout", share, seed + division.CERTIFY)
+        divided = certifying.divide(self, X, y, seed, sample_weight)
         self._apart = divided.apart
         return divided
 
-    def _refuse_weights(self) -> None:
-        raise ParameterError(
-            f"certify is {self.certify!r} and rows have weights, by sample_weight or class_weight; "
-            "the certificate counts rows, so give neither, or set certify=None"
-        )
+    def _number_look(self, *, goes_on: bool) -> None:
+        certifying.number_look(self, self._apart, goes_on=goes_on)
 
-    def _watch_apart(self, *, goes_on: bool) -> None:
-        apart = self._apart
-        if apart is not None:
-            now = look_at(self, (open_table(self, apart.X, reset=False), apart.y))
-            self._looks = next_look(self._looks, now, goes_on=goes_on)
-
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Examples:
-        """Read the rows; where those outside the bags certify, the others give the levels."""
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
+        """Read the rows; where those outside the bags certify, the others define the levels."""
         if self._certifies_outside:
             number = division.number_of_rows(X)
             others = np.flatnonzero(~rows_to_count(number, seed))
@@ -147,10 +99,13 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
                 "these numbers to predict? Then take the regressor"
             )
         if examples.weights is not None and self.certify is not None:
-            self._refuse_weights()
+            refuse_weights(self.certify)
         return examples
 
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+    def _warn(self) -> None:
+        warn_of_one_class(self.classes_)
+
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         only = self.classes_.size == 1
         return examples.classes() * (not only), max(2, self.classes_.size)
 
@@ -162,25 +117,18 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
     def _certifies_outside(self) -> bool:
         return self.certify not in (None, "holdout")
 
-    def _tell_outside(
+    def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
     ) -> OutOfBagVotes | Shares:
         classes = max(2, self.classes_.size)
         if not self._certifies_outside:
             return Shares(targets, classes)
-        rows = bags.rows if counted is None else int(np.count_nonzero(counted))
-        way = out_of_bag.way_for(rows) if self.certify == "oob" else self.certify
-        return OutOfBagVotes(
-            targets, self.n_estimators, classes,
-            outside=bags.chance_outside, pairs=way in ("tandem", "cantelli"), counted=counted,
-        )  # fmt: skip
+        return out_of_bag_tally(self.certify, targets, self.n_estimators, classes, bags, counted)
 
-    def _keep_outside(self, outside: Any, examples: Examples, rows: int) -> None:
+    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
         if isinstance(outside, OutOfBagVotes):
             self.out_of_bag_ = outside.result()
-            votes = outside.votes.astype(np.float64)
-            counts = votes.sum(axis=1, keepdims=True)
-            shares = np.divide(votes, counts, out=np.full(votes.shape, np.nan), where=counts > 0)
+            shares = shares_of(outside.votes)
         else:
             shares = outside.mean()
         error, _ = outside.estimate()
@@ -190,7 +138,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
         self.oob_decision_function_ = np.full((rows, self.classes_.size), np.nan)
         self.oob_decision_function_[own] = shares[:, : self.classes_.size]
 
-    def _keep(self, run: Bagging, examples: Examples, rows: int) -> None:
+    def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         super()._keep(run, examples, rows)
         self._refusal = NOT_ASKED
         if self.certify is not None:
@@ -204,10 +152,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
     def _certified(self) -> Certificate:
         if self._apart is not None:
             shares = self.model_.forest.shares(self._open(self._apart.X))
-            own, known = numbers_of(self._apart.y, self.classes_)
-            rivals = shares >= shares[np.arange(own.size), own][:, None]
-            look = 0 if self._looks is None else self._looks.number
-            return self._apart.certificate((rivals.sum(axis=1) > 1) | ~known, self.delta, look)
+            return certifying.certify_by(self, self._apart, shares)
         changed = TORN if self._torn else ""
         if self.n_estimators > self._planned:
             changed = (

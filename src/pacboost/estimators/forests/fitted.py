@@ -1,23 +1,25 @@
-"""What a grown forest is good for beside predicting: leaves, proximities, importances, a file."""
+"""What every fitted forest can do: leaves, proximities, importances, a file, a report."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError
-from pacboost.estimators.fitted.reporting import ReportMixin
-from pacboost.estimators.fitted.training_rows import SketchMixin
-from pacboost.estimators.inputs.parameters import integer, positive_integer
+from pacboost.estimators.fitted import reporting
+from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.inputs.division import Apart
+from pacboost.estimators.inputs.parameters import draw_seed, positive_integer, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest
-from pacboost.kernels.jit import cores
 from pacboost.kernels.threads import using
+from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.explain import permutation
 from pacboost.models.file import forest_format
 from pacboost.models.file.forest_format import ForestModel
@@ -25,26 +27,36 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
 
+if TYPE_CHECKING:
+    from pacboost.reports.page.sentence import Sentence
+
 ROWS_BESIDE_ONE_ANOTHER = 20_000
 """The table of proximities of so many rows takes 3.2 GB."""
 AT_ONCE = 2**20
 """Numbers of that table that are copied at once while leaves are counted."""
 
 
-class FittedForest(ReportMixin, SketchMixin):
+class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
     """An estimator whose fit leaves a ``model_`` with a forest."""
 
-    model_: ForestModel
     n_jobs: int | None
+    model_: ForestModel
+    stopped_: str
+    oob_score_: float
+    classes_: NDArray[Any]
+    out_of_bag_: OutOfBag
+    oob_decision_function_: NDArray[np.float64]
+    oob_prediction_: NDArray[np.float64]
+    _apart: Apart | None = None
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Give the leaf of every row in every tree, (rows, trees)."""
         table = self._open(X)
-        with using(self._threads()):
+        with using(threads(self.n_jobs)):
             return self.model_.forest.leaves(table)
 
     def proximity(self, X: Any) -> NDArray[np.float64]:
-        """Give for every two rows the share of trees in which they come to the same leaf."""
+        """Give for every two rows the share of trees in which they fall into the same leaf."""
         rows = self._open(X).n_rows
         if rows > ROWS_BESIDE_ONE_ANOTHER:
             raise DataError(
@@ -68,8 +80,8 @@ class FittedForest(ReportMixin, SketchMixin):
         check_is_fitted(self)
         repeats = positive_integer("repeats", repeats)
         sample, metric = self._labelled(X, y)
-        seed = int(check_random_state(random_state).randint(2**31))
-        with using(self._threads()):
+        seed = draw_seed(random_state)
+        with using(threads(self.n_jobs)):
             asked: Any = _Asked(self.model_.forest)
             return permutation.permutation_importances(
                 asked, sample, metric, repeats, seed, self.model_.column_names
@@ -77,7 +89,7 @@ class FittedForest(ReportMixin, SketchMixin):
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
-        """Give rows with what is known of them, and the measure by which answers are judged."""
+        """Give rows with labels or targets, and the metric for predictions."""
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write the forest to a file that ``pacboost.load`` reads; no code is stored in it.
@@ -88,9 +100,26 @@ class FittedForest(ReportMixin, SketchMixin):
         check_is_fitted(self)
         forest_format.save(self.model_, path, self._sketches if remember_rows else ())
 
+    def report(
+        self,
+        path: str | Path,
+        X: Any = None,
+        y: Any = None,
+        *,
+        title: str | None = None,
+        sentence: str | Sentence | None = None,
+    ) -> Path:
+        """Write a page about the forest that needs nothing but itself, and give its path.
+
+        With rows and their labels, best those that the fit has not seen, it shows how the forest
+        does on them. ``title`` replaces the name of the method, ``sentence`` what the certificate
+        says.
+        """
+        return reporting.report(self, path, X, y, title, sentence)
+
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of what splits won, averaged over trees."""
+        """Each feature's share of the gain of splits, averaged over trees."""
         if not hasattr(self, "model_"):
             raise AttributeError("feature_importances_ is there after fit; fit first")
         won = self.model_.forest.importances
@@ -101,19 +130,11 @@ class FittedForest(ReportMixin, SketchMixin):
         check_is_fitted(self)
         return open_table(self, X, reset=False)
 
-    def _threads(self) -> int | None:
-        return None if self.n_jobs is None else integer("n_jobs", self.n_jobs)
-
-    def _cores(self) -> int:
-        threads = self._threads()
-        count = -1 if threads is None else threads
-        return count if count > 0 else max(1, cores() + 1 + count)
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
@@ -131,7 +152,7 @@ def _groups(leaves: NDArray[np.int64]) -> list[NDArray[np.intp]]:
 
 
 class _Asked:
-    """A forest where a vote is expected: scores above 0 for the second class, or one a class."""
+    """A forest in the role of a vote: scores above 0 for the second class, or one a class."""
 
     def __init__(self, forest: Forest) -> None:
         self._forest = forest

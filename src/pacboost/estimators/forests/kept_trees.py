@@ -1,4 +1,4 @@
-"""What a forest must find unchanged when it grows on from an earlier fit.
+"""What must be unchanged when ``warm_start`` continues an earlier forest.
 
 Trees that learned from other rows may have seen those that certify now; and other limits, chosen
 after a look at the error out of bag, would be a choice that no certificate has paid for.
@@ -28,7 +28,7 @@ LIMITED_BY = {
 
 
 @dataclass(frozen=True)
-class Memory:
+class TreesBefore:
     """How bags are drawn, how far trees grow, and a digest of the rows that they learn from."""
 
     seed: int
@@ -52,8 +52,8 @@ class Memory:
         draws = bags.rows, bags.drawn, bags.columns, bags.replacement
         return cls(bags.seed, draws, maker.limits, found.hexdigest(), type(run.outside), asked)
 
-    def refuse_others(self, before: Memory) -> None:
-        """Raise if the trees of the last fit came from something else."""
+    def refuse_others(self, before: TreesBefore) -> None:
+        """Raise if rows or parameters differ from those of the last fit."""
         if (self.draws, self.rows) != (before.draws, before.rows) or self.outside != before.outside:
             raise ParameterError(
                 "warm_start goes on with the same rows and parameters, but the data, the draws or "

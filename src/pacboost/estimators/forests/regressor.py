@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.estimators.forests.base import ForestMixin
-from pacboost.estimators.inputs.examples import Examples, read_numbers
+from pacboost.estimators.forests.base import ForestBase
+from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.labels import read_targets
+from pacboost.estimators.inputs.parameters import threads
 from pacboost.kernels.threads import using
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bags
@@ -21,39 +23,39 @@ from pacboost.training.bags.out_of_bag import Averages
 from pacboost.training.metrics import LOSSES, Metric
 
 
-class ForestRegressor(ForestMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
     """A forest whose fit leaves a ``model_`` that predicts numbers."""
 
-    oob_score_: float
-    oob_prediction_: NDArray[np.float64]
+    max_features: Any = 1.0
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the trees predict."""
         table = self._open(X)
-        with using(self._threads()):
+        with using(threads(self.n_jobs)):
             return self.model_.forest.numbers(table)
 
     @property
     def certificate_(self) -> Certificate:
-        """Refuses: a number is never simply right or wrong."""
+        """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
             "the certificates bound how often a vote of classes errs; numbers are never simply "
             "right or wrong. Grow classifiers, or look at oob_score_, which is an estimate"
         )
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> Examples:
+    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
         return read_numbers(self, X, y, sample_weight)
 
-    def _targets(self, examples: Examples) -> tuple[NDArray[Any], int]:
+    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         assert examples.targets is not None
         return examples.targets, 0
 
-    def _tell_outside(
+    def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
     ) -> Averages:
         return Averages(targets)
 
-    def _keep_outside(self, outside: Any, examples: Examples, rows: int) -> None:
+    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
         predicted, seen = outside.mean(), outside.counts > 0
         own = slice(None) if examples.numbers is None else examples.numbers
         self.oob_prediction_ = np.full(rows, np.nan)

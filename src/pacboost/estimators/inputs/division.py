@@ -100,6 +100,14 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
     return Division(alone(X, learn), labels[learn], learn, apart)
 
 
+def refuse_weights(certify: str | None) -> None:
+    """Raise because a certificate cannot be had of rows that have weights."""
+    raise ParameterError(
+        f"certify is {certify!r} and rows have weights, by sample_weight or class_weight; "
+        "the certificate counts rows, so give neither, or set certify=None"
+    )
+
+
 def equal_rows(place: Rows, learn: Rows, held: Rows) -> tuple[NDArray[np.bool_] | None, bool]:
     """Tell which rows set apart equal rows learned from, or earlier ones of those set apart.
 

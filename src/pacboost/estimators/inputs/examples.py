@@ -1,4 +1,4 @@
-"""From what users hand in to the samples a run works on."""
+"""Samples for training, from X and y as users pass them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pacboost.sources.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
-    """Rows of a table and what is known of them: signs (rows, outputs), weights if they differ.
+class LabelledRows:
+    """Rows of a table with their signs (rows, outputs), and weights if these differ.
 
     ``labels`` holds the numbers of classes where there are more than two, ``targets`` the numbers
-    to predict in regression. ``numbers`` says which rows of those handed in they are, if not all.
+    to predict in regression. ``numbers`` says which of the rows given to fit they are, if not all.
     """
 
     table: Table
@@ -39,9 +39,9 @@ class Examples:
         """The number of rows."""
         return self.table.n_rows
 
-    def take(self, rows: NDArray[np.intp]) -> Examples:
+    def take(self, rows: NDArray[np.intp]) -> LabelledRows:
         """Give some of the rows."""
-        return Examples(
+        return LabelledRows(
             self.table.take(rows),
             self.signs[rows],
             None if self.weights is None else self.weights[rows],
@@ -50,7 +50,7 @@ class Examples:
             rows if self.numbers is None else self.numbers[rows],
         )
 
-    def counting(self) -> Examples:
+    def counting(self) -> LabelledRows:
         """Give the rows whose weight is not zero: the others are as good as absent."""
         if self.weights is None or self.weights.all():
             return self
@@ -78,7 +78,7 @@ def read_examples(
     class_weight: Any = None,
     *,
     reset: bool = True,
-) -> tuple[Examples, NDArray[Any]]:
+) -> tuple[LabelledRows, NDArray[Any]]:
     """Read rows to learn from; also give the classes. Without ``reset`` the levels are known."""
     table = open_table(estimator, X, reset=reset)
     labels = read_labels(y, table.n_rows, several=True)
@@ -90,16 +90,16 @@ def read_examples(
         )
     if labels.ndim == 2:
         signs = np.where(labels > 0, np.int8(1), np.int8(-1))
-        return Examples(table, signs, weights), np.arange(labels.shape[1])
+        return LabelledRows(table, signs, weights), np.arange(labels.shape[1])
     classes, codes = np.unique(labels, return_inverse=True)
     _refuse_weightless(classes, codes, weights)
     signs, numbers = signs_of(codes, classes.size)
-    return Examples(table, signs, weights, numbers), classes
+    return LabelledRows(table, signs, weights, numbers), classes
 
 
 def read_known(
     estimator: Any, X: Any, y: Any, classes: NDArray[Any], class_weight: Any = None
-) -> Examples:
+) -> LabelledRows:
     """Read rows to learn from where others have given the levels, kinds of columns and classes."""
     table = open_table(estimator, X, reset=False)
     labels = read_labels(y, table.n_rows)
@@ -128,14 +128,14 @@ def numbers_of(
     return np.searchsorted(classes, np.where(known, labels, classes[0])), known
 
 
-def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Examples:
-    """Read what the fit of a regressor was given."""
+def read_numbers(estimator: Any, X: Any, y: Any, sample_weight: Any) -> LabelledRows:
+    """Read the training rows of a regressor."""
     table = open_table(estimator, X, reset=True)
     targets = read_targets(y, table.n_rows)
     return _numbered(table, targets, read_weights(sample_weight, table.n_rows))
 
 
-def read_validation_numbers(estimator: Any, X: Any, y: Any) -> Examples:
+def read_validation_numbers(estimator: Any, X: Any, y: Any) -> LabelledRows:
     """Read the validation rows of a regressor."""
     if y is None:
         raise ParameterError("X_val was given without y_val; give both or neither")
@@ -145,9 +145,9 @@ def read_validation_numbers(estimator: Any, X: Any, y: Any) -> Examples:
 
 def _numbered(
     table: Table, targets: NDArray[np.float64], weights: NDArray[np.float64] | None
-) -> Examples:
+) -> LabelledRows:
     signs = np.ones((table.n_rows, 1), dtype=np.int8)
-    return Examples(table, signs, weights, None, targets)
+    return LabelledRows(table, signs, weights, None, targets)
 
 
 def _class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
@@ -177,7 +177,7 @@ def _refuse_weightless(
         )
 
 
-def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> Examples:
+def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> LabelledRows:
     """Read validation rows, whose labels must be among the classes."""
     if y is None:
         raise ParameterError("X_val was given without y_val; give both or neither")
@@ -187,7 +187,7 @@ def read_validation(estimator: Any, X: Any, y: Any, classes: NDArray[Any]) -> Ex
 
 def label_rows(
     table: Table, y: Any, classes: NDArray[Any], name: str, *, several: bool = False
-) -> Examples:
+) -> LabelledRows:
     """Give rows their labels, which must be among the classes."""
     labels = read_labels(y, table.n_rows, several=several)
     if several:
@@ -196,28 +196,22 @@ def label_rows(
                 f"{name} has shape {labels.shape}; one column for each of the {classes.size} "
                 "labels is needed"
             )
-        return Examples(table, np.where(labels > 0, np.int8(1), np.int8(-1)))
+        return LabelledRows(table, np.where(labels > 0, np.int8(1), np.int8(-1)))
     unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))
     if unknown:
         raise DataError(
             f"{name} holds {unknown[0]!r}, which is not among the classes of y: {classes.tolist()}"
         )
     signs, numbers = signs_of(np.searchsorted(classes, labels), classes.size)
-    return Examples(table, signs, None, numbers)
-
-
-def split_at_random(
-    examples: Examples, name: str, share: float, seed: int
-) -> tuple[Examples, Examples]:
-    """Hold a random share of the rows back; ``name`` is the parameter that says how many."""
-    learn, held = draw(examples.n_rows, name, share, seed)
-    return examples.take(learn), examples.take(held)
+    return LabelledRows(table, signs, None, numbers)
 
 
 def split_by_class(
-    examples: Examples, name: str, share: float, seed: int
-) -> tuple[Examples, Examples]:
+    examples: LabelledRows, name: str, share: float, seed: int
+) -> tuple[LabelledRows, LabelledRows]:
     """Hold a random share of each class back, so that none is missing on either side if it can be.
+
+    ``name`` is the parameter that says how many.
 
     Certificates need a share of all rows instead: they count on rows held back by chance alone.
     """
@@ -226,7 +220,8 @@ def split_by_class(
     quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0
     quota = np.minimum(np.maximum(quota, counts > 1), np.maximum(counts - 1, 0))
     if not 0 < share < 1 or not quota.any():
-        return split_at_random(examples, name, share, seed)
+        learn, rest = draw(examples.n_rows, name, share, seed)
+        return examples.take(learn), examples.take(rest)
     order = np.random.default_rng(seed).permutation(examples.n_rows)
     order = order[np.argsort(classes[order], kind="stable")]
     place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -235,12 +230,12 @@ def split_by_class(
 
 
 def training_sample(
-    examples: Examples,
+    examples: LabelledRows,
     classes: NDArray[Any],
     max_bins: int,
     *,
     codes: bool,
-    bins_from: Examples | None = None,
+    bins_from: LabelledRows | None = None,
 ) -> Sample:
     """Bin the rows if the learner reads codes, and refuse them if no two can be told apart."""
     seen = examples if bins_from is None else bins_from
@@ -261,7 +256,7 @@ def training_sample(
     return sample
 
 
-def validation_sample(examples: Examples, training: Sample) -> Sample:
+def validation_sample(examples: LabelledRows, training: Sample) -> Sample:
     """Validation rows, coded like the training rows."""
     return Sample(
         examples.table,

@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import (
-    check_classification_targets,
-    is_multilabel,
-    type_of_target,
-)
+from sklearn.utils.multiclass import check_classification_targets, is_multilabel, type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from pacboost.errors import DataError

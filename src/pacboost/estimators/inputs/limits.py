@@ -79,14 +79,14 @@ def rows_in(
     """
     held = max(held, USUAL)
     taken = held + RESERVE + blocks
-    helping = 2**21 * 12  # one helping of candidates: raw, coded, and scored
-    room = limit - taken - helping
+    batch = 2**21 * 12  # one batch of candidates: raw, coded, and scored
+    room = limit - taken - batch
     rows = int(room // row_bytes(columns, outputs, codes=codes)) if room > 0 else 0
     if rows < 2_000:
         raise ParameterError(
             f"memory is {limit / 1e6:,.0f} MB, but this process takes {held / 1e6:,.0f} MB "
-            f"by itself, reading takes {(blocks + helping) / 1e6:,.0f} MB and work "
+            f"by itself, reading takes {(blocks + batch) / 1e6:,.0f} MB and work "
             f"{RESERVE / 1e6:,.0f} MB: no room is left for a sample. Allow at least "
-            f"{(taken + helping) / 1e6 + 50:,.0f} MB, or write the source in smaller blocks."
+            f"{(taken + batch) / 1e6 + 50:,.0f} MB, or write the source in smaller blocks."
         )
     return rows

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
+from sklearn.utils.validation import check_random_state
+
 from pacboost.errors import ParameterError
+from pacboost.kernels.threads import thread_count
 
 
 def positive_integer(name: str, value: Any) -> int:
@@ -28,6 +31,37 @@ def real_number(name: str, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(f"{name} is {value!r}; it must be a number")
     return value
+
+
+def share_or_count(
+    name: str, value: Any, whole: int, rounded: Callable[[float], int], others: str = ""
+) -> int:
+    """Read a share of some whole, rounded but at least 1, or a number of its parts.
+
+    ``others`` names values besides that were handled before.
+
+    >>> share_or_count("max_samples", 0.5, 7, round), share_or_count("max_samples", 3, 7, round)
+    (4, 3)
+    """
+    if _is_whole(value):
+        return positive_integer(name, value)
+    share = float(real_number(name, value))
+    if not 0 < share <= 1:
+        last = (
+            f", a whole number from 1 on, {others}" if others else ", or a whole number from 1 on"
+        )
+        raise ParameterError(f"{name} is {share}; it must be a share in (0, 1]{last}")
+    return max(1, rounded(share * whole))
+
+
+def threads(n_jobs: Any) -> int:
+    """Check ``n_jobs``, and give the number of threads; None and -1 mean all cores."""
+    return thread_count(None if n_jobs is None else integer("n_jobs", n_jobs))
+
+
+def draw_seed(random_state: Any) -> int:
+    """Draw a seed from what scikit-learn takes as ``random_state``."""
+    return int(check_random_state(random_state).randint(2**31))
 
 
 def callables(name: str, value: Any) -> list[Callable[..., Any]]:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-from pathlib import Path
-from types import FrameType
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from pacboost.errors import DataError, DenseWarning
+from pacboost.errors import DataError
+from pacboost.estimators.inputs.warn import warn_of_dense
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import FrameTable, is_frame
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
-
-PACKAGE = str(Path(__file__).parents[1])
 
 
 def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
@@ -52,19 +48,12 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     return stored
 
 
-def warn_of_dense(table: Table) -> None:
-    """Say, where the user called, that a sparse table is opened up to be learned from."""
-    frame: FrameType | None = sys._getframe()
-    level = 1
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(
-        f"the sparse {table.n_rows} x {table.n_columns} matrix is held dense: one byte a cell "
-        "where codes are read (two above 255 bins), eight elsewhere. BoostClassifier, "
-        "AdaBoostClassifier and BoostRegressor keep it sparse for stumps and trees on numbers",
-        DenseWarning,
-        stacklevel=level,
-    )
+def set_features(estimator: Any, columns: int, names: Sequence[str] | None) -> None:
+    """Set the number of features and their names, or forget the names of an earlier fit."""
+    estimator.n_features_in_ = columns
+    estimator.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def _levels(estimator: Any, data: Any, *, reset: bool) -> Levels:
@@ -119,10 +108,7 @@ def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:
         for j in range(block.shape[1]):
             refuse_infinite(block[:, j], repr(table.name(first + j)))
     if reset:
-        estimator.n_features_in_ = table.n_columns
-        estimator.__dict__.pop("feature_names_in_", None)
-        if table.names is not None:
-            estimator.feature_names_in_ = np.array(table.names, dtype=object)
+        set_features(estimator, table.n_columns, table.names)
         return
     if table.n_columns != estimator.n_features_in_:
         raise DataError(

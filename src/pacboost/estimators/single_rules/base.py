@@ -1,8 +1,7 @@
-"""What classifiers of two classes with a single rule share: reading, predicting, refusing."""
+"""What classifiers of two classes with a single rule share."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -13,10 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, OneClassWarning
-from pacboost.estimators.fitted.training_rows import SketchMixin
+from pacboost.errors import DataError, NotCertified
+from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.labels import read_labels, two_classes
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
 from pacboost.numerics.checks import probability
@@ -27,7 +28,7 @@ from pacboost.sources.arrays import ArrayTable
 Rows = NDArray[np.float64]
 
 
-class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """A classifier of two classes whose fit leaves one rule, ``rule_``, and ``classes_``."""
 
     delta: float
@@ -40,8 +41,7 @@ class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
 
     def fit(self, X: Any, y: Any) -> Self:
         """Find the rule; after a failure the estimator is as it was before."""
-        before = self.__dict__.copy()
-        try:
+        with all_or_nothing(self):
             probability("delta", self.delta)
             rows = self._read(X, reset=True)
             self.classes_, signs = two_classes(read_labels(y, len(rows)))
@@ -49,28 +49,19 @@ class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
             self._remember(ArrayTable(rows))
             self._copies = hidden_copies(rows)
             self._find(rows, signs)
-        except BaseException:
-            self.__dict__ = before
-            raise
-        if self.classes_.size == 1:
-            warnings.warn(
-                f"y holds one class only ({self.classes_.tolist()[0]!r}); the classifier is "
-                "constant and not certified",
-                OneClassWarning,
-                stacklevel=2,
-            )
+        warn_of_one_class(self.classes_, certified=False)
         return self
 
     @abstractmethod
     def _find(self, X: Rows, signs: Signs) -> None:
-        """Set ``rule_``, ``mistakes_`` and whatever else is told."""
+        """Set ``rule_``, ``mistakes_`` and the other fitted attributes."""
 
     @abstractmethod
     def _certify(self) -> Certificate:
-        """Apply the theorem to what fit left."""
+        """Apply the theorem to the fitted rule."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class the rule answers."""
+        """Give the class that the rule predicts."""
         check_is_fitted(self)
         positive = self._answers(self._read(X, reset=False)) > 0
         predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
@@ -78,7 +69,7 @@ class RuleClassifier(SketchMixin, ClassifierMixin, BaseEstimator):  # type: igno
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound on the risk; refuses in words where its theorem does not apply."""
+        """The bound on the risk; raises NotCertified where its theorem does not apply."""
         self._need_fit("certificate_")
         if self.classes_.size == 1:
             raise NotCertified(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any
 
@@ -27,6 +28,7 @@ from pacboost.samples.sample import Signs
 NAMES = ("conjunctions", "disjunctions", "thresholds", "intervals")
 
 
+@dataclass(eq=False, repr=False)
 class VersionSpaceClassifier(RuleClassifier):
     """A learner that searches a finite class of hypotheses for one that fits all rows.
 
@@ -77,18 +79,11 @@ class VersionSpaceClassifier(RuleClassifier):
     0.0814
     """
 
-    def __init__(
-        self,
-        hypotheses: Any = "thresholds",
-        delta: float = 0.05,
-        *,
-        grid: Any = None,
-        feature: Any = None,
-    ) -> None:
-        self.hypotheses = hypotheses
-        self.delta = delta
-        self.grid = grid
-        self.feature = feature
+    hypotheses: Any = "thresholds"
+    delta: float = 0.05
+    _: KW_ONLY
+    grid: Any = None
+    feature: Any = None
 
     def epsilon_exhausted(self, epsilon: float) -> float:
         """Bound the chance that some hypothesis with risk above epsilon fits all rows.

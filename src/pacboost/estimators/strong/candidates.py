@@ -26,7 +26,7 @@ ROWS_PER_LEAF = 20
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to learn: in words, and as an estimator still to be given rounds."""
+    """One way to learn: in words, and as a function that makes the estimator."""
 
     words: str
     make: Any
@@ -34,12 +34,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """What may be boosted with what, why, and for how long."""
+    """The candidates to try, why, and for how many rounds."""
 
     candidates: tuple[Candidate, ...]
     why: str
     rounds: int
-    """At most."""
+    """The maximum number of rounds."""
     least: int
     """Of few rows, few can watch, and log loss rises before the error does: boost so long."""
     patience: int

@@ -1,13 +1,14 @@
-"""PAC learning as an interface: ask for an error and a confidence, and be told what came of it."""
+"""PAC learning as an interface: ask for an error and a confidence."""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.inputs.tables import open_table
@@ -16,23 +17,24 @@ from pacboost.estimators.strong.fit import StrongFitting
 from pacboost.models.model import Model
 
 
-class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False)
+class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
-    It picks booster and learner from the data, sets as many rows apart for the certificate as
-    epsilon and delta ask for, boosts until the certificate reaches epsilon or more rounds can't
-    help, and says which. Rows that certify are looked at by nothing else.
+    The classifier picks booster and learner from the data, and holds out as many rows for the
+    certificate as epsilon and delta require. It boosts until the certificate reaches epsilon or
+    more rounds cannot help, and says which. Nothing else uses the rows that certify.
 
     Parameters
     ----------
     epsilon : float, default=None
-        The error on new examples that shall be reached; boosting stops when it is. None: as small
-        as it gets.
+        The error on new examples to reach; boosting stops when it is certified. None: as small as
+        possible.
     delta : float, default=0.05
-        The probability with which what is certified may fail.
+        The probability with which the certificate may fail.
     n_rounds : int, default=None
-        The most rounds; None: 1000, with more than three classes 600. Rows that watch mostly end
-        it earlier.
+        The maximum number of rounds; None: 1000, or 600 with more than three classes. Validation
+        rows usually stop it earlier.
     text_columns : "auto", list of str or None, default="auto"
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
@@ -44,11 +46,11 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
     ----------
     sentence_ : what is certified, whether epsilon was reached, and if not, what is missing
     verdict_ : the same as numbers
-    certificate_ : the bound with its grounds; of training rows, if no rows could be set apart
+    certificate_ : the certificate; of training rows, if no rows could be held out
     proper_ : whether the vote lies in the weak learner's own class
     choice_ : which booster and learner were chosen, and why
-    parts_ : how many rows were learned from, watched the rounds, and certify
-    evidence_ : what was measured: rounds, training error, edge and noise on rows that watched
+    parts_ : how many rows were for training, for validation ("watch"), and for the certificate
+    evidence_ : what was measured: rounds, training error, edge and noise on validation rows
     estimator_ : the fitted estimator that does the work; ``save`` writes it, ``load`` gives it back
     classes_ : the labels of the rows learned from
 
@@ -65,30 +67,19 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
     for, and reached after 61 rounds.
     """
 
-    def __init__(
-        self,
-        epsilon: float | None = None,
-        delta: float = 0.05,
-        *,
-        n_rounds: int | None = None,
-        text_columns: Any = "auto",
-        categorical_features: Any = "from_dtype",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.n_rounds = n_rounds
-        self.text_columns = text_columns
-        self.categorical_features = categorical_features
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    epsilon: float | None = None
+    delta: float = 0.05
+    _: KW_ONLY
+    n_rounds: int | None = None
+    text_columns: Any = "auto"
+    categorical_features: Any = "from_dtype"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     @property
     def sentence_(self) -> str:
-        """What came of it, in one sentence."""
+        """What was certified, in one sentence."""
         check_is_fitted(self)
         return self.verdict_.sentence
 
@@ -125,15 +116,15 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
         return self._ready().overlap(self._open(X))
 
     def answer(self, X: Any, **wishes: Any) -> Any:
-        """Answer where confident enough: see AbstainingMixin."""
+        """Answer where confident enough, as ``BoostClassifier.answer`` does."""
         return self._ready().answer(self._open(X), **wishes)
 
     def certify_answers(self, X: Any, y: Any, **wishes: Any) -> Any:
-        """Certify the error among the answered by fresh rows: see AbstainingMixin."""
+        """Certify the error among the answered by fresh rows, for ``answer``."""
         return self._ready().certify_answers(self._open(X), y, **wishes)
 
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """Give the margin of every row: see MarginsMixin."""
+        """Give the margin of every row, from -1 to 1."""
         found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
         return found
 
@@ -147,7 +138,7 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
     def report(
         self, path: str | Path, X: Any = None, y: Any = None, *, title: str | None = None
     ) -> Path:
-        """Write a page about the model that begins with ``sentence_``: see ReportMixin."""
+        """Write a page about the model that begins with ``sentence_``."""
         from pacboost.reports.page.sentence import Sentence
 
         rows, model = None if X is None else self._open(X), self._ready()
@@ -180,7 +171,7 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
         return open_table(self, reading.without(X, self._dropped), reset=False)
 
     def __getattr__(self, name: str) -> Any:
-        """Pass on what the chosen estimator can do besides."""
+        """Pass other attributes on to the chosen estimator."""
         own = name.startswith("_") or name == "feature_names_in_"
         if own or "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

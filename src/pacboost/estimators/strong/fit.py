@@ -1,4 +1,4 @@
-"""How StrongClassifier fits: read, divide the rows, boost, judge; or draw, if rows come so.
+"""How StrongClassifier fits: read and divide the rows, boost, certify; or draw from a source.
 
 Nothing that is learned sees the certifying rows: not the levels of categories, not the words of
 texts, not which columns are texts, not when to stop. They are counted on when all is settled.
@@ -11,15 +11,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_random_state
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.estimators.boosting.text_input import fingerprints
+from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import positive_integer
+from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading, row_roles
 from pacboost.estimators.strong.candidates import choose
@@ -42,7 +43,7 @@ from pacboost.sources.text import read_texts
 ROUNDS_OF_FILTERING = 300
 
 
-class StrongFitting:
+class StrongFitting(BaseEstimator):  # type: ignore[misc]
     """The part of StrongClassifier that fits."""
 
     epsilon: float | None
@@ -60,7 +61,7 @@ class StrongFitting:
     _keeps_sparse = True
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, time: Any = None) -> Self:
-        """Learn, certify and judge.
+        """Learn, certify, and compare the certificate with epsilon.
 
         X is an array, a data frame, a sparse matrix, a list of texts, the path of a CSV file, or
         anything that FilterBoostClassifier draws from: files too large to be read, folders,
@@ -68,8 +69,7 @@ class StrongFitting:
         one group depend on each other) and ``time`` (rows come one after the other) are values or
         names of columns too: whole groups, or the latest rows, are then set apart.
         """
-        before = self.__dict__.copy()
-        try:
+        with all_or_nothing(self):
             if not reading.is_source(X):
                 self._start()
                 return self._fit(reading.read(X, y, groups, time))
@@ -79,9 +79,6 @@ class StrongFitting:
                     "its own"
                 )
             return self.fit_source(X, y)
-        except BaseException:
-            self.__dict__ = before
-            raise
 
     def fit_source(
         self, source: Any, target: str | None = None, classes: Any = None, **options: Any
@@ -91,7 +88,7 @@ class StrongFitting:
         The parameters are those of ``FilterBoostClassifier.fit_source``.
         """
         self._start()
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         oracle = as_oracle(source, target, seed, **options)
         model = FilterBoostClassifier(
             epsilon=self.epsilon,
@@ -128,7 +125,7 @@ class StrongFitting:
             del self.__dict__[name]
 
     def _fit(self, reading: Reading) -> Self:
-        seed = int(check_random_state(self.random_state).randint(2**31))
+        seed = draw_seed(self.random_state)
         given = self._columns(reading.X)
         number = division.number_of_rows(given)
         labels = read_labels(reading.y, number, several=True)
@@ -206,7 +203,7 @@ class StrongFitting:
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: FitMeasurements, why: str
     ) -> None:
-        """Tie the certificate to the model, and judge."""
+        """Put the certificate into the model, and compare it with epsilon."""
         model = estimator.model_
         kept = certificate or model.certificate
         if kept is not None:
@@ -222,14 +219,14 @@ class StrongFitting:
 
 
 def _remember(estimator: Any, rows: Any) -> None:
-    """Have all rows remembered, also those that certify: no later certificate may use them."""
+    """Remember all rows, certifying ones included: no later certificate may use them."""
     if not isinstance(rows, Table):
         rows = fingerprints(estimator.features_.lines(rows))
     estimator._sketches = (Sketch.of(rows),)
 
 
 def _texts(columns: list[str]) -> str:
-    """Say what are texts."""
+    """Say which columns hold texts."""
     if not columns:
         return "rows are texts"
     named = " and ".join(repr(name) for name in columns)

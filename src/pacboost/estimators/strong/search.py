@@ -1,4 +1,4 @@
-"""The course of a fit that shall reach epsilon: boost, look at most twice, say what was found.
+"""The search for an error of epsilon: boost, and evaluate the certifying rows at most twice.
 
 The certifying rows are looked at once, after the last round, with the whole of delta. Only if
 watching rows say on the way that epsilon is probably reached already, there are two looks, each
@@ -29,7 +29,7 @@ from pacboost.models.model import Model
 from pacboost.questions.verdict import FitMeasurements
 
 LAST = 20
-"""The edge that is told is the mean over so many of the last rounds."""
+"""The reported edge is the mean over so many of the last rounds."""
 IMPROVED = 0.1
 """By so much log loss, of one row's worth, the watching rows have to fare better in the end."""
 TIMES = 3
@@ -61,7 +61,7 @@ class Promise:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A classifier with what is certified and was measured of it."""
+    """A classifier with its certificate and what was measured."""
 
     candidate: Candidate
     estimator: Any
@@ -74,13 +74,13 @@ class Outcome:
         return 1.0 if self.certificate is None else self.certificate.value
 
     def reached(self, epsilon: float | None) -> bool:
-        """Whether that is what was asked for."""
+        """Whether the certificate reaches epsilon."""
         return epsilon is not None and self.value <= epsilon
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A candidate boosted while rows watched."""
+    """A candidate that was boosted with validation rows."""
 
     candidate: Candidate
     estimator: Any
@@ -93,7 +93,7 @@ class Trial:
 
 
 class EpsilonSearch:
-    """Fits what may be chosen on parts of the rows; ``run`` leaves estimator and certificate."""
+    """Fits the candidates on parts of the rows; ``run`` gives estimator and certificate."""
 
     def __init__(
         self, choice: Choice, take: Take, labels: NDArray[Any], parts: Parts, promise: Promise

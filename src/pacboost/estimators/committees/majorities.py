@@ -1,0 +1,172 @@
+"""Majorities of boosters, which differ in the rows that each booster gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pacboost.errors import ParameterError
+from pacboost.estimators.committees.boosters import BoosterCommittee
+from pacboost.estimators.inputs.parameters import positive_integer, real_number
+from pacboost.training.committees.majority_of import (
+    Rows,
+    bags,
+    bags_needed,
+    disjoint_parts,
+    sub_samples,
+)
+
+ROWS_A_PART = 100
+"""With fewer rows a part is too small to be boosted on alone."""
+MOST_MEMBERS = 81
+
+
+@dataclass(eq=False, repr=False)
+class MajorityOfBoosters(BoosterCommittee):
+    """Boost on disjoint parts of the rows, and take the majority: simple, and optimal on average.
+
+    Five AdaBoosts on a fifth of the rows each have the least expected error that any learner of
+    weak rules can have, up to a constant (Høgsgaard, Larsen and Mathiasen 2024); so have three
+    whose margins are large (Høgsgaard and Larsen 2025). That is for rows which the rules can
+    separate.
+
+    Parameters
+    ----------
+    n : 3 or 5, default=3
+        The number of parts; any odd number is allowed.
+    booster : str, booster or None, default=None
+        None: "adaboost_v", which has large margins, for three parts, else "adaboost".
+    learner : str, learner, scikit-learn classifier or function, default="stump"
+    n_rounds : int, default=100
+        Rounds of each booster.
+    max_bins : int, default=255
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+    certify : "holdout" or None, default=None
+        With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
+        the error on new examples with probability 1 - ``delta``. There is no other certificate.
+    holdout, delta : default=0.2 and 0.05
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Boosters at a time; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool, default=False
+
+    Examples
+    --------
+    >>> from pacboost.sources.worlds import hastie
+    >>> X, y = hastie().draw(3000, 0)
+    >>> model = MajorityOfBoosters(n=3, certify="holdout", random_state=0).fit(X, y)
+    >>> model.part_sizes_.tolist(), model.certificate_.value < 0.3
+    ([800, 800, 800], True)
+    """
+
+    n: int = 3
+    booster: Any = None
+    learner: Any = "stump"
+    n_rounds: int = 100
+
+    _name = "majority_of"
+
+    def _default_booster(self) -> str:
+        return "adaboost_v" if self.n == 3 else "adaboost"
+
+    def _parts(self, rows: int, seed: int) -> list[Rows]:
+        n = positive_integer("n", self.n)
+        if n % 2 == 0:
+            raise ParameterError(f"n is {n}; it must be odd, so that a majority is no tie")
+        if rows < n * ROWS_A_PART:
+            self._warn_of_few(
+                rows,
+                n * ROWS_A_PART,
+                f"each of the {n} boosters got a bag of {rows} rows, drawn with replacement, "
+                "instead of a part of its own",
+            )
+            return bags(rows, n, rows, seed)
+        return disjoint_parts(rows, n, seed)
+
+
+@dataclass(eq=False, repr=False)
+class BaggedBoost(BoosterCommittee):
+    """Boost on bags and take the majority: optimal with a logarithm of n bags.
+
+    A majority of learners without mistakes on bags is an optimal PAC learner from 18 ln(2n/δ) bags
+    of 0.02 n to n rows on (Larsen 2023). AdaBoost that has separated its bag is such a learner.
+
+    Parameters
+    ----------
+    n_bags : int or None, default=None
+        None: 18 ln(2n/δ), as the theorem wants.
+    bag_share : float, default=1.0
+        The rows of a bag, drawn with replacement, as a share of all. The theorem is about 0.02
+        and more; of smaller bags it says nothing.
+    booster : str, booster or None, default=None
+        None: "adaboost".
+    learner, n_rounds, max_bins, categorical_features : as in MajorityOfBoosters
+    certify, holdout, delta, random_state, n_jobs, verbose : as in MajorityOfBoosters
+    """
+
+    n_bags: int | None = None
+    bag_share: float = 1.0
+    booster: Any = None
+    learner: Any = "stump"
+    n_rounds: int = 100
+
+    _name = "bagged"
+
+    def _parts(self, rows: int, seed: int) -> list[Rows]:
+        count = self.n_bags
+        share = real_number("bag_share", self.bag_share)
+        if not 0 < share <= 1:
+            raise ParameterError(f"bag_share is {share}; it must be above 0 and at most 1")
+        count = (
+            bags_needed(rows, self.delta) if count is None else positive_integer("n_bags", count)
+        )
+        size = round(share * rows)
+        if size < 2:
+            self._warn_of_few(rows, round(2 / share), "bags of all rows were drawn instead")
+            size = rows
+        return bags(rows, count, size, seed)
+
+
+@dataclass(eq=False, repr=False)
+class SubsampledBoost(BoosterCommittee):
+    """Boost on recursive sub-samples and take the majority: the first optimal learner.
+
+    Three quarters of the rows for each of three, each again without a quarter of what is left to
+    divide, and so on down to single rows (committees/majority_of.py); AdaBoost*_ν on each, and a
+    plain majority of what they decide: R = O(d/(γ²n) + ln(1/δ)/n) with probability 1 - δ, for rows
+    that the rules can separate (Larsen and Ritzert 2022; the sub-samples are Hanneke's of 2016).
+
+    Parameters
+    ----------
+    max_members : int or None, default=81
+        The recursion ends before there are more; the theorem wants None, about n^0.79 of them.
+    booster : str, booster or None, default=None
+        None: "adaboost_v".
+    learner, n_rounds, max_bins, categorical_features : as in MajorityOfBoosters
+    certify, holdout, delta, random_state, n_jobs, verbose : as in MajorityOfBoosters
+    """
+
+    max_members: int | None = MOST_MEMBERS
+    booster: Any = None
+    learner: Any = "stump"
+    n_rounds: int = 100
+
+    _name = "subsampled"
+
+    def _default_booster(self) -> str:
+        return "adaboost_v"
+
+    def _parts(self, rows: int, seed: int) -> list[Rows]:
+        most = self.max_members
+        if most is not None:
+            positive_integer("max_members", most)
+        if rows < ROWS_A_PART:
+            count = 3 if most is None else min(3, most)
+            got = "one booster got a bag" if count == 1 else f"{count} boosters got bags"
+            self._warn_of_few(
+                rows,
+                ROWS_A_PART,
+                f"{got} of all rows, drawn with replacement, instead of recursive sub-samples",
+            )
+            return bags(rows, count, rows, seed)
+        return sub_samples(rows, seed, most)

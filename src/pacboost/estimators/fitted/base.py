@@ -1,0 +1,116 @@
+"""What votes of classifiers and of regressors share: rules, a record, a file, a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.estimators.fitted import reporting
+from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses.function import ClassFunction, Function
+from pacboost.hypotheses.hypothesis import Hypothesis, Valued
+from pacboost.hypotheses.vote import Scores
+from pacboost.kernels.threads import using
+from pacboost.ledgers.ledger import Ledger
+from pacboost.models.file import format as model_file
+from pacboost.models.model import Model
+from pacboost.numerics import markup
+from pacboost.sources.table import Table
+
+if TYPE_CHECKING:
+    from pacboost.reports.page.sentence import Sentence
+
+
+class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
+    """An estimator whose fit leaves a vote, in ``model_``."""
+
+    model_: Model
+    n_jobs: int | None
+
+    def rules(self) -> list[str]:
+        """Give every rule in words, with its vote, in the order of rounds."""
+        check_is_fitted(self)
+        return self.model_.words()
+
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write the model to a file that ``pacboost.load`` reads; no code is stored in it.
+
+        The file also keeps a sketch of the training rows, salted hashes of some of them, by which
+        ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
+        """
+        check_is_fitted(self)
+        model_file.save(self.model_, path, self._sketches if remember_rows else ())
+
+    def report(
+        self,
+        path: str | Path,
+        X: Any = None,
+        y: Any = None,
+        *,
+        title: str | None = None,
+        sentence: str | Sentence | None = None,
+    ) -> Path:
+        """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
+
+        Without rows the page shows the model and its record: the certificates, the error and its
+        bound round by round, rules, shapes, the hardest rows of the fit. With rows and their
+        labels, best those that the fit has not seen, it adds margins, calibration, the confusion
+        matrix and the hardest among them. ``title`` replaces the name of the method, ``sentence``
+        what the certificate says. Gives the path of the file.
+        """
+        return reporting.report(self, path, X, y, title, sentence)
+
+    @property
+    def ledger_(self) -> Ledger:
+        """What the loop measured."""
+        return self._fitted("ledger_").ledger
+
+    @property
+    def votes_(self) -> NDArray[np.float64]:
+        """The vote of every rule; 1 where the cells of a rule hold what is added."""
+        return self._fitted("votes_").vote.votes
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The rules; for black boxes, the fitted classifiers themselves."""
+        return [_inner(h) for h in self._fitted("estimators_").vote.hypotheses]
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Each feature's share of the votes, or for trees of what their splits won."""
+        return self._fitted("feature_importances_").importances()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _html_repr(self) -> str:
+        """Show in a notebook what scikit-learn shows, and what is certified."""
+        certificate = self.model_.certificate if hasattr(self, "model_") else None
+        claim = "" if certificate is None else markup.bold(certificate.claim)
+        return str(estimator_html_repr(self)) + claim
+
+    def _fitted(self, name: str) -> Model:
+        if not hasattr(self, "model_"):
+            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
+        return self.model_
+
+    def _open(self, X: Any) -> Table:
+        check_is_fitted(self)
+        return open_table(self, X, reset=False)
+
+    def _scores(self, X: Any) -> Scores:
+        table = self._open(X)
+        with using(self.n_jobs):
+            return self.model_.vote.scores(table)
+
+
+def _inner(hypothesis: Hypothesis) -> Any:
+    rule = hypothesis.rule if isinstance(hypothesis, Valued) else hypothesis
+    return rule.inner if isinstance(rule, Function | ClassFunction) else hypothesis

@@ -1,0 +1,188 @@
+"""Random forests and extremely randomised trees behind the scikit-learn API."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pacboost.estimators.forests.classifier import ForestClassifier
+from pacboost.estimators.forests.regressor import ForestRegressor
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RandomForestClassifier(ForestClassifier):
+    """Trees grown to pure leaves from bags of rows, a few features tried at every split.
+
+    The trees err on different rows, so their average errs on few (Breiman 2001). They are grown on
+    codes, one a thread, and take 8 bytes a node.
+
+    Parameters
+    ----------
+    n_estimators : int, default=1000
+        The maximum number of trees.
+    max_features : str, int, float or None, default="sqrt"
+        How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
+        a number, or None for all. If all of them are constant in a node, more are drawn.
+    min_samples_leaf, min_samples_split : int or float, default=1 and 2
+        Rows a leaf, or a node that is split, has at least: a number, or a share of the rows.
+        Repeats within a bag count once.
+    min_weight_fraction_leaf : float, default=0.0
+        The share of all weight that a leaf has at least.
+    max_depth : int or None, default=None
+        None: until leaves are pure.
+    bootstrap : bool, default=True
+        Whether each tree learns from a bag of rows drawn with replacement, or from all.
+    max_samples : int, float or None, default=None
+        How many rows are drawn for a bag; None: as many as there are. With ``bootstrap=False`` and
+        fewer, rows are drawn without replacement.
+    max_bins : int, default=255
+    categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns of text and categories, or those named or numbered; their levels are cut in order.
+        Levels not seen in fit are treated as missing.
+    oob_score : bool, default=False
+        Compute predictions out of bag.
+    settle : int or None, default=None
+        Stop when the error out of bag has changed by no more than its standard error over so many
+        trees.
+    class_weight : mapping, "balanced" or None, default=None
+    certify : str or None, default=None
+        "oob" certifies the plurality vote of the trees by their mistakes out of bag, with the bound
+        that suits the number of rows; "first_order", "tandem" and "cantelli" name one. "holdout"
+        holds a share ``holdout`` of the rows back, which gives a tighter bound for a forest grown
+        from fewer rows. Levels of categories come from rows that certify nothing: those that give
+        the bins, a tenth of them, or up to 256; "holdout" leaves more.
+    holdout, delta : float, default=0.2 and 0.05
+    warm_start : bool, default=False
+        Go on from the last fit, with the same rows and limits: it ends as one longer fit would
+        have. With ``certify="holdout"`` the k-th certificate pays delta/(k(k + 1)).
+    callbacks : sequence of functions, default=None
+        Each is called after every tree with ``Made(members, error)``; returning True stops the fit.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The forest does not depend on it.
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+    oob_score_, oob_decision_function_ : as in scikit-learn
+        Rows that are in every bag have NaN.
+    out_of_bag_ : OutOfBag
+        With a certificate out of bag, the counts that it needs.
+    certificate_ : Certificate
+    stopped_ : why the fit stopped
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RandomForestClassifier(100, oob_score=True, random_state=0).fit(X, y)
+    >>> model.oob_score_ > 0.93, model.predict_proba(X[:1]).round(1).tolist()
+    (True, [[1.0, 0.0, 0.0]])
+    """
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ExtraTreesClassifier(ForestClassifier):
+    """Trees that cut every feature they try at random, and take the best of these cuts.
+
+    Where a cut falls between the least and the largest code in a node is left to chance, which
+    makes trees err on still more different rows (Geurts, Ernst and Wehenkel 2006).
+
+    Parameters
+    ----------
+    bootstrap : bool, default=False
+        Whether each tree learns from a bag of rows drawn with replacement, or from all.
+    n_estimators, max_features, min_samples_leaf, min_samples_split : as in RandomForestClassifier
+    min_weight_fraction_leaf, max_depth, max_samples, max_bins : as in RandomForestClassifier
+    categorical_features, oob_score, settle, class_weight : as in RandomForestClassifier
+    certify, holdout, delta, warm_start, callbacks : as in RandomForestClassifier
+    random_state, n_jobs, verbose : as in RandomForestClassifier
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+    oob_score_, oob_decision_function_, out_of_bag_ : as in RandomForestClassifier
+    certificate_, stopped_ : as in RandomForestClassifier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ExtraTreesClassifier(100, random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    bootstrap: bool = False
+
+    _kind = "extra_trees"
+    _random_cuts = True
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RandomForestRegressor(ForestRegressor):
+    """Trees that predict numbers, grown from bags of rows until leaves hold one number.
+
+    Splits lower the squared error most; the forest predicts the mean of its trees (Breiman 2001).
+
+    Parameters
+    ----------
+    max_features : str, int, float or None, default=1.0
+        How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
+        a number, or None for all. If all of them are constant in a node, more are drawn.
+    n_estimators, min_samples_leaf, min_samples_split : as in RandomForestClassifier
+    min_weight_fraction_leaf, max_depth, bootstrap, max_samples : as in RandomForestClassifier
+    max_bins, categorical_features, oob_score, settle : as in RandomForestClassifier
+    warm_start, callbacks, random_state, n_jobs, verbose : as in RandomForestClassifier
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+    oob_score_, oob_prediction_ : as in scikit-learn
+        Rows that are in every bag have NaN.
+    stopped_ : why the fit stopped
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = RandomForestRegressor(100, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> model.score(X, X[:, 0] ** 2) > 0.999
+    True
+    """
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ExtraTreesRegressor(ForestRegressor):
+    """Trees that predict numbers and cut every feature they try at random.
+
+    The best of the random cuts is taken; the forest predicts the mean of its trees (Geurts, Ernst
+    and Wehenkel 2006).
+
+    Parameters
+    ----------
+    bootstrap : bool, default=False
+        Whether each tree learns from a bag of rows drawn with replacement, or from all.
+    n_estimators, max_features, min_samples_leaf, min_samples_split : as in RandomForestRegressor
+    min_weight_fraction_leaf, max_depth, max_samples, max_bins : as in RandomForestRegressor
+    categorical_features, oob_score, settle, warm_start : as in RandomForestRegressor
+    callbacks, random_state, n_jobs, verbose : as in RandomForestRegressor
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
+    oob_score_, oob_prediction_, stopped_ : as in RandomForestRegressor
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(100.0)[:, None]
+    >>> model = ExtraTreesRegressor(100, random_state=0).fit(X[::2], X[::2, 0] ** 2)
+    >>> model.score(X, X[:, 0] ** 2) > 0.99
+    True
+    """
+
+    bootstrap: bool = False
+
+    _kind = "extra_trees"
+    _random_cuts = True
