@@ -103,7 +103,7 @@ def test_numbers_cannot_be_certified(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--target", "nope"], "has no target column 'nope'"),
+        (["--target", "nope"], "has no column 'nope'"),
         (["--target", "label", "--groups", "nope"], "has no column 'nope'"),
         (["--target", "label", "--delta", "0"], "delta is 0"),
         (["--target", "label", "--epsilon", "1.5"], "epsilon is 1.5"),

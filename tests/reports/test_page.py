@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import confidence
-from pacboost.bounds.wording import percent_above
+from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.page import calibration, confusion, margins, rounds
 from pacboost.reports.page.document import page
 from pacboost.reports.page.evidence import Evidence, Numbers, Shown
-from pacboost.reports.page.markup import percent, short, tag
+from pacboost.reports.page.markup import short, tag
 from pacboost.reports.page.scales import Scale, round_numbers
 from pacboost.reports.page.sentence import line, sentence
 from pacboost.reports.page.subject import Subject

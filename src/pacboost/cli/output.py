@@ -108,15 +108,6 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing if number == 1 else plural}"
 
 
-def per_cent(value: float) -> str:
-    """Print a share of rows.
-
-    >>> per_cent(0.10266)
-    '10.27 %'
-    """
-    return f"{100 * value:.2f} %"
-
-
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal that something is being done; call what it gives to say how far."""

@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import percent
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
+from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.text import MOST_ROWS
 
 FRAMES_PER_SECOND = 4
@@ -95,29 +95,32 @@ class FilteringView:
             return grid
         last, samples = self._last, _count(self._samples, "sample")
         grid.add_row("draws", f"{self._draws:,} in {samples}, {self._pace:,.0f} a second")
-        share, of_all = _share(last.acceptance, 1), _share(self._accepted / max(1, self._draws), 1)
+        share, of_all = (
+            percent(last.acceptance, 1),
+            percent(self._accepted / max(1, self._draws), 1),
+        )
         grid.add_row("kept", f"{share} of the last sample's draws, {of_all} of all")
         grid.add_row("mean weight μ", f"{last.mean:.4f}, from {last.lower:.4f} to {last.upper:.4f}")
-        seen = f"{_share(last.error)} after {_count(last.rounds, 'round')}"
+        seen = f"{percent(last.error, 2)} after {_count(last.rounds, 'round')}"
         grid.add_row("error seen", seen if last.rounds else "none yet")
         grid.add_row("certified", self._certified(last))
         return grid
 
     def _certified(self, last: Refill) -> str:
         if self._certificate is not None:
-            told = "at most " + percent(self._certificate.value)
+            told = "at most " + percent_above(self._certificate.value, 2)
             return "nothing" if self._certificate.vacuous else told
         if last.error_upper >= 1:
             return "nothing yet"
         of = " of this source, whose rows have all come before" if _came_before(last) else ""
-        return f"at most {percent(last.error_upper)}{of}"
+        return f"at most {percent_above(last.error_upper, 2)}{of}"
 
 
 def tell_batch(ledger: Ledger, console: Console | None = None) -> None:
     """Tell in one line of the batch that was learned from last."""
     last = ledger.refills[-1]
-    number, rows, kept = len(ledger.refills), _count(last.draws, "row"), _share(last.acceptance, 1)
-    seen = f", {_share(last.error)} errors before it was learned from" if last.rounds else ""
+    number, rows, kept = len(ledger.refills), _count(last.draws, "row"), percent(last.acceptance, 1)
+    seen = f", {percent(last.error, 2)} errors before it was learned from" if last.rounds else ""
     (console or Console(stderr=True)).print(
         f"batch {number:,}: {rows}, {kept} kept{seen}; {_count(len(ledger), 'round')} so far",
         highlight=False,
@@ -148,11 +151,11 @@ def _cells(refill: Refill) -> list[str]:
     return [
         str(refill.rounds),
         f"{refill.draws:,}",
-        _share(refill.acceptance, 1),
+        percent(refill.acceptance, 1),
         f"{refill.mean:.4f}",
         f"{refill.lower:.4f} – {refill.upper:.4f}",
-        _share(refill.error) + mark if refill.rounds else "",
-        percent(refill.error_upper) + mark if refill.error_upper < 1 else "",
+        percent(refill.error, 2) + mark if refill.rounds else "",
+        percent_above(refill.error_upper, 2) + mark if refill.error_upper < 1 else "",
     ]
 
 
@@ -169,11 +172,11 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
     if tested:
         grid.add_row("tested on", f"{tested:,} examples never looked at before, in the last test")
     samples = _count(len(ledger.refills), "sample")
-    grid.add_row("kept", f"{kept:,} of them ({_share(kept / max(1, draws), 1)}), in {samples}")
+    grid.add_row("kept", f"{kept:,} of them ({percent(kept / max(1, draws), 1)}), in {samples}")
     grid.add_row("stopped", ledger.stopped)
     scored = [refill for refill in ledger.refills if refill.rounds and not _came_before(refill)]
     if scored:
-        error, when = _share(scored[-1].error), _count(scored[-1].rounds, "round")
+        error, when = percent(scored[-1].error, 2), _count(scored[-1].rounds, "round")
         grid.add_row(
             "error seen",
             f"{error} of the examples drawn after {when}, scored before anything was learned from "
@@ -201,10 +204,6 @@ def _grid() -> Table:
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
     return grid
-
-
-def _share(value: float, places: int = 2) -> str:
-    return f"{100 * value:.{places}f} %"
 
 
 def _count(number: int, thing: str) -> str:

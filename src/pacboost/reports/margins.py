@@ -13,6 +13,7 @@ from rich.text import Text
 
 from pacboost.errors import DataError
 from pacboost.ledgers.hard import HardRow
+from pacboost.numerics.percent import percent
 from pacboost.reports.canvas import figure, shade, tidy
 
 MOST_POINTS = 500
@@ -67,6 +68,6 @@ def hardest_table(rows: Sequence[HardRow], title: str = "") -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("label", overflow="fold")
     for entry in rows:
-        cells = (str(entry.row), f"{entry.margin:.4f}", f"{entry.wrong:.1%}")
+        cells = (str(entry.row), f"{entry.margin:.4f}", percent(entry.wrong, 1))
         table.add_row(*cells, Text(entry.label))
     return table

@@ -12,11 +12,12 @@ from typing import Any
 import click
 import numpy as np
 
-from pacboost.cli.inputs.cells import Cells
 from pacboost.cli.inputs.model_files import load
 from pacboost.cli.inputs.rows import Reader, column_names, lone_text, text_features
 from pacboost.cli.output import bold, print_json, print_parts
 from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.numerics.percent import percent
+from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
 from pacboost.sources.table import Table
 
@@ -50,8 +51,8 @@ class Reply:
         """Say it to people."""
         said = f"no answer (a guess: {self.guess})" if self.answer is None else str(self.answer)
         yield bold(said)
-        sure = "over 99" if self.confidence >= ALMOST_SURE else f"{100 * self.confidence:.0f}"
-        yield f"  confidence {sure} %"
+        over = self.confidence >= ALMOST_SURE
+        yield f"  confidence {'over 99 %' if over else percent(self.confidence, 0)}"
         for added, words in self.grounds:
             yield f"  {added:+6.2f}  {words}"
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 from pacboost.cli.actions.fit_in_memory import show
 from pacboost.cli.output import print_json
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.numerics.percent import percent
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.toy import ten_points
 
@@ -43,7 +44,7 @@ def run_demo(rounds: int, *, as_json: bool) -> None:
     show(model, "", console)
     error = 1 - model.score(ArrayTable(test, names), test_labels)
     console.print(
-        f"On {len(test_labels)} rows it has never seen it errs on {error:.1%}. "
+        f"On {len(test_labels)} rows it has never seen it errs on {percent(error, 1)}. "
         "The certificate above speaks of the training rows only."
     )
     if as_json:

@@ -18,10 +18,10 @@ from pacboost.cli.group import INTERRUPTED
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.reports.filtering import refills_table, summary
+from pacboost.sources.cells import read_labels
 from pacboost.sources.oracles import csv_blocks, svmlight
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
 from pacboost.sources.oracles.files import find_files
-from pacboost.sources.oracles.labels import kind_of, read_texts
 
 SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 
@@ -82,8 +82,7 @@ def run_filtering(
     model = FilterBoostClassifier(**parameters)
     labels = None
     if classes is not None:
-        texts = [text.strip() for text in classes.split(",")]
-        labels = read_texts(texts, kind_of(texts))
+        labels = read_labels([text.strip() for text in classes.split(",")])
     try:
         model.fit_source(source, target, labels, **options)
     except KeyboardInterrupt:

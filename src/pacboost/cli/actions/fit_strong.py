@@ -12,9 +12,10 @@ from pacboost.cli.group import the_answer_is_no
 from pacboost.cli.inputs.examples import about, read_examples
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.inputs.rows import text_features
-from pacboost.cli.output import bold, certificate_facts, grid, per_cent, print_parts
+from pacboost.cli.output import bold, certificate_facts, grid, print_parts
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.numerics.checks import probability
+from pacboost.numerics.percent import percent
 from pacboost.sources.mixed import MixedFeatures
 
 PARTS = {"learn": "to learn from", "watch": "to see when to stop", "certify": "to certify by"}
@@ -64,7 +65,7 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
         ("rounds", f"{len(ledger):,}; {ledger.stopped}"),
     ]
     if len(ledger):
-        error = per_cent(ledger.rounds[-1].training_error)
+        error = percent(ledger.rounds[-1].training_error, 2)
         facts.append(("training error", f"{error} of the rows it learned from"))
     if certificate is not None and certificate.delta > 0:
         facts += certificate_facts(certificate)

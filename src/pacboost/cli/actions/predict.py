@@ -16,12 +16,13 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.cli.inputs.cells import Cells, blocks
 from pacboost.cli.inputs.model_files import check_output, load, model_first
 from pacboost.cli.inputs.rows import Reader, labels
-from pacboost.cli.output import counted, per_cent, print_json, working
+from pacboost.cli.output import counted, print_json, working
 from pacboost.errors import FileError
 from pacboost.models.answers import confidence
+from pacboost.numerics.percent import percent
+from pacboost.sources.cells import Cells, blocks
 from pacboost.sources.placing import placed
 
 MOST_CLASSES = 10
@@ -40,7 +41,7 @@ class Tally:
     def sentences(self) -> Iterator[str]:
         """Say it."""
         parts = [
-            f"{label} {count:,} ({per_cent(count / self.rows)})"
+            f"{label} {count:,} ({percent(count / self.rows, 2)})"
             for label, count in self.counts.most_common(MOST_CLASSES)
         ]
         more = len(self.counts) - len(parts)
@@ -48,7 +49,7 @@ class Tally:
         yield f"{counted(self.rows, 'row')}: {said}" if said else f"{self.rows:,} rows"
         if self.wrong is not None:
             given = self.rows - self.counts[NO_ANSWER]
-            share = per_cent(self.wrong / max(1, given))
+            share = percent(self.wrong / max(1, given), 2)
             yield f"{self.wrong:,} of {given:,} answers differ from the labels ({share})."
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.cli.inputs.cells import Cells, blocks, whole
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.cells import Cells, read_labels, whole
 from pacboost.sources.columns import Columns
 from pacboost.sources.conditions import Conditions, LevelConditions, TextConditions
 from pacboost.sources.levels import Levels
@@ -121,7 +121,7 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
     found = np.array(texts)
     if classes.dtype.kind in "iuf":
         with suppress(ValueError):
-            found = np.array([float(text) for text in texts])
+            found = read_labels(texts, float)
             found = found.astype(np.int64) if (found == np.rint(found)).all() else found
     elif classes.dtype.kind == "b":
         found = np.array([text.lower() == "true" for text in texts])
@@ -140,6 +140,6 @@ def read_all(
 ) -> tuple[Any, NDArray[Any], Cells]:
     """Read a whole file with labels: what the model takes, the label of each row, all cells."""
     with working(f"reading {data.name}"):
-        cells = whole(list(blocks(data)))
+        cells = whole(data)
         X = Reader(model, text, [target, *others]).rows(cells)
         return X, labels(cells.labels(target), model.classes_, target), cells

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.models.calibration.calibrators import calibration_error
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.evidence import Evidence
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag
+from pacboost.reports.page.markup import Markup, numbers, table, tag
 from pacboost.reports.page.section import Section, paragraphs
 
 PARTS = 10

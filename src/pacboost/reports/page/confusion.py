@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Evidence
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag, together
+from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
 

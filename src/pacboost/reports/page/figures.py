@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Numbers
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag
+from pacboost.reports.page.markup import Markup, numbers, table, tag
 from pacboost.reports.page.section import Section, paragraphs
 
 MOST_POINTS = 500

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import confidence, percent
+from pacboost.bounds.rounding import confidence
 from pacboost.bounds.training import margin_distribution
-from pacboost.bounds.wording import NEW_GROUPS, percent_above
+from pacboost.bounds.wording import NEW_GROUPS
 from pacboost.errors import NotCertified
+from pacboost.numerics.percent import percent_above
 from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
@@ -36,7 +37,7 @@ def certificates(subject: Subject) -> Section:
 
 
 def _card(certificate: Certificate) -> Markup:
-    value = "vacuous" if certificate.vacuous else percent(certificate.value)
+    value = "vacuous" if certificate.vacuous else percent_above(certificate.value, 2)
     unit = "groups" if certificate.of_what == NEW_GROUPS else "rows"
     sure = (
         f"with {confidence(certificate.delta)} confidence" if certificate.delta else "for certain"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pacboost.ledgers.hard import HardRow
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import meter
 from pacboost.reports.page.evidence import Evidence, Numbers, Shown
-from pacboost.reports.page.markup import Markup, percent, tag, together
+from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
 

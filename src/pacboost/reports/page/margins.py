@@ -8,9 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.evidence import Evidence
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag, together
+from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 
 Doubles = NDArray[np.float64]

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.ledgers.ledger import Ledger
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag, together
+from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
 

@@ -12,8 +12,9 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.models.explain import word_reasons
 from pacboost.models.model import Model
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import meter
-from pacboost.reports.page.markup import Markup, numbers, percent, tag, together
+from pacboost.reports.page.markup import Markup, numbers, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject, mixed
 

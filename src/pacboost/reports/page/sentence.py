@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import confidence
-from pacboost.bounds.wording import percent_above
+from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Evidence, Numbers
-from pacboost.reports.page.markup import Markup, percent, tag, together
+from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.scales import round_numbers
 from pacboost.reports.page.subject import Subject
 
@@ -118,7 +118,7 @@ def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
     ticks = x.ticks(6 if frame.width < 500 else 9)
     for value, place in zip(ticks, x.at(ticks).tolist(), strict=True):
         anchor = "start" if value == 0 else "middle"
-        said = f"{100 * value:.6g} %"
+        said = percent_digits(value)
         parts.append(tag("text", said, x=place, y=56, text_anchor=anchor, class_="tick"))
     for kind, value, _, _ in marks:
         at = float(x.at(value))
