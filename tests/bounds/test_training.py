@@ -130,7 +130,7 @@ def test_certificate_says_everything_and_survives_json() -> None:
     certificate = training_error(ledger)
     assert Certificate.from_json(certificate.to_json()) == certificate
     text = str(certificate)
-    assert text.startswith("The vote errs on a share of at most")
+    assert text.startswith("The vote is wrong on at most")
     for part in ("holds always", "Freund and Schapire", "size            10", ledger.digest()[:16]):
         assert part in text
     assert "&lt;" not in certificate._repr_html_()

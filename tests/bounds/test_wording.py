@@ -30,27 +30,27 @@ from pacboost.errors import ParameterError
 
 ONE = holdout.certificate(3, 100, 0.05)
 CLAIMS = {
-    "The classifier errs on at most 7.58 % of new examples.": ONE,
-    "The classifier errs on at most 85.36 % of the examples of a new group, on average over "
+    "The classifier is wrong on at most 7.58 % of new examples.": ONE,
+    "The classifier is wrong on at most 85.36 % of the examples of a new group, on average over "
     "groups, large or small.": dependent.groups_certificate([0.0, 0.5], 0.05),
-    "Of the new examples it answers (confidence 0.9 or more) the classifier errs on at most "
+    "Of the new examples it answers (confidence 0.9 or more) the classifier is wrong on at most "
     "1.97 %.": selective.certificate(3, 600, 0.05, 20, 0.9),
-    "The compressed vote errs on at most 10.14 % of new examples.": compression.vote_certificate(
-        0, 990, 1000, 4, 10, 3, 0.05
+    "The compressed vote is wrong on at most 10.14 % of new examples.": (
+        compression.vote_certificate(0, 990, 1000, 4, 10, 3, 0.05)
     ),
-    "The quantised vote errs on at most 15.98 % of new examples.": occam.certificate(
+    "The quantised vote is wrong on at most 15.98 % of new examples.": occam.certificate(
         1000, 10_000, 1260, 20, 3, 0.05
     ),
-    "The tightest box errs on at most 0.78 % of new examples.": rectangle.certificate(
+    "The tightest box is wrong on at most 0.78 % of new examples.": rectangle.certificate(
         1000, 0.05, 2
     ),
-    "The majority errs on at most 28.45 % of new examples.": three_way.certificate(
+    "The majority is wrong on at most 28.45 % of new examples.": three_way.certificate(
         0.4, 2, 0.05, 10_000, "draws are independent"
     ),
-    "The weighted vote errs on at most 36.06 % of new examples.": pac_bayes.certificate(
+    "The weighted vote is wrong on at most 36.06 % of new examples.": pac_bayes.certificate(
         "tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05
     ),
-    "The classifier errs on at most 0.70 % of new examples, whenever watching stopped.": (
+    "The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.": (
         sequence.certificate(total=0, t=1000, delta=0.05)
     ),
 }
@@ -120,9 +120,9 @@ def test_one_file_writes_claims() -> None:
     writes = [
         path.name
         for path in source.rglob("*.py")
-        if 'f"it errs on at most' in (text := path.read_text(encoding="utf-8"))
-        or " errs on at most {percent" in text
-        or 'errs on at most "' in text
+        if 'f"it is wrong on at most' in (text := path.read_text(encoding="utf-8"))
+        or " is wrong on at most {percent" in text
+        or 'is wrong on at most "' in text
     ]
     assert writes == ["wording.py"]
 

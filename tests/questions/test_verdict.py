@@ -25,7 +25,7 @@ WATCHED = Evidence(100, 0.05, watching=400, edge=0.001, expected_error=0.1)
 def test_a_certificate_is_said_in_one_sentence() -> None:
     certificate = holdout.certificate(33, 1000, 0.05)
     assert sentence(certificate) == (
-        "With 95 % confidence it errs on at most 4.4 % of future examples like these."
+        "With 95 % confidence it is wrong on at most 4.4 % of future examples like these."
     )
 
 

@@ -233,7 +233,9 @@ def test_a_claim_in_a_file_is_not_read(path: Path) -> None:
     before = pacboost.load(path).certificate_.claim
 
     def edit(content: dict[str, Any]) -> None:
-        content["certificate"]["claim"] = "The classifier errs on at most 0.01 % of new examples."
+        content["certificate"]["claim"] = (
+            "The classifier is wrong on at most 0.01 % of new examples."
+        )
 
     changed(path, edit)
     assert failing(verify(path)) == {"model"}

@@ -88,7 +88,7 @@ def test_places_are_written_short() -> None:
 def test_the_sentence_says_what_is_certified() -> None:
     said = sentence(subject(CERTIFICATE))
     assert str(said) == (
-        "With 95 % confidence it errs on at most 4.1 % of future examples like these."
+        "With 95 % confidence it is wrong on at most 4.1 % of future examples like these."
     )
     assert said.strong == "4.1 %"
     assert confidence(0.001) == "99.9 %"

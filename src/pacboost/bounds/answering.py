@@ -45,8 +45,9 @@ class Answering:
 
     >>> answering = Answering(1000, 0.05, 2, (Point(0.0, 1000, 80, 1000, 1000),
     ...                                       Point(0.9, 600, 3, 600, 600)))
-    >>> print(answering.within(0.02))
-    Of the new examples it answers (confidence 0.9 or more) the classifier errs on at most 1.46 %.
+    >>> print(answering.within(0.02))  # doctest: +NORMALIZE_WHITESPACE
+    Of the new examples it answers (confidence 0.9 or more) the classifier is wrong on at most
+    1.46 %.
     It answers between 56.44 % and 63.48 % of new examples.
     <BLANKLINE>
       confidence  answered  mistakes  error at most  answers of new examples

@@ -83,7 +83,7 @@ class Certificate:
 
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).unchecked().claim)
-        If these rows are new: the classifier errs on at most 7.58 % of new examples.
+        If these rows are new: the classifier is wrong on at most 7.58 % of new examples.
         """
         return replace(self, rows_checked=False)
 

@@ -173,7 +173,7 @@ def vote_certificate(
     """Certify a vote of stumps by the examples that gave none of its thresholds.
 
     >>> print(vote_certificate(0, 990, 1000, 4, 10, 3, 0.05).claim)
-    The compressed vote errs on at most 10.14 % of new examples.
+    The compressed vote is wrong on at most 10.14 % of new examples.
     """
     value = vote_bound(mistakes, rest, n, features, rules, bits, delta)
     return Certificate(

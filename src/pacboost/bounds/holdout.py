@@ -162,7 +162,7 @@ def certificate(
     """Certify a fixed classifier by its mistakes on held-out rows.
 
     >>> certificate(100, 1000, delta=0.05).claim
-    'The classifier errs on at most 11.70 % of new examples.'
+    'The classifier is wrong on at most 11.70 % of new examples.'
     """
     value = clopper_pearson(k, n, delta, models, look, shared)
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""

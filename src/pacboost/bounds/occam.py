@@ -166,7 +166,7 @@ def certificate(
     """Certify a quantised vote on its own training rows.
 
     >>> print(certificate(1000, 10_000, 1260, 20, 3, 0.05).claim)
-    The quantised vote errs on at most 15.98 % of new examples.
+    The quantised vote is wrong on at most 15.98 % of new examples.
     """
     value = occam_bound(mistakes, n, base_rules, rules, bits, delta)
     return Certificate(

@@ -63,7 +63,7 @@ def certificate(
     ...     100_000, 100, 0.368, np.full(100, 36_500), np.full(100, 3_650), 13_200, 0.03, 0.05, 0
     ... )
     >>> certificate(counts, 0.05).claim
-    'The plurality vote of 100 members errs on at most 14.61 % of new examples.'
+    'The plurality vote of 100 members is wrong on at most 14.61 % of new examples.'
     """
     probability("delta", delta)
     chosen = way_for(counts.rows) if way is None else way

@@ -192,7 +192,7 @@ def certificate(bound: str, **inputs: float) -> Certificate:
     """Certify a vote by one of the four bounds, named as its function.
 
     >>> certificate("tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05).claim
-    'The weighted vote errs on at most 36.06 % of new examples.'
+    'The weighted vote is wrong on at most 36.06 % of new examples.'
     """
     if bound not in _BOUNDS:
         raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")

@@ -101,7 +101,7 @@ def certificate(n: int, delta: float, features: int, mistakes: int = 0) -> Certi
     ``mistakes`` counts negative examples inside the box: one is proof that no box made the labels.
 
     >>> certificate(1000, delta=0.05, features=2).claim
-    'The tightest box errs on at most 0.78 % of new examples.'
+    'The tightest box is wrong on at most 0.78 % of new examples.'
     """
     if mistakes != 0:
         raise NotCertified(

@@ -69,8 +69,8 @@ def answered_share(
 def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float) -> Certificate:
     """Certify the answers of a fixed classifier that answers where it is confident.
 
-    >>> certificate(3, 600, 0.05, 20, 0.9).claim[-34:]
-    'classifier errs on at most 1.97 %.'
+    >>> certificate(3, 600, 0.05, 20, 0.9).claim[-38:]
+    'classifier is wrong on at most 1.97 %.'
     """
     value = answered_error(k, n, delta, thresholds)
     several = f"; the threshold is one of {thresholds}, all of them paid for"
@@ -100,8 +100,8 @@ def passed_certificate(
 
     The tests have failure probability ``delta``; with all bounds at other thresholds it is ``of``.
 
-    >>> passed_certificate(3, 600, 0.0375, 0.02, 0.9, 0.05).claim[-34:]
-    'classifier errs on at most 2.00 %.'
+    >>> passed_certificate(3, 600, 0.0375, 0.02, 0.9, 0.05).claim[-38:]
+    'classifier is wrong on at most 2.00 %.'
     """
     return Certificate(
         value=passed_error(k, n, delta, target),

@@ -126,7 +126,7 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
     """Certify a classifier watched on fresh rows by one of the four bounds, named as its function.
 
     >>> print(certificate(total=0, t=1000, delta=0.05).claim)
-    The classifier errs on at most 0.70 % of new examples, whenever watching stopped.
+    The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.
     """
     if bound not in _BOUNDS:
         raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")

@@ -41,7 +41,7 @@ def certificate(part: float, levels: int, delta: float, draws: int, assumes: str
     """Certify what the recursion returned.
 
     >>> certificate(0.4, 2, 0.05, 10_000, "draws are independent").claim
-    'The majority errs on at most 28.45 % of new examples.'
+    'The majority is wrong on at most 28.45 % of new examples.'
     """
     value = recursive_error(part, levels)
     return Certificate(

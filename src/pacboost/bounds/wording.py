@@ -73,8 +73,8 @@ class Words(NamedTuple):
     def within(self, opening: str) -> Words:
         """Give the same sentence after an opening.
 
-        >>> str(Words("It errs on at most ", "5 %", ".").within("If so: "))
-        'If so: it errs on at most 5 %.'
+        >>> str(Words("It is wrong on at most ", "5 %", ".").within("If so: "))
+        'If so: it is wrong on at most 5 %.'
         """
         if not opening:
             return self
@@ -112,46 +112,45 @@ def _claim(certificate: Certificate, number: str) -> Words:
     who, of_what = _subject(certificate), certificate.of_what
     if of_what == NEW_GROUPS:
         after = " of the examples of a new group, on average over groups, large or small."
-        return Words(f"{who} errs on at most ", number, after)
+        return Words(f"{who} is wrong on at most ", number, after)
     if of_what == PERIOD:
         return Words(
             "over the period watched the mean chance of an error was at most ", number, "."
         )
     if of_what == ANSWERED:
-        return Words(f"{_answered(certificate)} {who} errs on at most ", number, ".")
+        return Words(f"{_answered(certificate)} {who} is wrong on at most ", number, ".")
     if of_what in (TRAINING_ROWS, TRAINING_LABELS):
-        share = "weighted share" if certificate.details.get("weighted") else "share"
+        weights = ", counted by their weights" if certificate.details.get("weighted") else ""
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
-        return Words(
-            f"{who} errs on a {share} of at most ", number, f" of the {rows} it was trained on."
-        )
+        after = f" of the {rows} it was trained on{weights}."
+        return Words(f"{who} is wrong on at most ", number, after)
     if of_what in SOURCES:
         after = f" of the rows of {of_what}: this is the error on {of_what}."
-        return Words(f"{who} errs on at most ", number, after)
+        return Words(f"{who} is wrong on at most ", number, after)
     end = ", whenever watching stopped." if certificate.bound.startswith("sequence.") else "."
-    return Words(f"{who} errs on at most ", number, f" of new examples{end}")
+    return Words(f"{who} is wrong on at most ", number, f" of new examples{end}")
 
 
 def _plain(certificate: Certificate, number: str) -> Words:
     """State a claim about the model at hand, which is called "it"."""
     of_what = certificate.of_what
     if of_what == NEW_EXAMPLES:
-        return Words("it errs on at most ", number, " of future examples like these.")
+        return Words("it is wrong on at most ", number, " of future examples like these.")
     if of_what == NEW_GROUPS:
         after = (
             " of the examples of a new group like these, on average over groups, large or small."
         )
-        return Words("it errs on at most ", number, after)
+        return Words("it is wrong on at most ", number, after)
     if of_what == PERIOD:
         after = f" over the latest {certificate.size:,} examples."
         return Words("its mean chance of an error was at most ", number, after)
     if of_what == ANSWERED:
-        return Words("it errs on at most ", number, f" {_answered(certificate)}.")
+        return Words("it is wrong on at most ", number, f" {_answered(certificate)}.")
     if of_what in (TRAINING_ROWS, TRAINING_LABELS):
         labels = " of the labels" if of_what == TRAINING_LABELS else ""
         weights = ", counted by their weights" if certificate.details.get("weighted") else ""
         after = f"{labels} of the rows it learned from{weights}."
-        return Words("it errs on at most ", number, after)
+        return Words("it is wrong on at most ", number, after)
     return _claim(certificate, number)
 
 

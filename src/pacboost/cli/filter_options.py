@@ -1,4 +1,4 @@
-"""The options of ``pacboost fit`` that only boosting by filtering knows."""
+"""The options of ``pacboost fit`` that apply to boosting by filtering only."""
 
 from __future__ import annotations
 
@@ -11,31 +11,33 @@ import click
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 OPTIONS = [
-    click.option("--filter", "filtering", is_flag=True, help="Boost a CSV file by filtering, too."),
-    click.option("--memory", help="The most memory the process may hold, such as 2GB."),
-    click.option("--time", "time_limit", help="Stop after so long, such as 60s or 5m."),
+    click.option(
+        "--filter", "filtering", is_flag=True, help="Boost by filtering, also from a CSV file."
+    ),
+    click.option("--memory", help="Memory limit of the whole process, such as 2GB."),
+    click.option("--time", "time_limit", help="Time limit, such as 60s or 5m."),
     click.option(
         "--edge",
         type=float,
-        help="The correlation 1 - 2·error that the learner promises: follow the theorems to the "
-        "letter, with a sample of its own for every round.",
+        help="The edge 1 - 2·error that the learner is assumed to have. The theorems are then "
+        "followed exactly: every round draws a new sample.",
     ),
     click.option(
         "--sample-rows",
         type=int,
-        help="The most rows kept at a time.  [default: 200000, or what --memory leaves room for]",
+        help="Maximum number of rows kept at a time.  [default: 200000, or what --memory allows]",
     ),
     click.option(
         "--checkpoint",
         type=click.Path(path_type=Path),
-        help="Write how far it came to this file, now and then and on Ctrl-C; go on from it if it "
-        "is there.",
+        help="Save the state of the run to this file from time to time and on Ctrl-C. If the file "
+        "exists, continue from it.",
     ),
-    click.option("--table", help="The table of a .duckdb file."),
-    click.option("--query", help="A query to a .duckdb file, instead of a table."),
+    click.option("--table", help="The table of a .duckdb file to read."),
+    click.option("--query", help="A query on a .duckdb file, instead of a table."),
     click.option(
         "--classes",
-        help="All labels, separated by commas, where a rare one may come late.",
+        help="All labels, separated by commas, if a rare one may appear late in the data.",
     ),
 ]
 
@@ -50,14 +52,14 @@ MEAN_FILTERING = (
     "query",
     "classes",
 )
-"""Whoever gives one of these wants to filter, whatever the file is."""
+"""Any of these options selects boosting by filtering, whatever the kind of file."""
 
 
 OF_THE_SOURCE = ("table", "query", "drop", "classes")
 
 
 def source_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Pick the options that say how the source is read."""
+    """Select the options that say how the source is read."""
     return {name: given[name] for name in OF_THE_SOURCE}
 
 

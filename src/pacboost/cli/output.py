@@ -1,4 +1,4 @@
-"""What commands say: tables and sentences for people, one JSON document for programs."""
+"""The output of commands: tables and sentences for people, one JSON document for programs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def print_json(content: Any) -> None:
-    """Write one JSON document; it is all that goes to the standard output."""
+    """Write one JSON document; nothing else goes to the standard output."""
     click.echo(json.dumps(plain(content), ensure_ascii=False, allow_nan=False))
 
 
 def plain(value: Any) -> Any:
-    """Turn what we hold into what JSON knows; numbers that are none become null.
+    """Turn a value into what JSON knows; NaN and infinities become null.
 
     >>> import numpy as np
     >>> plain({"a": (np.int64(1), float("nan")), 2: Path("m.pacb")})
@@ -34,9 +34,9 @@ def plain(value: Any) -> Any:
     if hasattr(value, "tolist"):  # of NumPy
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(name): plain(own) for name, own in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(own) for own in value]
+        return [plain(item) for item in value]
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -45,21 +45,21 @@ def plain(value: Any) -> Any:
 
 
 def certificate_sentence(certificate: Certificate) -> str:
-    """Say what is certified of new examples; of training rows the certificate says it itself."""
+    """Give the sentence of a certificate, with its confidence if it may fail."""
     from pacboost.bounds import wording
 
     return certificate.claim if certificate.delta == 0 else str(wording.sentence(certificate))
 
 
 def bold(words: str) -> Text:
-    """Print the most important words."""
+    """Make text bold."""
     from rich.text import Text
 
     return Text(words, style="bold")
 
 
 def certificate_facts(certificate: Certificate) -> list[tuple[str, str]]:
-    """Say in a few lines what a certificate rests on."""
+    """List what a certificate rests on."""
     from pacboost.bounds import wording
 
     chance = "never" if certificate.delta == 0 else f"with probability {certificate.delta:g}"
@@ -69,14 +69,14 @@ def certificate_facts(certificate: Certificate) -> list[tuple[str, str]]:
     return [
         ("counted on", f"{seen}{certificate.size:,} {unit}: {certificate.sample}"),
         ("assumes", "; ".join(certificate.assumptions) or "nothing"),
-        ("needs", f"rows that are independent of {certificate.independent_of}"),
+        ("requires", f"rows that are independent of {certificate.independent_of}"),
         ("may fail", chance),
         ("theorem", f"{certificate.theorem} ({certificate.reference})"),
     ]
 
 
 def grid(facts: Sequence[tuple[str, str]]) -> Table:
-    """Lay out names and what they say, without lines."""
+    """Lay out names and texts in two columns."""
     from rich.table import Table
     from rich.text import Text
 
@@ -99,7 +99,7 @@ def print_parts(*parts: Any) -> None:
 
 
 def counted(number: int, thing: str) -> str:
-    """Count things in words.
+    """Write a number of things, with the plural.
 
     >>> counted(1, "row"), counted(1200, "row"), counted(2, "class")
     ('1 row', '1,200 rows', '2 classes')
@@ -110,7 +110,7 @@ def counted(number: int, thing: str) -> str:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal that something is being done; call what it gives to say how far."""
+    """Show a status line on a terminal; call what is given to change its text."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

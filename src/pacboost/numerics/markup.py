@@ -19,8 +19,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def said(text: str) -> str:
     """Give a paragraph in bold.
 
-    >>> said("errs on < 5 %")
-    '<p><b>errs on &lt; 5 %</b></p>'
+    >>> said("is wrong on < 5 %")
+    '<p><b>is wrong on &lt; 5 %</b></p>'
     """
     return f"<p><b>{html.escape(text)}</b></p>"
 

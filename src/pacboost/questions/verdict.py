@@ -83,10 +83,10 @@ def judge(
 
     >>> made = holdout.certificate(30, 1000, 0.05)
     >>> print(judge(made, 0.05, None, Evidence(100, 0.01)))
-    With 95 % confidence it errs on at most 4.1 % of future examples like these.
+    With 95 % confidence it is wrong on at most 4.1 % of future examples like these.
     >>> missed = judge(made, 0.05, 0.04, Evidence(100, 0.01))
     >>> print(missed)  # doctest: +NORMALIZE_WHITESPACE
-    4 % was not reached: with 95 % confidence it errs on at most 4.1 % of future examples like
+    4 % was not reached: with 95 % confidence it is wrong on at most 4.1 % of future examples like
     these; about 190 more certified examples would do.
     """
     value = certificate.value
@@ -110,7 +110,7 @@ def sentence(certificate: Certificate, delta: float | None = None) -> str:
     """Say what a certificate claims, with its confidence, in plain words.
 
     >>> sentence(holdout.certificate(0, 298, 0.01))
-    'With 99 % confidence it errs on at most 1.6 % of future examples like these.'
+    'With 99 % confidence it is wrong on at most 1.6 % of future examples like these.'
     """
     return str(wording.sentence(certificate, delta))
 

@@ -24,7 +24,7 @@ def test_an_estimator_shows_what_it_certifies() -> None:
     shown = model._repr_mimebundle_()["text/html"]
     assert "BoostClassifier" in shown
     assert model.certificate_.claim in shown
-    assert "errs on" not in BoostClassifier()._repr_mimebundle_()["text/html"]
+    assert "is wrong on" not in BoostClassifier()._repr_mimebundle_()["text/html"]
 
 
 def test_a_ledger_shows_how_it_began_and_ended() -> None:

@@ -1,4 +1,4 @@
-"""Fit in memory by what suits the rows, with some of them set apart for the certificate."""
+"""Fit in memory, with booster and learner chosen automatically and rows held out to certify."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
 from pacboost.sources.mixed import MixedFeatures
 
-PARTS = {"learn": "to learn from", "watch": "to see when to stop", "certify": "to certify by"}
+PARTS = {"learn": "for training", "watch": "for early stopping", "certify": "to certify"}
 CLASSES_NAMED = 6
 
 
 def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Read, choose, boost, certify, show, and save if asked to; no, if epsilon was missed."""
+    """Fit, show the result, and save it if asked to; the answer is no if epsilon was missed."""
     check_output(output, data)
     for name in ("epsilon", "delta"):
         if given[name] is not None:
@@ -66,7 +66,7 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
     ]
     if len(ledger):
         error = percent(ledger.rounds[-1].training_error, 2)
-        facts.append(("training error", f"{error} of the rows it learned from"))
+        facts.append(("training error", f"{error} of the training rows"))
     if certificate is not None and certificate.delta > 0:
         facts += certificate_facts(certificate)
     return facts

@@ -1,4 +1,4 @@
-"""Rows of a file as a fitted model wants them: its columns, its levels, its kind of labels."""
+"""Rows of a file in the form that a fitted model expects: columns, levels, kind of labels."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Reader:
         left = [name for name in cells.columns if name not in self._others]
         if len(left) != 1:
             raise FileError(
-                f"{cells.path}: the model reads texts; name the column that holds them by --text. "
+                f"{cells.path}: the model reads texts; name the column of texts with --text. "
                 f"The columns are {', '.join(map(repr, cells.columns))}"
             )
         return left[0]
@@ -53,9 +53,9 @@ class Reader:
         left = tuple(name for name in cells.columns if name not in self._others)
         if len(left) != self._model.n_features_in_:
             raise FileError(
-                f"{cells.path}: has {len(left)} columns of features, and the model wants "
-                f"{self._model.n_features_in_} (it knows no names of columns). Name those that are "
-                "none by --target or --drop"
+                f"{cells.path}: has {len(left)} feature columns, but the model expects "
+                f"{self._model.n_features_in_} (it was fitted on columns without names). Name the "
+                "columns that are not features with --target or --drop"
             )
         return left
 
@@ -77,7 +77,7 @@ def text_features(model: Any) -> TextFeatures | MixedFeatures | None:
 
 
 def lone_text(model: Any) -> str | None:
-    """Name the column of a model whose rows are one text each; any name will do for some."""
+    """Name the text column of a model whose rows are one text each; None for other models."""
     features = text_features(model)
     if isinstance(features, MixedFeatures):
         return features.text[0] if features.text == features.names else None
@@ -129,8 +129,8 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
     if not any(label in known for label in found.tolist()):
         shown = ", ".join(map(repr, classes.tolist()[:5]))
         raise DataError(
-            f"column {target!r} holds none of the classes that the model knows: {shown}; it holds "
-            f"{texts[0]!r}. Name the column that holds the labels by --target"
+            f"column {target!r} holds none of the classes of the model, {shown}; it holds "
+            f"{texts[0]!r}. Name the column that holds the labels with --target"
         )
     return found
 

@@ -100,7 +100,7 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
     >>> round(model.oob_score_, 3)
     0.998
     >>> model.certificate_.claim
-    'The plurality vote of 100 members errs on at most 9.28 % of new examples.'
+    'The plurality vote of 100 members is wrong on at most 9.28 % of new examples.'
     """
 
     classes_: NDArray[Any]

@@ -61,8 +61,8 @@ class StrongClassifier(StrongFitting, ClassifierMixin, BaseEstimator):  # type: 
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = StrongClassifier(epsilon=0.15, random_state=0).fit(X, y)
     >>> print(model.sentence_)  # doctest: +NORMALIZE_WHITESPACE
-    With 95 % confidence it errs on at most 8.8 % of future examples like these. 15 % was asked for,
-    and reached after 61 rounds.
+    With 95 % confidence it is wrong on at most 8.8 % of future examples like these. 15 % was asked
+    for, and reached after 61 rounds.
     """
 
     def __init__(
