@@ -91,7 +91,7 @@ class FilteringView:
         grid.add_row("rounds", f"{self._rounds} of at most {self._most}, {seconds:.0f} s")
         grid.add_row("", ProgressBar(self._most, self._rounds, width=BAR))
         if self._last is None:
-            grid.add_row("draws", "the first sample is on its way")
+            grid.add_row("draws", "the first sample is being drawn")
             return grid
         last, samples = self._last, _count(self._samples, "sample")
         grid.add_row("draws", f"{self._draws:,} in {samples}, {self._pace:,.0f} a second")
@@ -108,16 +108,16 @@ class FilteringView:
 
     def _certified(self, last: Refill) -> str:
         if self._certificate is not None:
-            told = "at most " + percent_above(self._certificate.value, 2)
-            return "nothing" if self._certificate.vacuous else told
+            text = "at most " + percent_above(self._certificate.value, 2)
+            return "nothing" if self._certificate.vacuous else text
         if last.error_upper >= 1:
             return "nothing yet"
-        of = " of this source, whose rows have all come before" if _came_before(last) else ""
+        of = " of this source, all of whose rows were drawn before" if _came_before(last) else ""
         return f"at most {percent_above(last.error_upper, 2)}{of}"
 
 
 def tell_batch(ledger: Ledger, console: Console | None = None) -> None:
-    """Tell in one line of the batch that was learned from last."""
+    """Print one line about the last batch."""
     last = ledger.refills[-1]
     number, rows, kept = len(ledger.refills), _count(last.draws, "row"), percent(last.acceptance, 1)
     seen = f", {percent(last.error, 2)} errors before it was learned from" if last.rounds else ""
@@ -142,7 +142,7 @@ def refills_table(ledger: Ledger, title: str = "") -> Table:
         for refill in refills[-half:]:
             table.add_row(*_cells(refill))
     if any(map(_came_before, refills)):
-        table.caption = "* of rows that had all come before: about this source alone"
+        table.caption = "* rows that were all drawn before: about this source only"
     return table
 
 
@@ -160,7 +160,7 @@ def _cells(refill: Refill) -> list[str]:
 
 
 def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
-    """Say in words what a run did, why it ended, and what may be relied on."""
+    """Summarise a run: what it did, why it stopped, and what is certified."""
     draws = sum(refill.draws for refill in ledger.refills)
     tested = ledger.refills[-1].fresh if ledger.refills else 0
     kept = sum(refill.accepted for refill in ledger.refills)
@@ -170,7 +170,7 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
     )
     grid.add_row("draws", f"{draws:,} examples")
     if tested:
-        grid.add_row("tested on", f"{tested:,} examples never looked at before, in the last test")
+        grid.add_row("tested on", f"{tested:,} new examples, in the last test")
     samples = _count(len(ledger.refills), "sample")
     grid.add_row("kept", f"{kept:,} of them ({percent(kept / max(1, draws), 1)}), in {samples}")
     grid.add_row("stopped", ledger.stopped)
@@ -179,8 +179,8 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
         error, when = percent(scored[-1].error, 2), _count(scored[-1].rounds, "round")
         grid.add_row(
             "error seen",
-            f"{error} of the examples drawn after {when}, scored before anything was learned from "
-            "them (an estimate)",
+            f"{error} of the examples drawn after {when}, before they were used for training (an "
+            "estimate)",
         )
     given = [certificate for certificate in certificates if certificate is not None]
     for certificate in given:
@@ -190,12 +190,12 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
         grid.add_row("assumes", "; ".join(certificate.assumptions) or "nothing")
         grid.add_row("may fail with", f"probability {certificate.delta:.3g}")
     if not given:
-        grid.add_row("certificate", "none: no rows were set apart, and none drawn at the end")
+        grid.add_row("certificate", "none: no rows were held out, and none were drawn at the end")
     return grid
 
 
 def _came_before(refill: Refill) -> bool:
-    """Whether all rows of a refill were drawn before, so that it tells of their source alone."""
+    """Whether all rows of a refill were drawn before, so that it is about their source only."""
     return refill.again >= refill.draws and refill.fresh == 0
 
 

@@ -56,7 +56,7 @@ def hardest(rows: Sequence[HardRow], ax: Any = None) -> Any:
     axes.set_yticks(places, [f"row {entry.row}: {entry.label}" for entry in rows])
     axes.invert_yaxis()
     axes.axvline(0, color="grey", lw=0.8)
-    axes.set_xlabel("margin (left of 0: the vote says something else)")
+    axes.set_xlabel("margin (below 0: the vote is wrong)")
     axes.tick_params(axis="y", length=0)
     return tidy(axes)
 

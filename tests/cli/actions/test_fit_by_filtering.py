@@ -93,7 +93,7 @@ def shown(result: Result) -> None:
     text = words(result)
     for part in (
         "rounds 6 (booster",
-        "never looked at before",
+        "new examples, in the last test",
         "of them (",
         "stopped all 6 rounds are done",
         "certificate The classifier is wrong on at most",

@@ -1,4 +1,4 @@
-"""Margins: how clearly rows are decided, with a slider over the rounds."""
+"""The distribution of margins, with a slider over the rounds."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Doubles = NDArray[np.float64]
 BARS = 40
 """An even number, so that 0 lies between two bars."""
 REACHES = (0.05, 0.1, 0.2, 0.5)
-BEYOND = "The outermost bars hold what lies beyond."
+BEYOND = "The outermost bars include all values beyond."
 
 
 def margins(rows: Evidence) -> Section | None:
-    """Draw how the margins of the given rows are distributed, after any of some rounds."""
+    """Draw the distribution of the margins of the given rows, after some of the rounds."""
     if not rows.margins:
         return None
     stages = sorted(rows.margins)
@@ -31,18 +31,16 @@ def margins(rows: Evidence) -> Section | None:
     shares = {stage: histogram(rows.margins[stage], reach) for stage in stages}
     last = rows.margins[stages[-1]]
     lead = paragraphs(
-        "A margin is how clearly a row is decided: 1 where all votes are right, below 0 where the "
-        "answer is wrong.",
+        "The margin of a row is 1 if all votes for it are right, and below 0 if the prediction is "
+        "wrong.",
         f"Of {last.size:,} {'labels of rows' if rows.several else 'rows'} "
         f"{percent(float((last <= 0).mean()))} lie at or below 0.",
-        "Move the slider: the rows furthest to the left are lifted first, often at the cost of "
-        "those far to the right."
+        "Move the slider: boosting first raises the smallest margins, often at the cost of the "
+        "largest."
         if len(stages) > 1
         else None,
     )
-    return Section(
-        "margins", "How clearly it decides", lead, _figure(rows.margins, shares, rows.stages, reach)
-    )
+    return Section("margins", "Margins", lead, _figure(rows.margins, shares, rows.stages, reach))
 
 
 def _reach(margins: Mapping[int, Doubles]) -> float:
@@ -98,7 +96,7 @@ def _figure(
         for stage in stages
     ]
     few = [told[k] for k in np.unique(np.linspace(0, len(told) - 1, 12).round().astype(int))]
-    names = [unit, "at or below 0", "a tenth is below", "half is below"]
+    names = [unit, "at or below 0", "10 % are below", "50 % are below"]
     rows = [[f"{s['stage']:,}", str(s["wrong"]), str(s["tenth"]), str(s["middle"])] for s in few]
     data = Markup(json.dumps({"unit": unit, "stages": told}))
     return figure(
@@ -151,8 +149,8 @@ def _slider(told: list[dict[str, object]], unit: str) -> Markup:
         ),
         tag(
             "p",
-            tag("b", str(last["wrong"]), class_="wrong-share"), " at or below 0, half above ",
-            tag("b", str(last["middle"]), class_="middle"), ", a tenth below ",
+            tag("b", str(last["wrong"]), class_="wrong-share"), " at or below 0, median ",
+            tag("b", str(last["middle"]), class_="middle"), ", 10 % are below ",
             tag("b", str(last["tenth"]), class_="tenth"), ".",
             class_="state", aria_live="polite",
         ),
