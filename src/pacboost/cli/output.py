@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.text import Text
 
     from pacboost.bounds.certificate import Certificate
@@ -75,19 +74,6 @@ def certificate_facts(certificate: Certificate) -> list[tuple[str, str]]:
     ]
 
 
-def grid(facts: Sequence[tuple[str, str]]) -> Table:
-    """Lay out names and texts in two columns."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column(overflow="fold")
-    for name, text in facts:
-        table.add_row(name, Text(text))
-    return table
-
-
 def print_parts(*parts: Any) -> None:
     """Print tables and sentences."""
     from rich.console import Console
@@ -96,16 +82,6 @@ def print_parts(*parts: Any) -> None:
     console = Console(highlight=False)
     for part in parts:
         console.print(Text(part) if isinstance(part, str) else part)
-
-
-def counted(number: int, thing: str) -> str:
-    """Write a number of things, with the plural.
-
-    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class")
-    ('1 row', '1,200 rows', '2 classes')
-    """
-    plural = thing + ("es" if thing.endswith("s") else "s")
-    return f"{number:,} {thing if number == 1 else plural}"
 
 
 @contextmanager

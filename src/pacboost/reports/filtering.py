@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
+from typing import Self
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -17,13 +17,15 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
 from pacboost.numerics.percent import percent, percent_above
-from pacboost.reports.text import MOST_ROWS
+from pacboost.reports.progress import LiveView
+from pacboost.reports.text import MOST_ROWS, counted
+from pacboost.reports.text import grid as two_columns
 
 FRAMES_PER_SECOND = 4
 BAR = 30
 
 
-class FilteringView:
+class FilteringView(LiveView):
     """Call it with every refill and round; use it as a context.
 
     It shows what is known now: how much was drawn and kept, the mean weight μ with its interval,
@@ -49,7 +51,7 @@ class FilteringView:
         for refill in earlier:  # of a run that goes on from a checkpoint
             self(refill)
         self._draws_before = self._draws
-        self._live = Live(
+        self._display = Live(
             console=console or Console(stderr=True),
             refresh_per_second=FRAMES_PER_SECOND,
             get_renderable=self.picture,
@@ -72,28 +74,19 @@ class FilteringView:
         """Show what is certified in the end."""
         self._certificate = certificate
 
-    def __enter__(self) -> FilteringView:
+    def __enter__(self) -> Self:
         self._started = self._clock()
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
+        return super().__enter__()
 
     def picture(self) -> Table:
         """Lay out the numbers as they are now."""
-        grid, seconds = _grid(), self._clock() - self._started
+        grid, seconds = two_columns(), self._clock() - self._started
         grid.add_row("rounds", f"{self._rounds} of at most {self._most}, {seconds:.0f} s")
         grid.add_row("", ProgressBar(self._most, self._rounds, width=BAR))
         if self._last is None:
             grid.add_row("draws", "the first sample is being drawn")
             return grid
-        last, samples = self._last, _count(self._samples, "sample")
+        last, samples = self._last, counted(self._samples, "sample")
         grid.add_row("draws", f"{self._draws:,} in {samples}, {self._pace:,.0f} a second")
         share, of_all = (
             percent(last.acceptance, 1),
@@ -101,7 +94,7 @@ class FilteringView:
         )
         grid.add_row("kept", f"{share} of the last sample's draws, {of_all} of all")
         grid.add_row("mean weight μ", f"{last.mean:.4f}, from {last.lower:.4f} to {last.upper:.4f}")
-        seen = f"{percent(last.error, 2)} after {_count(last.rounds, 'round')}"
+        seen = f"{percent(last.error, 2)} after {counted(last.rounds, 'round')}"
         grid.add_row("error seen", seen if last.rounds else "none yet")
         grid.add_row("certified", self._certified(last))
         return grid
@@ -119,10 +112,14 @@ class FilteringView:
 def tell_batch(ledger: Ledger, console: Console | None = None) -> None:
     """Print one line about the last batch."""
     last = ledger.refills[-1]
-    number, rows, kept = len(ledger.refills), _count(last.draws, "row"), percent(last.acceptance, 1)
+    number, rows, kept = (
+        len(ledger.refills),
+        counted(last.draws, "row"),
+        percent(last.acceptance, 1),
+    )
     seen = f", {percent(last.error, 2)} errors before it was learned from" if last.rounds else ""
     (console or Console(stderr=True)).print(
-        f"batch {number:,}: {rows}, {kept} kept{seen}; {_count(len(ledger), 'round')} so far",
+        f"batch {number:,}: {rows}, {kept} kept{seen}; {counted(len(ledger), 'round')} so far",
         highlight=False,
     )
 
@@ -164,19 +161,19 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
     draws = sum(refill.draws for refill in ledger.refills)
     tested = ledger.refills[-1].fresh if ledger.refills else 0
     kept = sum(refill.accepted for refill in ledger.refills)
-    grid = _grid()
+    grid = two_columns()
     grid.add_row(
         "rounds", f"{len(ledger):,} (booster {ledger.booster}, learner {ledger.learner.lower()})"
     )
     grid.add_row("draws", f"{draws:,} examples")
     if tested:
         grid.add_row("tested on", f"{tested:,} new examples, in the last test")
-    samples = _count(len(ledger.refills), "sample")
+    samples = counted(len(ledger.refills), "sample")
     grid.add_row("kept", f"{kept:,} of them ({percent(kept / max(1, draws), 1)}), in {samples}")
     grid.add_row("stopped", ledger.stopped)
     scored = [refill for refill in ledger.refills if refill.rounds and not _came_before(refill)]
     if scored:
-        error, when = percent(scored[-1].error, 2), _count(scored[-1].rounds, "round")
+        error, when = percent(scored[-1].error, 2), counted(scored[-1].rounds, "round")
         grid.add_row(
             "error seen",
             f"{error} of the examples drawn after {when}, before they were used for training (an "
@@ -197,14 +194,3 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
 def _came_before(refill: Refill) -> bool:
     """Whether all rows of a refill were drawn before, so that it is about their source only."""
     return refill.again >= refill.draws and refill.fresh == 0
-
-
-def _grid() -> Table:
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True, style="dim")
-    grid.add_column(overflow="fold")
-    return grid
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")

@@ -1,4 +1,4 @@
-"""Find the categorical columns of what users hand in, and the levels of each."""
+"""Find the categorical columns of the input, and the levels of each."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ from pacboost.cli.output import (
     bold,
     certificate_facts,
     certificate_sentence,
-    grid,
     print_json,
     print_parts,
     working,
@@ -25,6 +24,7 @@ from pacboost.errors import FileError
 from pacboost.numerics.checks import probability
 from pacboost.questions.certify import certify
 from pacboost.questions.selective import certify_answers
+from pacboost.reports.text import grid
 
 
 def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, Any]) -> None:

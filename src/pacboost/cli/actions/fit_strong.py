@@ -12,10 +12,11 @@ from pacboost.cli.group import the_answer_is_no
 from pacboost.cli.inputs.examples import about, read_examples
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.inputs.rows import text_features
-from pacboost.cli.output import bold, certificate_facts, grid, print_parts
+from pacboost.cli.output import bold, certificate_facts, print_parts
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
+from pacboost.reports.text import grid, listed
 from pacboost.sources.mixed import MixedFeatures
 
 PARTS = {"learn": "for training", "watch": "for early stopping", "certify": "to certify"}
@@ -59,7 +60,7 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
     parts = [f"{rows:,} {PARTS[part]}" for part, rows in model.parts_.items() if rows]
     facts = [
         ("data", said),
-        ("classes", classes(model.classes_.tolist())),
+        ("classes", listed(model.classes_.tolist(), CLASSES_NAMED)),
         ("rows", ", ".join(parts)),
         ("chosen", model.choice_),
         ("rounds", f"{len(ledger):,}; {ledger.stopped}"),
@@ -70,14 +71,3 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
     if certificate is not None and certificate.delta > 0:
         facts += certificate_facts(certificate)
     return facts
-
-
-def classes(names: list[Any]) -> str:
-    """Name the classes, or the first of many.
-
-    >>> classes(["no", "yes"]), classes(list(range(77)))
-    ('no, yes', '0, 1, 2, 3, 4, 5 and 71 more')
-    """
-    shown = ", ".join(map(str, names[:CLASSES_NAMED]))
-    left = len(names) - CLASSES_NAMED
-    return f"{shown} and {left} more" if left > 0 else shown

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from pacboost.cli.inputs.model_files import check_output, load, model_first
 from pacboost.cli.inputs.rows import Reader, labels
-from pacboost.cli.output import counted, print_json, working
+from pacboost.cli.output import print_json, working
 from pacboost.errors import FileError
 from pacboost.models.answers import confidence
 from pacboost.numerics.percent import percent
+from pacboost.reports.text import counted
+from pacboost.sources.atomic_write import atomic_write
 from pacboost.sources.cells import Cells, blocks
-from pacboost.sources.placing import placed
 
 MOST_CLASSES = 10
 """The summary names at most this many classes."""
@@ -160,5 +161,5 @@ def _writing(output: Path | None, *, nothing: bool) -> Iterator[IO[str]]:
         else:
             yield sys.stdout
         return
-    with placed(output) as part, part.open("w", encoding="utf-8", newline="") as file:
+    with atomic_write(output) as part, part.open("w", encoding="utf-8", newline="") as file:
         yield file

@@ -16,7 +16,8 @@ def command(as_json: bool) -> None:
     The exit code is 1 if something does not work.
     """
     from pacboost.cli.actions.doctor import findings
-    from pacboost.cli.output import grid, print_json, print_parts, working
+    from pacboost.cli.output import print_json, print_parts, working
+    from pacboost.reports.text import grid
 
     with working("checking the installation"):
         found = list(findings())

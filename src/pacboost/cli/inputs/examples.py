@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from pacboost.cli.output import counted, working
+from pacboost.cli.output import working
 from pacboost.errors import FileError, ParameterError
 from pacboost.estimators.strong.reading import text_columns
+from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.categories import MOST_LEVELS
 from pacboost.sources.columns import Columns

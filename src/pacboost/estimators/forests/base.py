@@ -210,7 +210,7 @@ class ForestMixin(FittedForest):
         with ExitStack() as stack:
             watchers = callables("callbacks", self.callbacks)
             if self.verbose:
-                from pacboost.reports.members import MembersBar
+                from pacboost.reports.progress import MembersBar
 
                 watchers.append(stack.enter_context(MembersBar(most)))
             steps = run.run(most, self._cores(), watched=bool(watchers))

@@ -55,7 +55,7 @@ def to_python(program: Program) -> str:
 
 
 def _copied(part: str) -> tuple[str, str]:
-    """Give the imports of a file of ours, and the code below its line."""
+    """Give the imports of a file of this package, and the code below its line."""
     text = files("pacboost.models.export").joinpath(f"{part}.py").read_text(encoding="utf-8")
     above, _, below = text.partition(LINE)
     wanted = [line for line in above.splitlines() if line.startswith(("import ", "from "))]

@@ -22,7 +22,7 @@ from pacboost.reports.page.section import Section
 from pacboost.reports.page.sentence import Sentence, line, sentence
 from pacboost.reports.page.shapes import shapes
 from pacboost.reports.page.subject import Subject
-from pacboost.sources.placing import placed
+from pacboost.sources.atomic_write import atomic_write
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
@@ -40,7 +40,7 @@ def write_report(
 ) -> Path:
     """Write the page of a subject whole or not at all; give the path of the file."""
     path = Path(path)
-    with placed(path) as part:
+    with atomic_write(path) as part:
         part.write_text(page(subject, rows, title, said), encoding="utf-8", newline="\n")
     return path
 

@@ -12,6 +12,7 @@ from pacboost.reports.page.evidence import Evidence, Numbers
 from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject, mixed
+from pacboost.reports.text import listed
 
 MOST_NAMED = 24
 
@@ -81,13 +82,9 @@ def _run(ledger: Ledger | None) -> list[Fact]:
 def _data(subject: Subject) -> list[Fact]:
     found = []
     if subject.classes:
-        names = ", ".join(subject.classes[:MOST_NAMED])
-        more = len(subject.classes) - MOST_NAMED
-        found.append(("Classes", names + (f" and {more} more" if more > 0 else "")))
+        found.append(("Classes", listed(subject.classes, MOST_NAMED)))
     if not subject.text:
-        names = ", ".join(subject.names[:MOST_NAMED])
-        more = len(subject.names) - MOST_NAMED
-        found.append(("Columns", names + (f" and {more} more" if more > 0 else "")))
+        found.append(("Columns", listed(subject.names, MOST_NAMED)))
     model = subject.model
     if model is None:
         return found

@@ -85,7 +85,7 @@ def _figure(
             data_high=f"{frame.y.start - frame.y.end:g}",
         )  # fmt: skip
 
-    told = [
+    states = [
         {
             "stage": stage,
             "bars": [round(float(share), 5) for share in shares[stage]],
@@ -95,18 +95,18 @@ def _figure(
         }
         for stage in stages
     ]
-    few = [told[k] for k in np.unique(np.linspace(0, len(told) - 1, 12).round().astype(int))]
+    few = [states[k] for k in np.unique(np.linspace(0, len(states) - 1, 12).round().astype(int))]
     names = [unit, "at or below 0", "10 % are below", "50 % are below"]
     rows = [[f"{s['stage']:,}", str(s["wrong"]), str(s["tenth"]), str(s["middle"])] for s in few]
-    data = Markup(json.dumps({"unit": unit, "stages": told}))
+    data = Markup(json.dumps({"unit": unit, "stages": states}))
     return figure(
         draw,
-        _slider(told, unit) if len(told) > 1 else None,
+        _slider(states, unit) if len(states) > 1 else None,
         tag("script", data, type="application/json"),
         tag("p", BEYOND if reach < 1 else "", class_="remark"),
         numbers("The numbers", table(names, rows, caption="Margins after some rounds")),
         key=key([("right", "right"), ("wrong", "wrong or tied"), ("final", "after the last round")]
-                if len(told) > 1 else [("right", "right"), ("wrong", "wrong or tied")]),
+                if len(states) > 1 else [("right", "right"), ("wrong", "wrong or tied")]),
         class_="margins",
     )  # fmt: skip
 
@@ -135,8 +135,8 @@ def _outline(frame: Frame, edges: Doubles, shares: Doubles) -> Markup:
     return tag("path", d="".join(points), class_="outline")
 
 
-def _slider(told: list[dict[str, object]], unit: str) -> Markup:
-    last = told[-1]
+def _slider(states: list[dict[str, object]], unit: str) -> Markup:
+    last = states[-1]
     return tag(
         "div",
         tag("button", "Play", type="button", class_="play"),
@@ -144,8 +144,8 @@ def _slider(told: list[dict[str, object]], unit: str) -> Markup:
             "label",
             tag("span", f"After {unit} "),
             tag("output", f"{last['stage']:,}", class_="stage"),
-            tag("input", type="range", min="0", max=str(len(told) - 1), value=str(len(told) - 1),
-                step="1", aria_label=f"After which {unit}", aria_valuetext=f"{last['stage']}"),
+            tag("input", type="range", min="0", max=str(len(states) - 1),
+                value=str(len(states) - 1), step="1", aria_label=f"After which {unit}", aria_valuetext=f"{last['stage']}"),
         ),
         tag(
             "p",
