@@ -145,7 +145,8 @@ def _slider(states: list[dict[str, object]], unit: str) -> Markup:
             tag("span", f"After {unit} "),
             tag("output", f"{last['stage']:,}", class_="stage"),
             tag("input", type="range", min="0", max=str(len(states) - 1),
-                value=str(len(states) - 1), step="1", aria_label=f"After which {unit}", aria_valuetext=f"{last['stage']}"),
+                value=str(len(states) - 1), step="1",
+                aria_label=f"After which {unit}", aria_valuetext=f"{last['stage']}"),
         ),
         tag(
             "p",
