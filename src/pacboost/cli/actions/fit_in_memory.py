@@ -76,4 +76,4 @@ def show(model: Boosting, title: str, console: Console | None = None) -> None:
 def _show_hardest(model: Boosting, number: int) -> None:
     if number:
         found = model.ledger_.hardest(min(number, len(model.ledger_.hard) or 1))
-        Console().print(hardest_table(found, "hardest rows, counted from 0"))
+        Console().print(hardest_table(found, "hardest rows, numbered from 0"))
