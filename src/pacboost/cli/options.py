@@ -95,3 +95,48 @@ def example(*lines: str) -> str:
     return "\n".join(
         ["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {x}" for x in lines)]
     )
+
+
+filtering = together(
+    click.option(
+        "--filter", "filtering", is_flag=True, help="Boost by filtering, also from a CSV file."
+    ),
+    click.option("--memory", help="Memory limit of the whole process, such as 2GB."),
+    click.option("--time", "time_limit", help="Time limit, such as 60s or 5m."),
+    click.option(
+        "--edge",
+        type=float,
+        help="The edge 1 - 2·error that the learner is assumed to have. The theorems are then "
+        "followed exactly: every round draws a new sample.",
+    ),
+    click.option(
+        "--sample-rows",
+        type=int,
+        help="Maximum number of rows kept at a time.  [default: 200000, or what --memory allows]",
+    ),
+    click.option(
+        "--checkpoint",
+        type=FILE,
+        help="Save the state of the run to this file from time to time and on Ctrl-C. If the file "
+        "exists, continue from it.",
+    ),
+    click.option("--table", help="The table of a .duckdb file to read."),
+    click.option("--query", help="A query on a .duckdb file, instead of a table."),
+    click.option(
+        "--classes",
+        help="All labels, separated by commas, if a rare one may appear late in the data.",
+    ),
+)
+"""The options of ``pacboost fit`` that apply to boosting by filtering only."""
+MEAN_FILTERING = (
+    "filtering",
+    "memory",
+    "time_limit",
+    "edge",
+    "sample_rows",
+    "checkpoint",
+    "table",
+    "query",
+    "classes",
+)
+"""Any of these options selects boosting by filtering, whatever the kind of file."""

@@ -12,10 +12,10 @@ from typing import Any
 import click
 from rich.console import Console
 
-from pacboost.cli.filter_options import MEAN_FILTERING
 from pacboost.cli.fit_result import report_model, save_model
 from pacboost.cli.group import INTERRUPTED
 from pacboost.cli.inputs.model_files import check_output
+from pacboost.cli.options import MEAN_FILTERING
 from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.reports.filtering import refills_table, summary
 from pacboost.sources.cells import read_labels

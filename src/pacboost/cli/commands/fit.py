@@ -10,7 +10,6 @@ from click.core import ParameterSource
 
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.cli import options
-from pacboost.cli.filter_options import filter_options, source_options
 
 BY_HAND = ("leaves", "learning_rate", "max_bins", "resample", "validation", "certify", "hardest")
 """Options that require --booster or --learner."""
@@ -111,7 +110,7 @@ class BoosterName(click.Choice[str]):
     help="Leave the sketch of the training rows out of the model file. `pacboost certify` can then "
     "no longer refuse rows that the model was trained on.",
 )
-@filter_options
+@options.filtering
 @options.seed
 @options.jobs
 @options.as_json
@@ -152,8 +151,9 @@ def command(
     if by_filtering(data, given):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
         parameters = filtering_parameters(given)
-        more = {name: given[name] for name in ("as_json", "forget_rows")}
-        run_filtering(data, target, output, parameters, **source_options(given), **more)
+        names = ("table", "query", "drop", "classes", "as_json", "forget_rows")
+        more = {name: given[name] for name in names}
+        run_filtering(data, target, output, parameters, **more)
         return
     if target is None:
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
