@@ -22,7 +22,7 @@ def test_sentences_never_say_100_percent(delta: float) -> None:
     said = verdict.sentence(certificate)
     assert "With 99.9" in said
     assert "100 % confidence" not in said
-    judged = verdict.judge(certificate, delta, 0.5, verdict.Evidence(1, 0.0)).sentence
+    judged = verdict.judge(certificate, delta, 0.5, verdict.FitMeasurements(1, 0.0)).sentence
     assert "100 % confidence" not in judged
 
 

@@ -211,7 +211,7 @@ def test_every_integer_type_gives_the_same(name: str) -> None:
 @pytest.mark.parametrize("kind", [np.int16, np.int32])
 def test_the_prior_of_many_stumps_does_not_wrap_around(kind: Any) -> None:
     """features·(2n + 1) is beyond the type here; wrapped around, the vote looked cheap."""
-    rows, features = (200, 170) if kind is np.int16 else (30_000, 32_000)
+    rows, features = (200, 170) if kind is np.int16 else (30_000, 71_600)
     given = {"rest": rows, "n": rows, "features": features, "rules": 2, "bits": 1}
     expected = vote_bound(mistakes=0, delta=0.05, **given)
     found = vote_bound(mistakes=0, delta=0.05, **{k: int(kind(v)) for k, v in given.items()})

@@ -21,15 +21,16 @@ GOING_ON = public_classifiers("certify", "warm_start")
 
 
 def test_the_best_of_many_looks_is_covered() -> None:
+    """Where looks are free, the best of 14 is false in 17 of these 40 runs."""
     runs, delta, violated = 40, 0.1, 0
     for seed in range(runs):
-        X, y = coins(seed, 200, features=30)
+        X, y = coins(seed, 200, features=40)
         model = make(
             "AdaBoostClassifier", certify="holdout", warm_start=True, delta=delta, holdout=0.5,
             random_state=seed,
         )  # fmt: skip
         found = []
-        for rounds in (1, 2, 4, 8, 16, 32, 64):
+        for rounds in range(1, 15):
             found.append(model.set_params(n_estimators=rounds).fit(X, y).certificate_.value)
         violated += min(found) < 0.5
     assert violated <= allowed_violations(runs, delta)

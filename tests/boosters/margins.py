@@ -122,7 +122,7 @@ def check_gains(booster: ERLP, sample: Sample, learner: Learner, most: int) -> l
     least, divergence, smooth = math.inf, 0.0, []
     for done in islice(run, most):
         state = run._state
-        eta = booster.eta(booster.room(state))
+        eta = booster.eta(booster.largest_entropy(state))
         least = min(least, done.entry.edge + divergence / eta)
         smooth.append(booster.climb(state).at(state.votes, eta).value / eta)
         divergence = entropy(state)

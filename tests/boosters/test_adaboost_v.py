@@ -61,7 +61,7 @@ def test_a_tolerance_counted_twice_is_caught() -> None:
 
     class Twice(AdaBoostV):
         def goal(self, state: ExponentialState, edge: float) -> float:
-            return min(state.own[0], edge) - 2 * self.tolerance
+            return min(state.extra[0], edge) - 2 * self.tolerance
 
         def stop(self, state: ExponentialState) -> None:
             return None

@@ -32,7 +32,7 @@ from tests.worlds import make_sample, noisy
 
 def mean_cost(rules: Brown, run: Run) -> float:
     """The mean of erfc((m + s)/√c) over rows and outputs."""
-    costs = erfc((run.margins + run._state.own[0]) / math.sqrt(rules.time)).mean(axis=1)
+    costs = erfc((run.margins + run._state.extra[0]) / math.sqrt(rules.time)).mean(axis=1)
     return float((shares(run.sample, units=False) * costs).sum())
 
 
@@ -58,8 +58,8 @@ def test_the_mean_cost_stays_and_bounds_the_error(
     left = rules.time
     for done in islice(run, 15):
         assert mean_cost(rules, run) == pytest.approx(epsilon, rel=1e-7)
-        assert run._state.own[0] <= left + 1e-12
-        left = run._state.own[0]
+        assert run._state.extra[0] <= left + 1e-12
+        left = run._state.extra[0]
         bound = epsilon / math.erfc(left / math.sqrt(rules.time))
         products = list(run.ledger().log_products())
         assert math.exp(products[-1]) == pytest.approx(bound, rel=1e-7)
@@ -74,7 +74,7 @@ def test_a_rule_has_no_edge_left_under_the_new_weights() -> None:
         weights = rules.request(run._state).weights[:, 0]
         agree = done.hypothesis.answers(run.sample) * signs  # type: ignore[attr-defined]
         assert float(weights @ agree) / float(weights.sum()) == pytest.approx(0, abs=1e-6)
-        heights = run.margins[:, 0] + run._state.own[0]
+        heights = run.margins[:, 0] + run._state.extra[0]
         wanted = np.exp(-(heights**2) / rules.time)
         assert weights / weights.sum() == pytest.approx(wanted / wanted.sum(), abs=1e-9)
 
@@ -84,9 +84,9 @@ class Hasty(Brown):
     """A clock that runs twice as fast."""
 
     def _pass(self, state: BoundedState, vote: float, added: Floats, cast: float) -> BoundedState:
-        before = state.own[0]
+        before = state.extra[0]
         after = super()._pass(state, vote, added, cast)
-        return self._weigh(replace(after, own=(max(0.0, 2 * after.own[0] - before),)))
+        return self._weigh(replace(after, extra=(max(0.0, 2 * after.extra[0] - before),)))
 
 
 def test_a_clock_that_runs_too_fast_is_caught() -> None:

@@ -47,6 +47,17 @@ class Timid(MarginGoal):
 '''
 
 
+OWN_POTENTIAL = (
+    ONE_FILE.replace("Timid", "Shy").replace("timid", "shy")
+    + """
+    potential: ClassVar[str] = "squared hinge"
+
+    def costs(self, margins, rounds):
+        return (1 - margins.clip(max=1)) ** 2
+"""
+)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     """A folder with a single file, which holds a new booster."""
@@ -186,3 +197,20 @@ def write_data(folder: Path) -> Path:
     X, signs = noisy(200, 3, seed=1)
     columns = {f"x{j}": column for j, column in enumerate(X.T.tolist())}
     return write_csv(folder / "rows.csv", {**columns, "y": signs})
+
+
+def test_a_potential_of_your_own_certifies_the_training_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shy.py").write_text(OWN_POTENTIAL)
+    monkeypatch.syspath_prepend(tmp_path)
+    X, signs = noisy(200, 3, seed=1)
+    labels = np.where(X[:, 1] > 0.5, 2, signs)
+    for y, factor in ((signs, 1), (labels, 3)):
+        model = pacboost.BoostClassifier("shy:Shy", "stump", n_rounds=5).fit(X, y)
+        assert model.ledger_.potential == "squared hinge"
+        assert model.ledger_.factor == factor
+        error = model.ledger_.rounds[-1].training_error
+        assert error <= model.certificate_.value <= factor
+        assert "costs that shy defines" in model.certificate_.theorem
+    sys.modules.pop("shy", None)

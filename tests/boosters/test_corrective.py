@@ -127,8 +127,8 @@ def test_on_an_adversary_the_margin_is_its_edge(
     X, signs = noisy(80, 2, seed=2)
     booster = made(name, share, 0.25 if name == "corrective_erlp" else 0.15)
     run = Run(make_sample(X, signs), Adversary(edge, order), booster, seed=7)
-    room = booster.room(replace(run._state, share=share))
-    advance(run, math.floor(booster.most_rounds(room)), every=20)  # type: ignore[attr-defined]
+    largest_entropy = booster.largest_entropy(replace(run._state, share=share))
+    advance(run, math.floor(booster.most_rounds(largest_entropy)), every=20)  # type: ignore[attr-defined]
     assert "within" in run.stopped
     margin = run.done[-1].entry.margin
     assert margin is not None

@@ -47,7 +47,7 @@ def test_the_others_keep_their_proportions_and_no_step_is_better() -> None:
     before = np.empty(0)
     for _ in islice(run, 15):
         state = run._state
-        votes, climb, eta = state.votes, rules.climb(state), rules.eta(rules.room(state))
+        votes, climb, eta = state.votes, rules.climb(state), rules.eta(rules.largest_entropy(state))
         if before.size:
             left = 1 - votes[-1]
             assert votes[:-1] == pytest.approx(left * before, abs=1e-10)

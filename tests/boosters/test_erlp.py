@@ -41,6 +41,6 @@ def test_a_thousandth_of_the_way_is_caught() -> None:
 @pytest.mark.parametrize("tolerance", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
 def test_the_bound_on_rounds_is_that_of_the_paper(share: float, tolerance: float) -> None:
-    room = math.log(1 / share)
-    wanted = max(8 / tolerance, 32 * room / tolerance**2)
-    assert ERLP(share, tolerance).most_rounds(room) == pytest.approx(wanted)
+    largest_entropy = math.log(1 / share)
+    wanted = max(8 / tolerance, 32 * largest_entropy / tolerance**2)
+    assert ERLP(share, tolerance).most_rounds(largest_entropy) == pytest.approx(wanted)

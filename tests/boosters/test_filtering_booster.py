@@ -53,7 +53,7 @@ def weighing(booster: FilteringBooster[Any], state: Any) -> NDArray[np.int64]:
 
 def chances(booster: FilteringBooster[Any], run: Run) -> Floats:
     if booster.by_path:
-        return np.asarray(np.exp(run._state.standing).max(axis=1))
+        return np.asarray(np.exp(run._state.log_weights).max(axis=1))
     return booster.chances(run._state.margins, len(run.done), run.sample.signs)
 
 
@@ -106,8 +106,10 @@ def test_entering_rows_go_on_as_if_they_had_been_there(
         pass
     state = run._state
     fresh = booster.init(sample.signs, sample.base)
-    standing = state.standing.copy() if booster.by_path else None
-    entered = booster.enter(fresh, state.margins.copy(), booster.votes(state).tolist(), standing)
+    log_weights = state.log_weights.copy() if booster.by_path else None
+    entered = booster.continue_on_other_rows(
+        fresh, state.margins.copy(), booster.votes(state).tolist(), log_weights
+    )
     assert np.array_equal(weighing(booster, entered), weighing(booster, state))
     assert booster.stop(entered) == booster.stop(state)
     generator = np.random.default_rng(rounds)
@@ -134,7 +136,7 @@ def test_rows_kept_by_chance_and_weighed_by_its_inverse_stand_for_all(
     margins = np.linspace(-1, 0.9, 50)[:, None] * 0.5
     kept = booster.chances(margins[:, 0], 3)
     signs = np.ones((50, 1), dtype=np.int8)
-    state = booster.enter(booster.init(signs, 1 / kept), margins, [0.1, 0.1, 0.1])
+    state = booster.continue_on_other_rows(booster.init(signs, 1 / kept), margins, [0.1, 0.1, 0.1])
     weights = booster.request(state).weights[:, 0]
     assert weights / weights.mean() == pytest.approx(np.ones(50), rel=1e-9)
 

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 import pacboost
-from pacboost.boosters.base.separating import PairState
-from pacboost.boosters.graph_separation import GraphSeparation
+from pacboost.boosters.graph_separation import GraphSeparation, PairState
 from pacboost.bounds.training import training_error
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier

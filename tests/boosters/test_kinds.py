@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.base.kinds import best_factor, one_kind, told_apart, weigh_rows
+from pacboost.boosters.base.kinds import best_factor, one_kind, split_by_rule, weigh_rows
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -24,7 +24,7 @@ def test_rows_of_a_kind_are_those_that_no_rule_tells_apart(
     heavy = state.weights.copy()
     seen = generator.integers(-1, 2, size=(rules, rows, outputs)).astype(np.int8)
     for agree in seen:
-        state = told_apart(state, agree)
+        state = split_by_rule(state, agree)
     lines = seen.reshape(rules, -1)
     assert np.array_equal(state.columns[:, state.kinds], lines)
     assert state.base.size == len(np.unique(lines.T, axis=0))
@@ -38,7 +38,7 @@ def test_rows_of_a_kind_are_those_that_no_rule_tells_apart(
 
 
 def test_no_row_weighs_nothing() -> None:
-    state = told_apart(
+    state = split_by_rule(
         one_kind(np.ones((3, 1), dtype=np.int8), np.ones(1)),
         np.array([[1], [-1], [1]], dtype=np.int8),
     )
@@ -65,7 +65,7 @@ def test_a_row_of_weight_three_is_three_rows(times: list[int], seed: int) -> Non
         one_kind(signs.repeat(times, 0), np.ones(1)),
     )
     for column in agree:
-        one, all_ = told_apart(one, column), told_apart(all_, column.repeat(times, 0))
+        one, all_ = split_by_rule(one, column), split_by_rule(all_, column.repeat(times, 0))
     assert np.array_equal(one.base, all_.base)
     assert np.array_equal(one.columns, all_.columns)
     shares = generator.dirichlet(np.full(one.base.size, 0.1))

@@ -131,10 +131,10 @@ class Unprojected(Projection):
 
     def _projected(self, state: BoundedState, agree: NDArray[np.number[Any]]) -> BoundedState:
         held = super()._projected(state, agree)
-        assert state.standing is not None
-        raised = state.standing - self.rate * agree
-        standing = raised + math.log(self.epsilon / float(np.exp(raised).mean()))
-        return BoundedState(**{**held.__dict__, "standing": standing})
+        assert state.log_weights is not None
+        raised = state.log_weights - self.rate * agree
+        log_weights = raised + math.log(self.epsilon / float(np.exp(raised).mean()))
+        return BoundedState(**{**held.__dict__, "log_weights": log_weights})
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: NDArray[np.int64]) -> int:
         np.maximum(np.rint(np.exp(base + margins)), 1, out=weights, casting="unsafe")
@@ -213,16 +213,16 @@ def test_rows_that_are_followed_arrive_where_they_are(
 ) -> None:
     rules = Projection(edge, epsilon)
     run = Run(sample, Tree(max_leaves=3, min_leaf_rows=1), rules)
-    standing = rules.start(sample.signs.shape)
+    log_weights = rules.start(sample.signs.shape)
     before, wronged = np.zeros(sample.signs.shape), rules.start((1,))
     for done in islice(run, 8):
         agree = (run._state.margins - before) / rules.rate
-        standing = rules.follow(standing, agree, done.entry.memory)
+        log_weights = rules.follow(log_weights, agree, done.entry.memory)
         before = run._state.margins.copy()
-        assert np.array_equal(standing, run._state.standing)
-        assert (standing <= 0).all()
+        assert np.array_equal(log_weights, run._state.log_weights)
+        assert (log_weights <= 0).all()
         wronged = rules.follow(wronged, np.full(1, -1.0), done.entry.memory)
-        assert standing.max() <= wronged[0]  # no row stands above one that is always wrong
+        assert log_weights.max() <= wronged[0]  # no row stands above one that is always wrong
 
 
 def test_a_run_with_monotone_trees_goes_on_as_if_never_stopped() -> None:
@@ -257,7 +257,7 @@ def test_what_margins_cannot_tell_is_refused() -> None:
     with pytest.raises(ParameterError, match="path"):
         rules.resume(state, np.zeros((4, 1)), [0.1], [0.0])
     with pytest.raises(ParameterError, match="log weights"):
-        rules.enter(state, np.zeros((4, 1)), [0.1])
+        rules.continue_on_other_rows(state, np.zeros((4, 1)), [0.1])
 
 
 def test_rounds_for_other_edges_and_errors() -> None:

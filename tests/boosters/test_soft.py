@@ -34,7 +34,7 @@ def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> 
         if state.reach == before.reach:
             gain = (state.reach - slack) ** 2 / 2
             assert entropy(state) >= entropy(before) + gain - slack
-        assert entropy(state) <= rules.room(state) + 1e-9
+        assert entropy(state) <= rules.largest_entropy(state) + 1e-9
         before = state
     return run
 

@@ -16,7 +16,7 @@ from pacboost.bounds.out_of_bag import WAYS, certificate, way_for
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.out_of_bag import Tally
+from pacboost.training.bags.out_of_bag import OutOfBagVotes
 from tests.bounds.coverage import check_coverage, check_rejected
 
 DELTA = 0.05
@@ -101,7 +101,7 @@ def tallied(
     bags: Bags, members: int, labels: NDArray[np.int64], said: NDArray[np.int64]
 ) -> OutOfBag:
     """Count what members, one line of ``said`` each, say about the rows outside their bags."""
-    tally = Tally(labels, members, 2, outside=bags.chance_outside, pairs=True)
+    tally = OutOfBagVotes(labels, members, 2, outside=bags.chance_outside, pairs=True)
     for b, line in enumerate(said):
         outside = bags.bag(b).outside
         tally.add(b, outside, line[outside])
@@ -109,7 +109,7 @@ def tallied(
 
 
 def test_coverage_where_members_never_err_together() -> None:
-    """One of two members errs on a share 0.2 of the rows, both nowhere; a tie is an error.
+    """One of two members is wrong on a share 0.2 of the rows, both nowhere; a tie is an error.
 
     So the vote errs on 0.2 = 2L = 4L₂ of new rows: every inequality is an equality.
     """

@@ -168,7 +168,7 @@ def test_margins_of_many_classes_are_refused(booster: Booster[Any]) -> None:
     "booster", [Logit(), Mada(), Smooth(), Projection()], ids=lambda booster: booster.name
 )
 def test_margins_of_other_potentials_are_refused(booster: Booster[Any]) -> None:
-    with pytest.raises(NotCertified, match=f"a potential that is {booster.potential}"):
+    with pytest.raises(NotCertified, match=f"the potential '{booster.potential}'"):
         margin_distribution(run_of(booster, 2).ledger())
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Names
+from pacboost.hypotheses.hypothesis import Names, value_words
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.threads import using
@@ -205,7 +205,9 @@ def test_paths_lead_to_their_leaves() -> None:
     ],
 )
 def test_leaves_are_said_in_words(leaf: int, words: str) -> None:
-    assert small_tree().leaf_words(leaf, NAMES) == words
+    tree = small_tree()
+    way = " and ".join(tree.condition(t, NAMES, left=side) for t, side in tree.path(leaf))
+    assert f"{way} → {value_words(tree.values[leaf], NAMES)}" == words
 
 
 def test_trees_are_said_in_words() -> None:
@@ -213,7 +215,7 @@ def test_trees_are_said_in_words() -> None:
     assert rule.words(NAMES) == "tree of 4 leaves on age, colour, size"
     constant = TreeRule.constant(rule.bins, np.array([0.5]))
     assert constant.words(NAMES) == "always +0.5"
-    assert constant.leaf_words(0, NAMES) == "always → +0.5"
+    assert constant.path(0) == []
     one = replace(
         rule,
         feature=rule.feature[:1],

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.mistakes import wrong_classes as by_scores
+from pacboost.numerics.mistakes import wrong_margins
+
 Cuts = Sequence[NDArray[np.float64]]
 
 
@@ -95,7 +98,7 @@ def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> 
     >>> mistakes(np.array([-1.0, 0.0, 2.0]), np.array([5]))
     10
     """
-    return int(np.broadcast_to(first_weights, margins.shape)[margins <= 0].sum())
+    return int(np.broadcast_to(first_weights, margins.shape)[wrong_margins(margins)].sum())
 
 
 def whole_exp(x: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -362,7 +365,5 @@ def wrong_classes(
     >>> wrong_classes(margins, signs, np.array([7]))
     7
     """
-    scores = margins * signs
-    others = np.where(signs > 0, -np.inf, scores).max(axis=1)
-    wrong = scores[signs > 0] <= others
+    wrong = by_scores(margins * signs, signs.argmax(axis=1))
     return int(np.broadcast_to(first_weights, wrong.shape)[wrong].sum())

@@ -16,7 +16,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag
-from pacboost.training.bags.forest import Limits, TreeMaker, TreeMember
+from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember
 from tests.kernels.naive_forest import Chance, Grower
 
 MISSING = 9
@@ -45,7 +45,7 @@ def grown(
     targets: NDArray[Any],
     counts: NDArray[np.int64],
     classes: int,
-    limits: Limits,
+    limits: TreeLimits,
     weights: NDArray[np.float64] | None = None,
     seed: int = 5,
 ) -> TreeMember:
@@ -79,7 +79,7 @@ def twin(
     targets: NDArray[Any],
     counts: NDArray[np.int64],
     classes: int,
-    limits: Limits,
+    limits: TreeLimits,
     weights: NDArray[np.float64] | None = None,
     seed: int = 5,
 ) -> list[tuple[Any, ...]]:
@@ -115,7 +115,7 @@ def test_kernel_grows_the_tree_of_its_twin(
     classes: int, holes: bool, random: bool, seed: int, rows: int, least: int
 ) -> None:
     codes, targets, counts = make(rows, 5, 8, classes, seed, holes=holes)
-    limits = Limits(2, least, random=random)
+    limits = TreeLimits(2, least, random=random)
     member = grown(codes, targets, counts, classes, limits)
     assert same(read(member), twin(codes, targets, counts, classes, limits))
 
@@ -127,7 +127,7 @@ def test_weights_are_taken_as_the_twin_takes_them(classes: int, seed: int) -> No
     codes, targets, counts = make(60, 4, 6, classes, seed)
     weights = np.random.default_rng(seed).integers(1, 5, size=60).astype(float)
     weights[0] = 1.0  # so that 1 is the common measure
-    limits = Limits(2, deepest=6, smallest=4, lightest=0.05, random=seed % 2 == 1)
+    limits = TreeLimits(2, deepest=6, smallest=4, lightest=0.05, random=seed % 2 == 1)
     member = grown(codes, targets, counts, classes, limits, weights)
     assert same(read(member), twin(codes, targets, counts, classes, limits, weights))
 
@@ -135,7 +135,7 @@ def test_weights_are_taken_as_the_twin_takes_them(classes: int, seed: int) -> No
 def test_twin_without_early_end_is_told_apart() -> None:
     """A twin that draws in another order grows other trees: the comparison can fail."""
     codes, targets, counts = make(80, 5, 8, 3, 1)
-    limits = Limits(2)
+    limits = TreeLimits(2)
     member = grown(codes, targets, counts, 3, limits)
     assert not same(read(member), twin(codes, targets, counts, 3, limits, seed=6))
 
@@ -145,7 +145,7 @@ def test_leaves_are_pure_where_rows_can_be_told_apart(classes: int) -> None:
     generator = np.random.default_rng(0)
     codes = np.array([np.arange(8).repeat(8), np.tile(np.arange(8), 8)], dtype=np.uint8)
     targets = generator.integers(classes, size=64)
-    member = grown(codes, targets, np.ones(64, np.int64), classes, Limits(1))
+    member = grown(codes, targets, np.ones(64, np.int64), classes, TreeLimits(1))
     said = member.said(np.ascontiguousarray(codes.T))
     assert np.array_equal(said.argmax(axis=1), targets)
     assert len(member.inner.table) == 0
@@ -158,6 +158,6 @@ def test_large_nodes_read_columns_and_small_ones_rows_alike() -> None:
     many[:60] = counts
     wide = np.concatenate([codes, np.zeros((4, 5940), np.uint8)], axis=1)
     more = np.concatenate([targets, np.zeros(5940, np.int64)])
-    small = grown(codes, targets, counts, 3, Limits(2))
-    large = grown(wide, more, many, 3, Limits(2))
+    small = grown(codes, targets, counts, 3, TreeLimits(2))
+    large = grown(wide, more, many, 3, TreeLimits(2))
     assert np.array_equal(small.inner.nodes, large.inner.nodes)

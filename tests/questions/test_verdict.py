@@ -12,14 +12,14 @@ from pacboost.bounds import dependent, holdout
 from pacboost.bounds.search import expected_mistakes
 from pacboost.numerics.percent import percent_above
 from pacboost.questions.verdict import (
-    Evidence,
+    FitMeasurements,
     judge,
     nothing_certified,
     sentence,
 )
 
-PLAIN = Evidence(rounds=100, training_error=0.01)
-WATCHED = Evidence(100, 0.05, watching=400, edge=0.001, expected_error=0.1)
+PLAIN = FitMeasurements(rounds=100, training_error=0.01)
+WATCHED = FitMeasurements(100, 0.05, watching=400, edge=0.001, expected_error=0.1)
 
 
 def test_a_certificate_is_said_in_one_sentence() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.samples.signs import signs_of
+from pacboost.samples.sample import signs_of
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=20))

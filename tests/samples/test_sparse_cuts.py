@@ -8,7 +8,7 @@ from scipy import sparse
 
 from pacboost.samples import bins as bins_of
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.sparse_cuts import distinct
+from pacboost.samples.cuts import distinct
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from tests.sparse_samples import twins

@@ -21,13 +21,13 @@ More than two classes, by ``multiclass``:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from pacboost.boosters.base.booster import Measured, check_rate, whole_values
-from pacboost.boosters.base.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.exponential import ExponentialState, ExponentialWeights
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -37,7 +37,7 @@ WAYS = ("mh", "m1", "samme")
 
 
 @dataclass(frozen=True)
-class AdaBoost(Exponential):
+class AdaBoost(ExponentialWeights):
     """The rules of AdaBoost; ``learning_rate`` scales votes, ``max_vote`` caps them.
 
     >>> rules = AdaBoost()
@@ -89,6 +89,10 @@ class AdaBoost(Exponential):
         """Votes are plain, unless they are scaled, capped, confidence-rated or raised by SAMME."""
         more = self.multiclass == "samme" and self.classes > 2
         return self.plain and self.learning_rate == 1 and self.max_vote >= MOST_VOTE and not more
+
+    def for_classes(self, count: int) -> AdaBoost:
+        """Set the number of classes."""
+        return replace(self, classes=max(2, count))
 
     def vote(self, found: Measured) -> float:
         """Give the vote of a rule."""

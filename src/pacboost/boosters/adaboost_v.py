@@ -41,7 +41,7 @@ class AdaBoostV(MarginGoal):
 
     def goal(self, state: ExponentialState, edge: float) -> float:
         """Aim a tolerance below the least edge."""
-        return min(state.own[0], edge) - self.tolerance
+        return min(state.extra[0], edge) - self.tolerance
 
     def most_rounds(self, rows: int) -> float:
         """Bound the rounds to a margin within the tolerance, for so many rows of equal weight."""

@@ -28,7 +28,7 @@ class ArcGV(MarginGoal):
     >>> from pacboost.boosters.base.booster import Measured
     >>> rules = ArcGV()
     >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
-    >>> for wrong in range(3):                               # each rule errs on a row of its own
+    >>> for wrong in range(3):                               # each rule is wrong on another row
     ...     agree = np.where(np.arange(3) == wrong, np.int8(-1), np.int8(1))[:, None]
     ...     weights = rules.request(state).weights[:, 0]
     ...     found = Measured(int(weights.sum()), int(weights[wrong]))

@@ -28,14 +28,14 @@ from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.clock import Clock
-from pacboost.numerics.exact import in_least, round_vote, whole_scale
+from pacboost.numerics.exact import in_units_of_least, round_vote, whole_scale
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
 
 @dataclass(frozen=True)
 class Brown(OneVotePerRule):
-    """The rules of BrownBoost, for an error of ``epsilon``; a state's ``own`` is (time left,).
+    """The rules of BrownBoost, for an error of ``epsilon``; a state's ``extra`` is (time left,).
 
     >>> rules = Brown(epsilon=0.1)
     >>> round(rules.time, 4)                                      # c
@@ -43,7 +43,7 @@ class Brown(OneVotePerRule):
     >>> state = rules.init(np.ones((4, 1), dtype=np.int8), np.ones(1))
     >>> agree = np.array([[1], [1], [1], [-1]], dtype=np.int8)
     >>> state = rules.step(state, agree, Measured(total=4, wrong=1))
-    >>> round(rules.last_vote(state), 4), round(state.own[0], 4)  # its vote, and the time left
+    >>> round(rules.last_vote(state), 4), round(state.extra[0], 4)  # its vote, and the time left
     (0.2909, 1.2773)
     """
 
@@ -64,9 +64,9 @@ class Brown(OneVotePerRule):
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
         """Start with all of the time left."""
-        own = in_least(base, signs.shape[1])
+        own = in_units_of_least(base, signs.shape[1])
         weights = np.empty(signs.shape, dtype=np.int64)
-        state = BoundedState(signs, np.zeros(signs.shape), weights, own, own=(self.time,))
+        state = BoundedState(signs, np.zeros(signs.shape), weights, own, extra=(self.time,))
         return self._weigh(state)
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
@@ -86,7 +86,7 @@ class Brown(OneVotePerRule):
 
     def memory(self, state: BoundedState) -> list[float]:
         """Give the time that is left."""
-        return [*state.own]
+        return [*state.extra]
 
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
@@ -94,25 +94,25 @@ class Brown(OneVotePerRule):
         """Compute the weights of all rows from their margins and the time left."""
         state.margins[:] = margins
         state.cast.extend(votes)
-        return self._weigh(replace(state, own=tuple(memory)))
+        return self._weigh(replace(state, extra=tuple(memory)))
 
     def costs_now(self, state: BoundedState, margins: Floats, rounds: int) -> Floats:
         """Give erfc((m + s)/√c), divided by the cost of a margin of 0."""
-        left, scale = state.own[0], math.sqrt(self.time)
+        left, scale = state.extra[0], math.sqrt(self.time)
         ratios = erfc((margins + left) / scale) / erfc(left / scale)
         return np.where(margins > 0, ratios, np.maximum(ratios, 1.0))
 
     def stop(self, state: BoundedState) -> str | None:
         """Stop when the time is used up."""
-        if state.own[0] > 0:
+        if state.extra[0] > 0:
             return None
         of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
         return f"the time is used up, so the training error{of} is at most {self.epsilon:g}"
 
     def _clock(self, state: BoundedState, right: Floats | Agreement) -> Clock:
-        heights = state.margins.reshape(-1) + state.own[0]
+        heights = state.margins.reshape(-1) + state.extra[0]
         flat = right.reshape(-1).astype(np.float64)
-        return Clock(heights, state.base, flat, self.time, state.own[0])
+        return Clock(heights, state.base, flat, self.time, state.extra[0])
 
     def _vote(self, state: BoundedState, right: Floats | Agreement) -> float:
         return round_vote(self._clock(state, right).solve()[0])
@@ -124,14 +124,14 @@ class Brown(OneVotePerRule):
         would cost the same without it, none is left.
         """
         clock = self._clock(state, added / vote if vote > 0 else added)
-        rest = max(0.0, state.own[0] - clock.time_of(vote, 0.0))
+        rest = max(0.0, state.extra[0] - clock.time_of(vote, 0.0))
         state.margins[:] += added
         state.cast.append(cast)
         settled = clock.cost(state.margins.reshape(-1)) <= (1 + 1e-9) * clock.before
-        return self._weigh(replace(state, own=(0.0 if settled else rest,)))
+        return self._weigh(replace(state, extra=(0.0 if settled else rest,)))
 
     def _weigh(self, state: BoundedState) -> BoundedState:
-        squares = np.square(state.margins.reshape(-1) + state.own[0])
+        squares = np.square(state.margins.reshape(-1) + state.extra[0])
         shares = np.exp((squares.min() - squares) / self.time)
         shares = np.maximum(np.rint(shares * whole_scale(float((state.base * shares).sum()))), 1)
         np.maximum(np.rint(state.base * shares), 1, out=state.weights.reshape(-1), casting="unsafe")

@@ -45,7 +45,7 @@ class CorrectiveERLP(ERLP):
 
     def stepped(self, state: CorrectiveState) -> Floats:
         """Give the votes after a step towards the newest rule."""
-        newest, strength = np.eye(state.votes.size)[-1], self.eta(self.room(state))
+        newest, strength = np.eye(state.votes.size)[-1], self.eta(self.largest_entropy(state))
         before = margins_of(state.columns, state.votes)
         way = state.columns[-1] - before
 

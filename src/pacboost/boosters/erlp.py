@@ -36,19 +36,19 @@ class ERLP(Corrective):
     share: float | None = None
     tolerance: float = 0.01
 
-    def eta(self, room: float) -> float:
+    def eta(self, largest_entropy: float) -> float:
         """Give η for the largest possible relative entropy."""
-        return max(0.5, 2 * room / self.tolerance)
+        return max(0.5, 2 * largest_entropy / self.tolerance)
 
-    def most_rounds(self, room: float) -> float:
+    def most_rounds(self, largest_entropy: float) -> float:
         """Give the bound T of the module docstring."""
-        return 16 * self.eta(room) / self.tolerance
+        return 16 * self.eta(largest_entropy) / self.tolerance
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
         """Find the votes with the largest smoothed margin."""
-        strength = self.eta(self.room(state))
+        strength = self.eta(self.largest_entropy(state))
         return replace(state, votes=self.climb(state).regularised(state.votes, strength))
 
-    def weighed(self, state: CorrectiveState) -> Floats:
+    def row_weights(self, state: CorrectiveState) -> Floats:
         """Give D_t, which the votes determine."""
-        return self.climb(state).at(state.votes, self.eta(self.room(state))).weights
+        return self.climb(state).at(state.votes, self.eta(self.largest_entropy(state))).weights

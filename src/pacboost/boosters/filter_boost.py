@@ -2,12 +2,12 @@
 
 A row weighs q = 1/(1 + exp(margin)), and a rule of edge r gets ½ ln((1 + r)/(1 - r)). The mean of
 ln(1 + exp(-margin)) starts at ln 2, and falls by at least p(1 - √(1 - r²)) in a round whose mean
-weight is p. A row that the vote errs or ties on weighs at least ½, so
+weight is p. A row on which the vote is wrong or tied weighs at least ½, so
 
     Σ_t p_t (1 - √(1 - r_t²)) ≤ ln 2,      training error ≤ 2 p_t,
 
 and the error is below ε after T ≤ 2 ln 2/(ε(1 - √(1 - r²))) rounds (docs/proofs/filtering.md).
-Unlike the others, it need not be told an edge or an error.
+Unlike the other filtering boosters, it needs neither an edge nor an error as a parameter.
 """
 
 from __future__ import annotations

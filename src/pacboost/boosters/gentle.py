@@ -13,14 +13,14 @@ from typing import ClassVar
 import numpy as np
 
 from pacboost.boosters.base.booster import check_rate, whole_values
-from pacboost.boosters.base.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.exponential import ExponentialState, ExponentialWeights
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE
 from pacboost.samples.request import Sums
 
 
 @dataclass(frozen=True)
-class Gentle(Exponential):
+class Gentle(ExponentialWeights):
     """The rules of GentleBoost; ``learning_rate`` scales what cells add.
 
     >>> sums = Sums(np.array([[6], [-2]]), np.array([[8], [2]]), 10, 10, 10)

@@ -1,34 +1,67 @@
 """Graph-separation boosting (Alon, Gonen, Hazan and Moran 2021): rounds by 1/edge, not 1/edge².
 
 The pattern of a row is what all rules so far answer on it. Join every two rows that have the same
-pattern and opposite signs; a row weighs as many as it is joined to, and nothing once its pattern
-tells its sign. A rule of edge r is right on 1 + r of the two ends of such a pair on average, and so
-tells at least a share r of all pairs apart:
+pattern and opposite signs; a row weighs as many as it is joined to, and nothing once all rows of
+its pattern have its sign. A rule of edge r is right on 1 + r of the two ends of such a pair on
+average, and so separates at least a share r of all pairs:
 
     pairs left after T rounds ≤ (n²/4)·∏(1 - r_t),       none if Σ r_t > ln(n²/4).
 
-The answer is no vote: it is a table from patterns to signs (hypotheses/pattern.py). That is what it
-takes to do with so few rounds: a plain vote cannot. With weights W₊ and W₋ of the signs in its
+The final classifier is not a vote but a table from patterns to signs (hypotheses/pattern.py); a
+plain vote cannot succeed with so few rounds. With weights W₊ and W₋ of the signs in its
 pattern a row has the margin y·(W₊ - W₋)/(W₊ + W₋), and training error ≤ mean of (1 - margin).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Agreement, Measured, Moved
 from pacboost.boosters.base.capabilities import FinalTable, RevisingBooster
-from pacboost.boosters.base.separating import Floats, PairState, divided
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.hypotheses.pattern import Pattern, said
+from pacboost.hypotheses.pattern import Pattern, answers_of
 from pacboost.hypotheses.vote import Vote
+from pacboost.numerics.exact import in_units_of_least, whole_scale
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Sample, Signs
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PairState:
+    """The pattern of every row, as a number, and the pairs that are left."""
+
+    signs: Signs
+    base: Floats
+    """Base weights, divided by the smallest."""
+    patterns: NDArray[np.int64]
+    margins: Floats
+    weights: NDArray[np.int64]
+    total: int = 0
+    pairs: float = 0.0
+    """The weight of all pairs that are left, each the product of its two rows'."""
+    seen: list[Signs] = field(default_factory=list)
+    """The answers of each rule on all rows."""
+
+    @property
+    def cast(self) -> list[float]:
+        """A vote of 1 for every rule: each adds one question to the table."""
+        return [1.0] * len(self.seen)
+
+    @classmethod
+    def of(cls, signs: Signs, base: Floats) -> PairState:
+        """Join all rows of opposite signs."""
+        patterns = np.zeros(len(signs), dtype=np.int64)
+        weights = np.empty(signs.shape, dtype=np.int64)
+        state = cls(signs, in_units_of_least(base), patterns, np.zeros(signs.shape), weights)
+        return replace(with_weights(state), margins=np.zeros(signs.shape))
 
 
 @dataclass(frozen=True)
@@ -70,19 +103,19 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
 
     def values(self, state: PairState, sums: Sums, cells: Cells) -> CellValues:
         """Give each cell the sign of the weighted majority of its rows."""
-        return said(sums.pulls).astype(np.float64)
+        return answers_of(sums.pulls).astype(np.float64)
 
     def step(self, state: PairState, agree: Agreement, found: Measured) -> PairState:
         """Split all patterns by the answers of the rule."""
-        return divided(state, agree * state.signs)
+        return split_patterns(state, agree * state.signs)
 
     def move(self, state: PairState, moved: Moved) -> PairState:
         """Split all patterns by the signs of the cells."""
-        return divided(state, said(moved.values)[moved.cells])
+        return split_patterns(state, answers_of(moved.values)[moved.cells])
 
     def recall(self, state: PairState, agree: Agreement, memory: list[float]) -> PairState:
         """Split all patterns by the answers of the rule, as in the earlier run."""
-        return divided(state, agree * state.signs)
+        return split_patterns(state, agree * state.signs)
 
     def resume(
         self, state: PairState, margins: Floats, votes: Sequence[float], memory: list[float]
@@ -110,3 +143,26 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
     def stop(self, state: PairState) -> str | None:
         """Stop when no pair is left."""
         return None if state.pairs > 0 else "no pattern holds rows of both classes any more"
+
+
+def split_patterns(state: PairState, column: Signs) -> PairState:
+    """Split all patterns by the answers of a rule, (rows, 1)."""
+    state.seen.append(np.ascontiguousarray(column[:, 0]))
+    doubled = 2 * state.patterns + (column[:, 0] > 0)
+    numbers = np.cumsum(np.bincount(doubled) > 0) - 1  # close the gaps
+    return with_weights(replace(state, patterns=numbers[doubled]))
+
+
+def with_weights(state: PairState) -> PairState:
+    """Weigh rows by the rows of the other sign in their pattern; margins are the table's."""
+    positive = state.signs[:, 0] > 0
+    shares = np.broadcast_to(state.base, positive.shape)
+    plus = np.bincount(state.patterns, shares * positive)
+    minus = np.bincount(state.patterns, shares * ~positive)
+    other = np.where(positive, minus[state.patterns], plus[state.patterns])
+    pairs = float((plus * minus).sum())
+    scale = whole_scale(2 * pairs) if pairs > 0 else 0.0
+    state.weights[:, 0] = np.maximum(np.rint(shares * np.maximum(other * scale, 1)), 1)
+    scores: Floats = ((plus - minus) / (plus + minus))[state.patterns, None]
+    margins = np.where(state.signs > 0, scores, -scores)
+    return replace(state, margins=margins, total=int(state.weights.sum()), pairs=pairs)

@@ -51,7 +51,7 @@ class LP(Corrective):
         """Solve the program, starting from the last weights: they decide which corner is found."""
         return solved(state, ACCURACY * self.tolerance)
 
-    def weighed(self, state: CorrectiveState) -> Floats:
+    def row_weights(self, state: CorrectiveState) -> Floats:
         """Give the weights that solve the dual program."""
         assert state.balanced is not None
         return state.balanced.weights

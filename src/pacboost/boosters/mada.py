@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from pacboost.boosters.base.booster import Measured, check_rate
-from pacboost.boosters.base.bounded_weights import BoundedWeights, Weights, fallen
+from pacboost.boosters.base.bounded_weights import BoundedWeights, Weights, clipped_exponential
 from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.sample import Signs
@@ -68,4 +68,4 @@ class Mada(BoundedWeights):
         return 2 * math.exp(edge) / (epsilon * edge**2) / (rate * (2 - rate))
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        return fallen(margins, base, weights)
+        return clipped_exponential(margins, base, weights)

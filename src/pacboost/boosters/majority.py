@@ -24,17 +24,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from pacboost.boosters.base.booster import Agreement, Measured, Moved, edge_of
-from pacboost.boosters.base.bounded_weights import BoundedState, Weights
-from pacboost.boosters.base.counted import Counted
-from pacboost.boosters.base.filtering_booster import Floats
+from pacboost.boosters.base.bounded_weights import (
+    BoundedState,
+    BoundedWeights,
+    Weights,
+    check_promise,
+)
+from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.numerics.coins import log_deciding
-from pacboost.numerics.exact import in_least, whole_scale
+from pacboost.numerics.coins import Wholes, fewest_coins, log_deciding, losing
+from pacboost.numerics.exact import in_units_of_least, round_vote, whole_scale
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
@@ -43,8 +48,8 @@ BROKEN = "less than the promised"
 
 
 @dataclass(frozen=True)
-class Majority(Counted):
-    """The rules of boosting by majority; a state's ``own`` is (mean of b, edge of the last rule).
+class Majority(BoundedWeights):
+    """The rules of boosting by majority; a state's ``extra`` is (mean of b, edge of the last rule).
 
     >>> rules = Majority(edge=0.2, epsilon=0.1)
     >>> rules.rounds, Majority(edge=0.4, epsilon=0.1).rounds
@@ -58,10 +63,79 @@ class Majority(Counted):
     potential: ClassVar[str] = "binomial"
     error_factor: ClassVar[float] = 0.0
 
+    edge: float = 0.1
+    epsilon: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_promise(self.edge, self.epsilon)
+
+    @property
+    def _right(self) -> float:
+        """The probability p that a rule is right."""
+        return (1 + self.edge) / 2
+
+    @cached_property
+    def rounds(self) -> int:
+        """The number of rounds k."""
+        return fewest_coins(self._right, self.epsilon)
+
+    @property
+    def last_round(self) -> float:
+        """The number of rounds k, after which weights are not defined."""
+        return self.rounds
+
+    @property
+    def rate(self) -> float:
+        """The vote of every rule, which is AdaBoost's vote for the promised edge."""
+        return round_vote(math.atanh(self.edge))
+
+    def vote(self, found: Measured) -> float:
+        """Give every rule the same vote."""
+        return self.rate
+
+    def most_rounds(self, edge: float, epsilon: float) -> float:
+        """Give k, if edge and epsilon are at least those that k was computed for."""
+        return self.rounds if edge >= self.edge and epsilon >= self.epsilon else math.inf
+
+    def potentials(self, rounds: int) -> Floats:
+        """Give b_r^i after i = ``rounds`` rounds, for r = 0 … i."""
+        return losing(self.rounds, rounds, self._right, np.arange(rounds + 1))
+
+    def weights(self, rounds: int) -> Floats:
+        """Give a_r^i for the same; all weights are 0 after the last round."""
+        weights: Floats = np.exp(log_deciding(self.rounds, rounds, self._right))
+        return weights
+
+    def half(self, rounds: int) -> float:
+        """Give b_r^i for r = ⌊i/2⌋: half of the rules were right, rounded down."""
+        return float(self.potentials(rounds)[rounds // 2])
+
+    def costs(self, margins: Floats, rounds: int) -> Floats:
+        """Give b_r^i divided by ``half``: at least 1 where the vote is wrong or tied."""
+        return self.potentials(rounds)[self.count(margins, rounds)] / self.half(rounds)
+
+    def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
+        """Give a_r^i divided by the largest of them."""
+        weights = self.weights(rounds)
+        return heaviest((weights / (weights.max() or 1.0))[self.count(margins, rounds)])
+
+    def coin_below(self, rounds: int) -> float:
+        """Accept a constant rule where μ is so small that it adds at most ε/2k to the mean of b.
+
+        All such rounds together add at most ε/2, so that 1.5 ε is what is promised in the end.
+        """
+        largest = float(self.weights(rounds).max())
+        return min(1.0, self.epsilon / (2 * self.rounds * self._right * largest))
+
+    def count(self, margins: Floats, rounds: int) -> Wholes:
+        """Give r; for monotone trees, whose values were moved, a lower bound on r."""
+        right = np.floor((margins / self.rate + rounds) / 2 + 1e-6)
+        return np.clip(right, 0, rounds).astype(np.int64)
+
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
         """Start with base weights in whole units: a row of weight 2 weighs what two rows do."""
         state = super().init(signs, base, targets)
-        state = self._weigh(replace(state, base=in_least(base, signs.shape[1])))
+        state = self._weigh(replace(state, base=in_units_of_least(base, signs.shape[1])))
         return replace(state, first=state.total)
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
@@ -79,7 +153,7 @@ class Majority(Counted):
 
     def memory(self, state: BoundedState) -> list[float]:
         """Give the last edge, which may be below the promised one."""
-        return [state.own[-1]]
+        return [state.extra[-1]]
 
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
@@ -89,7 +163,7 @@ class Majority(Counted):
 
     def stop(self, state: BoundedState) -> str | None:
         """Stop when the error is reached, or when edges below the promise make that impossible."""
-        (lost, edge), rounds = state.own, len(state.cast)
+        (lost, edge), rounds = state.extra, len(state.cast)
         if lost <= self.epsilon * self.half(rounds):
             of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
             return f"the training error{of} is at most {self.epsilon:g}, by the mean potential"
@@ -114,8 +188,8 @@ class Majority(Counted):
         table = np.maximum(np.rint(table * whole_scale(float((masses * table).sum()) or 1.0)), 1)
         np.maximum(np.rint(base * table[right]), 1, out=state.weights.reshape(-1), casting="unsafe")
         lost = float((masses * self.potentials(rounds)).sum() / masses.sum())
-        return replace(state, total=int(state.weights.sum()), own=(lost, 1.0))
+        return replace(state, total=int(state.weights.sum()), extra=(lost, 1.0))
 
 
 def _noted(state: BoundedState, edge: float) -> BoundedState:
-    return replace(state, own=(state.own[0], edge))
+    return replace(state, extra=(state.extra[0], edge))

@@ -1,4 +1,4 @@
-"""The booster of lecture 003: a measure that follows the majority down a slope, and no weighing.
+"""The booster of lecture 003: a measure that falls linearly with the majority, and equal votes.
 
 N counts how many more rules are right on a row than wrong. It weighs M = 1 where N ≤ 0, falls by a
 slope θ with every rule in favour, and weighs nothing from N = 1/θ on. All rules have the same vote:
@@ -10,7 +10,7 @@ While the mean weight μ is at least cε and rules have an edge r, θ = c·ε·r
 
 The lecture, with c = 1, says 2/(εr)²: it replaces a term by twice as much on the way. The slope is
 the best there is (docs/proofs/filtering.md). ``share`` is c, the part of ε that a test on draws can
-tell from ε itself; a mean that is known exactly would do with 1.
+distinguish from ε itself; for a mean that is known exactly, 1 suffices.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pacboost.boosters.base.bounded_weights import (
     BoundedWeights,
     Weights,
     check_promise,
-    light,
+    mean_weight_below,
 )
 from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.errors import ParameterError
@@ -87,7 +87,7 @@ class Measure(BoundedWeights):
 
     def stop(self, state: BoundedState) -> str | None:
         """Stop once the mean weight is below epsilon."""
-        return light(state, self.epsilon)
+        return mean_weight_below(state, self.epsilon)
 
     def _based(self, units: Floats) -> Floats:
         return units

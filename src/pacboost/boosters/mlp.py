@@ -39,7 +39,7 @@ class MLP(CorrectiveERLP):
         """Take the candidate with the larger smoothed margin."""
         state = self.replayed(state)
         assert state.balanced is not None
-        climb, strength = self.climb(state), self.eta(self.room(state))
+        climb, strength = self.climb(state), self.eta(self.largest_entropy(state))
         candidates = (self.stepped(state), state.balanced.votes)
         values = [climb.at(votes, strength).value for votes in candidates]
         return replace(state, votes=candidates[values[1] > values[0]])

@@ -29,7 +29,7 @@ from pacboost.boosters.base.bounded_weights import (
     BoundedWeights,
     Weights,
     check_promise,
-    fallen,
+    clipped_exponential,
 )
 from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.errors import ParameterError
@@ -86,10 +86,10 @@ class Projection(BoundedWeights):
         return np.full(shape, math.log(self.epsilon))
 
     def follow(
-        self, standing: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
+        self, log_weights: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
     ) -> Floats:
         """Give ln M_t from ln M_{t-1}; ``memory`` is [ln c_t]."""
-        after: Floats = np.minimum(standing - self.rate * agree + memory[0], 0.0)
+        after: Floats = np.minimum(log_weights - self.rate * agree + memory[0], 0.0)
         return after
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
@@ -123,33 +123,35 @@ class Projection(BoundedWeights):
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
-        """Refuse, because the log weights are needed too: ``enter`` takes them."""
-        raise ParameterError("projection goes on from the path of every row: follow it, and enter")
+        """Refuse, because the log weights are needed too: ``continue_on_other_rows`` takes them."""
+        raise ParameterError("projection continues from the path of every row: pass log weights")
 
-    def enter(
+    def continue_on_other_rows(
         self,
         state: BoundedState,
         margins: Floats,
         votes: Sequence[float],
-        standing: Floats | None = None,
+        log_weights: Floats | None = None,
     ) -> BoundedState:
         """Compute the weights of all rows from their log weights."""
-        if standing is None:
+        if log_weights is None:
             raise ParameterError("projection needs the log weights of the rows, from follow")
         state.margins[:] = margins
         state.cast.extend(votes)
-        return self._weigh(replace(state, standing=standing.reshape(margins.shape)))
+        return self._weigh(replace(state, log_weights=log_weights.reshape(margins.shape)))
 
     def _projected(self, state: BoundedState, agree: NDArray[np.number[Any]]) -> BoundedState:
         """Solve for c_t, then update the log weights of all rows."""
-        assert state.standing is not None
-        raised = np.exp(state.standing - self.rate * agree).reshape(-1)
+        assert state.log_weights is not None
+        raised = np.exp(state.log_weights - self.rate * agree).reshape(-1)
         base = np.ones(1) if state.base.size == 1 else np.exp(state.base - state.base.max())
         shift = math.log(capped_scale(raised, base, self.epsilon))
-        return replace(state, standing=self.follow(state.standing, agree, [shift]), shift=shift)
+        return replace(
+            state, log_weights=self.follow(state.log_weights, agree, [shift]), shift=shift
+        )
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        return fallen(-margins, base, weights)
+        return clipped_exponential(-margins, base, weights)
 
 
 def capped_scale(raised: Floats, base: Floats, mean: float) -> float:

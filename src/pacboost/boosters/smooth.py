@@ -26,8 +26,8 @@ from pacboost.boosters.base.bounded_weights import (
     BoundedWeights,
     Weights,
     check_promise,
-    fallen,
-    light,
+    clipped_exponential,
+    mean_weight_below,
 )
 from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.numerics.exact import round_vote
@@ -80,11 +80,11 @@ class Smooth(BoundedWeights):
 
     def stop(self, state: BoundedState) -> str | None:
         """Stop once the mean weight is below epsilon."""
-        return light(state, self.epsilon)
+        return mean_weight_below(state, self.epsilon)
 
     def _heights(self, margins: Floats, rounds: int) -> Floats:
         """λ·N: how far the margins are above what has to be exceeded by now."""
         return margins - self.step_size * self.ahead * rounds
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        return fallen(self._heights(margins, rounds), base, weights)
+        return clipped_exponential(self._heights(margins, rounds), base, weights)

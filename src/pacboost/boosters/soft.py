@@ -27,9 +27,9 @@ from pacboost.numerics.whole_products import Floats
 class Projecting(Corrective):
     """SoftBoost and TotalBoost, which differ only in the share."""
 
-    def most_rounds(self, room: float) -> float:
+    def most_rounds(self, largest_entropy: float) -> float:
         """Give the bound T of the module docstring, for the largest possible relative entropy."""
-        return 1 + 32 * room / (15 * self.tolerance**2)
+        return 1 + 32 * largest_entropy / (15 * self.tolerance**2)
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
         """Project; where no projection exists, lower the reach and try again."""
@@ -47,7 +47,7 @@ class Projecting(Corrective):
         steps = max(0, math.floor(math.log(1 / self.tolerance, 4)))
         return float(self.tolerance * 4.0**steps)
 
-    def weighed(self, state: CorrectiveState) -> Floats:
+    def row_weights(self, state: CorrectiveState) -> Floats:
         """Give the projected weights."""
         return self.climb(state).at(state.votes, state.strength).weights
 

@@ -14,26 +14,11 @@ from pacboost.bounds.selective import (
     certificate,
     passed_certificate,
 )
-from pacboost.bounds.target import TESTS, passed
+from pacboost.bounds.target import TESTS, Point, passed
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import counts, positive_whole, probability
-from pacboost.numerics.markup import as_printed
+from pacboost.numerics.markup import preformatted
 from pacboost.numerics.percent import percent_above, percent_below
-
-
-@dataclass(frozen=True)
-class Point:
-    """A threshold, how many held-out rows reach it, and how many of those are wrong.
-
-    ``fewest`` and ``most`` are the counts that bound the share of new examples that are answered:
-    what was answered, or ranks fixed beforehand on both sides of it.
-    """
-
-    threshold: float
-    answered: int
-    mistakes: int
-    fewest: int
-    most: int
 
 
 @dataclass(frozen=True)
@@ -45,9 +30,8 @@ class Answering:
 
     >>> answering = Answering(1000, 0.05, 2, (Point(0.0, 1000, 80, 1000, 1000),
     ...                                       Point(0.9, 600, 3, 600, 600)))
-    >>> print(answering.within(0.02))  # doctest: +NORMALIZE_WHITESPACE
-    Of the new examples it answers (confidence 0.9 or more) the classifier is wrong on at most
-    1.46 %.
+    >>> print(answering.within(0.02))  # doctest: +ELLIPSIS
+    Of the new examples it answers (confidence 0.9 or more) the classifier is wrong ... 1.46 %.
     It answers between 56.44 % and 63.48 % of new examples.
     <BLANKLINE>
       confidence  answered  mistakes  error at most  answers of new examples
@@ -181,11 +165,11 @@ class Answering:
                 f"{'*' if j == self.chosen else ' '} {p.threshold:>10.4g} {p.answered:>9,} "
                 f"{p.mistakes:>9,} {percent_above(error, 2):>14}  {of_new}"
             )
-        told = f"  All errors hold together except with probability {self.delta:g}, and so do all"
-        return "\n".join([*head, "", *table, "", f"{told} shares."])
+        note = f"  All errors hold together except with probability {self.delta:g}, and so do all"
+        return "\n".join([*head, "", *table, "", f"{note} shares."])
 
     def _repr_html_(self) -> str:
-        return as_printed(self)
+        return preformatted(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values."""

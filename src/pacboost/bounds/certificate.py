@@ -79,7 +79,7 @@ class Certificate:
         return replace(self, assumptions=(*self.assumptions, *new))
 
     def unchecked(self) -> Certificate:
-        """Give the same certificate for rows that nobody could compare with those of the fit.
+        """Give the same certificate for rows that could not be compared with those of the fit.
 
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).unchecked().claim)

@@ -17,9 +17,8 @@ from collections.abc import Callable
 from scipy.optimize import brentq
 
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl
-from pacboost.numerics.plain import plain_numbers
 
 
 @plain_numbers

@@ -26,11 +26,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.wording import NEW_GROUPS, PERIOD
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.period import mean_risk_upper
-from pacboost.numerics.plain import plain_numbers
-from pacboost.numerics.shares import mean_share_upper
+from pacboost.numerics.mean_bounds import mean_risk_upper, mean_share_upper
 
 PARTS = 4096
 """Shares of mistakes are kept in multiples of 1/4096, rounded up."""
@@ -44,7 +42,7 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     0.124808
     """
     positive_whole("groups", groups)
-    return kl_upper(mean, math.log(1 / probability("delta", delta)) / groups)
+    return kl_upper(mean, _nats(delta) / groups)
 
 
 @plain_numbers
@@ -55,7 +53,7 @@ def ordered_bound(k: int, n: int, delta: float) -> float:
     0.138702
     """
     counts(k, n)
-    value = k / n + math.sqrt(math.log(1 / probability("delta", delta)) / (2 * n))
+    value = k / n + math.sqrt(_nats(delta) / (2 * n))
     return outward(value)
 
 
@@ -179,6 +177,12 @@ def azuma_certificate(k: int, n: int, delta: float) -> Certificate:
         "mean risk ≤ k/n + √(ln(1/δ)/(2n)) for rows that may depend on the past",
         "Azuma 1967",
     )
+
+
+def _nats(delta: float) -> float:
+    """ln(1/δ). Near 1 the quotient would lose digits; elsewhere files hold what it gives."""
+    probability("delta", delta)
+    return math.log(1 / delta) if delta < 0.9 else -math.log(delta)
 
 
 def _of_period(

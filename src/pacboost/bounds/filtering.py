@@ -1,10 +1,10 @@
 """The certified stop of boosting by filtering: mean weight and mistakes of fresh draws.
 
-Rows that come to a vote which is fixed are fresh draws to it. Their weights lie in [0, 1] with mean
-μ, and rows it errs or ties on weigh at least 1/factor; so error ≤ factor·μ, whatever the learner
-did. The mistakes on the same rows bound the error directly. Each of the two gets half of the test's
-delta, and the smaller bound counts. A confidence sequence bounds either mean for as many draws as
-one cares to make, and the tests of a run share delta/2: test k = 0, 1, … has
+Rows that are drawn after a vote was fixed are fresh draws. Their weights lie in [0, 1] with mean μ,
+and rows on which the vote is wrong or tied weigh at least 1/factor; so error ≤ factor·μ, whatever
+the learner did. The mistakes on the same rows bound the error directly. Each of the two gets half
+of the delta of the test, and the smaller bound counts. A confidence sequence bounds either mean for
+any number of draws, and the tests of a run share delta/2: test k = 0, 1, … has
 delta/2/((k+1)(k+2)). Which of them is the last depends on what they found, so the bound that a run
 ends with may fail if any of them does: its failure probability is what all of them share. See
 docs/proofs/filtering.md.
@@ -18,8 +18,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.refill import Refill
-from pacboost.numerics.checks import probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.sequences import kt_upper
 
 ROUNDING = 1 + 1e-12
@@ -120,8 +119,8 @@ def _bounded(refill: Refill, draws: int, factor: float) -> tuple[float, str, dic
     if refill.mistakes is None:
         mean = refill.mean if factor else refill.error
         inputs = {"mean": mean, **inputs, "factor": factor or 1.0}
-        told = f"factor {factor:g} times their mean weight" if factor else "their mistakes"
-        return error_by_weight(**inputs), f"{sequence} {told}", inputs, "filtering.error_by_weight"  # type: ignore[arg-type]
+        what = f"factor {factor:g} times their mean weight" if factor else "their mistakes"
+        return error_by_weight(**inputs), f"{sequence} {what}", inputs, "filtering.error_by_weight"  # type: ignore[arg-type]
     inputs = {"mean": refill.mean, "mistakes": refill.mistakes, **inputs, "factor": factor}
     theorem = f"{sequence} their mistakes, at delta/2"
     if factor:

@@ -21,8 +21,7 @@ from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.numerics.checks import counts, positive_whole, probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 
 
 @plain_numbers

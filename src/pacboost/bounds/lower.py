@@ -25,8 +25,7 @@ import math
 
 from pacboost.bounds.rounding import downward
 from pacboost.errors import NotCertified
-from pacboost.numerics.checks import positive_whole, probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 
 
 @plain_numbers
@@ -41,7 +40,7 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
     probability("epsilon", epsilon)
     probability("delta", delta)
     if positive_whole("dimension", dimension) < 2:
-        raise NotCertified("the bound (d - 1)/(32·epsilon) speaks of VC dimension 2 and more")
+        raise NotCertified("the bound (d - 1)/(32·epsilon) is for VC dimension 2 and more")
     if epsilon > 1 / 8 or delta > 1 / 100:
         raise NotCertified(
             f"the bound (d - 1)/(32·epsilon) is proved for epsilon ≤ 1/8 and delta ≤ 1/100; "
@@ -64,7 +63,7 @@ def blumer(epsilon: float, delta: float) -> float:
     probability("delta", delta)
     if probability("epsilon", epsilon) >= 1 / 2:
         raise NotCertified(
-            f"epsilon is {epsilon:g}; below 1/2 examples are needed, from 1/2 on a coin will do"
+            f"epsilon is {epsilon:g}; from 1/2 on a coin is enough, and no example is needed"
         )
     return downward((1 - epsilon) / epsilon * -math.log(delta))
 
@@ -126,7 +125,7 @@ def no_free_lunch(n: int, domain: int) -> str:
     """
     if 2 * positive_whole("n", n) >= positive_whole("domain", domain):
         raise NotCertified(
-            f"no free lunch speaks of samples smaller than half the domain; "
+            f"the no-free-lunch theorem is about samples smaller than half the domain; "
             f"{n} examples of {domain} points are not"
         )
     return (

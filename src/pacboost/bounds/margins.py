@@ -26,9 +26,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.plain import plain_numbers
 
 _MOST_VOTERS = 1_000_000
 

@@ -26,9 +26,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.plain import plain_numbers
 
 SIZES = (
     *(1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 17, 21, 25),

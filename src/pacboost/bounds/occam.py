@@ -33,10 +33,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import check_rate
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_binomial
 from pacboost.numerics.kl import kl
-from pacboost.numerics.plain import plain_numbers
 
 BITS = tuple(range(1, 11))
 SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
@@ -89,7 +88,7 @@ def occam_bound(
 def examples_for_occam(
     epsilon: float, delta: float, base_rules: int, rules: int, bits: int, rate: float = 0.0
 ) -> int:
-    """Find an n that suffices for ε if the quantised vote errs on a share ``rate`` of the rows.
+    """Find an n that suffices for ε if the quantised vote is wrong on a share ``rate`` of the rows.
 
     n = ln(1/(δP))/kl(rate‖ε), rounded up: exact at rate 0, else by Chernoff's kl form.
 

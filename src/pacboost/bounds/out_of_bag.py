@@ -29,9 +29,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.out_of_bag import OutOfBag
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.percent import percent, percent_above
-from pacboost.numerics.plain import plain_numbers
 
 ROWS_FOR_TANDEM = 10_000
 ROWS_FOR_CANTELLI = 1_000_000
@@ -75,9 +74,9 @@ def certificate(
         raise NotCertified("the vote has no members: there is nothing to certify")
     if counts.members > counts.members_max:
         raise NotCertified(
-            f"{counts.members_max} members were planned, and {counts.members} were made: going on "
-            "after a look is a choice that nothing has paid for. Fit afresh with the largest "
-            "number that may be wanted; to stop before it, if the error settles, costs little"
+            f"{counts.members_max} members were planned, and {counts.members} were made. Whoever "
+            "continues after seeing a certificate chooses by it, which no theorem here allows. Fit "
+            "again with the largest number of members you may want; the fit may stop before it"
         )
     made = WAYS[chosen](counts, delta)
     return replace(
@@ -138,10 +137,10 @@ def binomial(counts: OutOfBag, delta: float) -> Certificate:
     raise NotCertified(
         f"a binomial interval around the error of votes out of bag{error} is not valid. Each row "
         f"is voted on by only {percent(counts.outside, 0)} of the members, so these are the "
-        "mistakes of another vote than the one that is kept; rows are trained on for one another, "
-        "so the mistakes are not independent; and whoever stops or tunes by this error has chosen "
-        "it. Take it as an estimate. certify='oob' bounds the vote by the mistakes of members and "
-        "pairs, certify='holdout' by rows held back, which is tighter"
+        "mistakes of another vote than the one that is kept. A row outside one bag trains members "
+        "of other bags, so the mistakes are not independent; and stopping or tuning by this error "
+        "makes it too small. Take it as an estimate. certify='oob' bounds the vote by the mistakes "
+        "of members and pairs, certify='holdout' by rows held back, which is tighter"
     )
 
 

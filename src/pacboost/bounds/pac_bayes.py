@@ -31,9 +31,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_lower, kl_upper
-from pacboost.numerics.plain import plain_numbers
 
 
 def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:

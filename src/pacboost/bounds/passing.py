@@ -26,9 +26,8 @@ from pacboost.bounds.confidence import crossing
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.search import check_rate
 from pacboost.errors import NotCertified
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.kl import kl
-from pacboost.numerics.plain import plain_numbers
 
 MOST_TEETH = 20_000
 """With more teeth than this the number by Chernoff's bound is given."""

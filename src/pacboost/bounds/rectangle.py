@@ -21,8 +21,7 @@ from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.numerics.checks import positive_whole, probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 
 
 @plain_numbers

@@ -17,8 +17,7 @@ from __future__ import annotations
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.wording import ANSWERED
-from pacboost.numerics.checks import probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, probability
 
 
 @plain_numbers

@@ -24,9 +24,8 @@ from collections.abc import Callable
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
-from pacboost.numerics.plain import plain_numbers
 from pacboost.numerics.sequences import Betting, EmpiricalBernstein, kt_kl_upper, kt_upper
 
 MOST_STEPS = 10_000_000

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
 from pacboost.bounds.passing import allowed_mistakes
 from pacboost.bounds.selective import passed_error
@@ -23,24 +23,23 @@ FORGIVEN = 1
 """Tests begin at the first rank at which so many mistakes would still pass."""
 
 
-class Counted(Protocol):
-    """A threshold with its counts, as bounds/answering.py has them."""
+@dataclass(frozen=True)
+class Point:
+    """A threshold, how many held-out rows reach it, and how many of those are wrong.
 
-    @property
-    def answered(self) -> int:
-        """How many held-out rows reach the threshold."""
+    ``fewest`` and ``most`` are the counts that bound the share of new examples that are answered:
+    what was answered, or ranks fixed beforehand on both sides of it.
+    """
 
-    @property
-    def mistakes(self) -> int:
-        """How many of those are wrong."""
-
-    @property
-    def most(self) -> int:
-        """The rank by which the threshold was taken."""
+    threshold: float
+    answered: int
+    mistakes: int
+    fewest: int
+    most: int
 
 
 def passed(
-    points: Sequence[Counted], rows: int, thresholds: int, delta: float, target: float
+    points: Sequence[Point], rows: int, thresholds: int, delta: float, target: float
 ) -> frozenset[int]:
     """Say which points pass, in places of ``points``, whose ranks fall from the first to the last.
 

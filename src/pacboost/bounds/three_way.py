@@ -1,9 +1,9 @@
 """The certificate of Schapire's recursion: error ≤ g(g(… g(α) …)), g(x) = 3x² - 2x³.
 
-Weak rules were tested, each under its own filtered distribution, to err on at most α. A majority
-of three then errs on at most g of what its parts do, level by level, and an early return on no more
-(Schapire 1990; docs/proofs/three_way.md). All tests of the run share delta; none trusts the
-learner.
+Weak rules were tested, each under its own filtered distribution, to have an error of at most α. If
+the parts of a majority of three have an error of at most x, the majority has one of at most g(x),
+level by level, and a rule that is returned early has no larger one (Schapire 1990;
+docs/proofs/three_way.md). All tests of the run share delta; none trusts the learner.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from __future__ import annotations
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.errors import NotCertified
-from pacboost.numerics.checks import whole
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, whole
 from pacboost.numerics.three_way import majority_error
 
 MOST_LEVELS = 2000
@@ -28,8 +27,8 @@ def recursive_error(part: float, levels: int) -> float:
     """
     if not 0 <= part < 0.5:
         raise NotCertified(
-            f"weak rules err on at most {part:g}; below 1/2 a majority of three is better than its "
-            "parts, elsewhere it is not"
+            f"the error of weak rules is at most {part:g}; a majority of three is better than its "
+            "parts only below 1/2"
         )
     for _ in range(min(whole("levels", levels), MOST_LEVELS)):
         part = majority_error(part)

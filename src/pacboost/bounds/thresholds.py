@@ -9,13 +9,13 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.bounds.answering import Answering, Point
+from pacboost.bounds.answering import Answering
+from pacboost.bounds.target import Point
 from pacboost.errors import DataError, ParameterError
-from pacboost.numerics.checks import positive_whole, probability
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 
 RANKS = 20
-"""So many thresholds are tried unless told otherwise: at each, a twentieth more is answered."""
+"""The default number of thresholds: at each, a twentieth more of the rows is answered."""
 
 
 @plain_numbers

@@ -88,8 +88,8 @@ def training_error(ledger: Ledger) -> Certificate:
     """Certify the training error of a finished run."""
     if ledger.refills:
         raise NotCertified(
-            "the rounds were boosted on samples drawn anew, so there is no training error to speak "
-            "of; rows set apart (n_certify) or a stop at epsilon give a certificate"
+            "every few rounds a new sample was drawn, so there is no training error to certify; "
+            "rows set apart (n_certify) or a stop at epsilon give a certificate"
         )
     bound = product_bound(ledger)
     columns = ledger.columns()
@@ -106,8 +106,8 @@ def training_error(ledger: Ledger) -> Certificate:
     return Certificate(
         value=bound,
         delta=0.0,
-        theorem=_THEOREMS[ledger.potential] + _factor(ledger),
-        reference=_REFERENCES[ledger.potential],
+        theorem=_theorem(ledger),
+        reference=_REFERENCES.get(ledger.potential, "docs/proofs/training.md"),
         sample="the training rows, ties counted as errors",
         size=ledger.rows,
         independent_of="nothing: it speaks of these rows only, not of new ones",
@@ -132,7 +132,7 @@ _THEOREMS = {
     "error function": "training error ≤ mean of erfc",
 }
 _FACTORS = {"mh": ", times K/2 for the class that is named", "pairs": ", times K/2 for the class"}
-_NOT_CONVEX = ("weight", "projected", "binomial", "error function")
+_CONVEX = ("exponential", "logistic", "clipped", "hinge")
 _REFERENCES = {
     "exponential": "Freund and Schapire 1997, theorem 6; Schapire and Singer 1999",
     "logistic": "Friedman, Hastie and Tibshirani 2000",
@@ -145,9 +145,16 @@ _REFERENCES = {
 }
 
 
-def _factor(ledger: Ledger) -> str:
+def _theorem(ledger: Ledger) -> str:
+    """Name the theorem; a potential that a booster defines by its costs needs no entry above.
+
+    The run has checked these costs: none is negative, and none is below 1 for a margin of 0 or
+    less. So their mean bounds the training error, whatever the booster is.
+    """
+    costs = f"training error ≤ mean of the costs that {ledger.booster} defines"
     words = "" if ledger.several_labels else _FACTORS.get(ledger.multiclass, "")
-    return words.replace("K/2", "K") if ledger.potential in _NOT_CONVEX else words
+    words = words if ledger.potential in _CONVEX else words.replace("K/2", "K")
+    return _THEOREMS.get(ledger.potential, costs) + words
 
 
 def margin_distribution(
@@ -157,8 +164,8 @@ def margin_distribution(
     if ledger.potential != "exponential" or ledger.classes > 1:
         raise NotCertified(
             "margins are bounded by the product of normalisers for two classes and an exponential "
-            f"potential; {ledger.booster!r} met {max(2, ledger.classes)} classes with a potential "
-            f"that is {ledger.potential}"
+            f"potential; this run of {ledger.booster!r} had {max(2, ledger.classes)} classes and "
+            f"the potential {ledger.potential!r}"
         )
     bound = product_bound(ledger)
     norm = math.fsum(abs(entry.vote) for entry in ledger.rounds)
@@ -171,7 +178,7 @@ def _refuse(ledger: Ledger) -> None:
             f"{ledger.booster!r} is a vote of members that were not boosted together, and no "
             "theorem bounds its training error; set certify='holdout'"
         )
-    if ledger.potential not in _THEOREMS:
+    if ledger.regression:
         raise NotCertified(
             f"{ledger.booster!r} is regression: its record holds losses, and no theorem bounds an "
             "error by them"
@@ -179,6 +186,6 @@ def _refuse(ledger: Ledger) -> None:
     if ledger.multiclass == "samme":
         raise NotCertified(
             "SAMME has no training-error bound for more than two classes: its stage factors bound "
-            "how often the own class scores 0 or less, but a row that scores more can be wrong. "
-            "Set multiclass='mh' or 'm1' for a certificate, or certify='holdout'"
+            "how often the true class scores 0 or less, but a row can be wrong although it scores "
+            "more. Set multiclass='mh' or 'm1' for a certificate, or certify='holdout'"
         )

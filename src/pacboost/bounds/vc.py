@@ -26,7 +26,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, expected_mistakes, smallest
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import (
     log_binomial,
     log_cover,
@@ -35,7 +35,6 @@ from pacboost.numerics.growth import (
     vc_of_stumps,
 )
 from pacboost.numerics.hypergeometric import hypergeometric_inverse
-from pacboost.numerics.plain import plain_numbers
 
 Growth = Callable[[int], float]
 

@@ -33,7 +33,7 @@ OF_WHAT = (
 """Everything that a certificate can speak of."""
 
 IF_NEW = "If these rows are new: "
-"""How a claim begins where nobody could check that the rows had no part in the fit."""
+"""How a claim begins if it could not be checked that the rows had no part in the fit."""
 
 _SUBJECTS = {
     "compression.vote_bound": "the compressed vote",
@@ -60,7 +60,7 @@ _BY_BOUND = {
 }
 
 
-class Words(NamedTuple):
+class Statement(NamedTuple):
     """A sentence in three parts: the number that counts, and what stands before and after it."""
 
     before: str
@@ -70,15 +70,15 @@ class Words(NamedTuple):
     def __str__(self) -> str:
         return "".join(self)
 
-    def within(self, opening: str) -> Words:
+    def within(self, opening: str) -> Statement:
         """Give the same sentence after an opening.
 
-        >>> str(Words("It is wrong on at most ", "5 %", ".").within("If so: "))
+        >>> str(Statement("It is wrong on at most ", "5 %", ".").within("If so: "))
         'If so: it is wrong on at most 5 %.'
         """
         if not opening:
             return self
-        return Words(f"{opening}{self.before[:1].lower()}{self.before[1:]}", *self[1:])
+        return Statement(f"{opening}{self.before[:1].lower()}{self.before[1:]}", *self[1:])
 
 
 def of_what_by(bound: str) -> str:
@@ -90,14 +90,14 @@ def of_what_by(bound: str) -> str:
     return _BY_BOUND.get(bound, NEW_EXAMPLES)
 
 
-def claim(certificate: Certificate) -> Words:
+def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
     known = math.isfinite(certificate.value)
     said = _claim(certificate, percent_above(certificate.value, 2) if known else "an unknown share")
     return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
 
 
-def sentence(certificate: Certificate, delta: float | None = None) -> Words:
+def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     """State a claim with its confidence, for readers who know no theory.
 
     ``delta`` takes the place of the certificate's own where several claims share it.
@@ -108,54 +108,56 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Words:
     return said if certificate.rows_checked else said.within(IF_NEW)
 
 
-def _claim(certificate: Certificate, number: str) -> Words:
+def _claim(certificate: Certificate, number: str) -> Statement:
     who, of_what = _subject(certificate), certificate.of_what
     if of_what == NEW_GROUPS:
         after = " of the examples of a new group, on average over groups, large or small."
-        return Words(f"{who} is wrong on at most ", number, after)
+        return Statement(f"{who} is wrong on at most ", number, after)
     if of_what == PERIOD:
-        return Words(
+        return Statement(
             "over the period watched the mean chance of an error was at most ", number, "."
         )
     if of_what == ANSWERED:
-        return Words(f"{_answered(certificate)} {who} is wrong on at most ", number, ".")
+        return Statement(f"{_answered(certificate)} {who} is wrong on at most ", number, ".")
     if of_what in (TRAINING_ROWS, TRAINING_LABELS):
-        weights = ", counted by their weights" if certificate.details.get("weighted") else ""
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
-        after = f" of the {rows} it was trained on{weights}."
-        return Words(f"{who} is wrong on at most ", number, after)
+        after = f" of the {rows} it was trained on{_weights(certificate)}."
+        return Statement(f"{who} is wrong on at most ", number, after)
     if of_what in SOURCES:
         after = f" of the rows of {of_what}: this is the error on {of_what}."
-        return Words(f"{who} is wrong on at most ", number, after)
+        return Statement(f"{who} is wrong on at most ", number, after)
     end = ", whenever watching stopped." if certificate.bound.startswith("sequence.") else "."
-    return Words(f"{who} is wrong on at most ", number, f" of new examples{end}")
+    return Statement(f"{who} is wrong on at most ", number, f" of new examples{end}")
 
 
-def _plain(certificate: Certificate, number: str) -> Words:
+def _plain(certificate: Certificate, number: str) -> Statement:
     """State a claim about the model at hand, which is called "it"."""
     of_what = certificate.of_what
     if of_what == NEW_EXAMPLES:
-        return Words("it is wrong on at most ", number, " of future examples like these.")
+        return Statement("it is wrong on at most ", number, " of future examples like these.")
     if of_what == NEW_GROUPS:
         after = (
             " of the examples of a new group like these, on average over groups, large or small."
         )
-        return Words("it is wrong on at most ", number, after)
+        return Statement("it is wrong on at most ", number, after)
     if of_what == PERIOD:
         after = f" over the latest {certificate.size:,} examples."
-        return Words("its mean chance of an error was at most ", number, after)
+        return Statement("its mean chance of an error was at most ", number, after)
     if of_what == ANSWERED:
-        return Words("it is wrong on at most ", number, f" {_answered(certificate)}.")
+        return Statement("it is wrong on at most ", number, f" {_answered(certificate)}.")
     if of_what in (TRAINING_ROWS, TRAINING_LABELS):
         labels = " of the labels" if of_what == TRAINING_LABELS else ""
-        weights = ", counted by their weights" if certificate.details.get("weighted") else ""
-        after = f"{labels} of the rows it learned from{weights}."
-        return Words("it is wrong on at most ", number, after)
+        after = f"{labels} of the rows it learned from{_weights(certificate)}."
+        return Statement("it is wrong on at most ", number, after)
     return _claim(certificate, number)
 
 
-def _capital(said: Words) -> Words:
+def _capital(said: Statement) -> Statement:
     return said._replace(before=said.before[:1].upper() + said.before[1:])
+
+
+def _weights(certificate: Certificate) -> str:
+    return ", counted by their weights" if certificate.details.get("weighted") else ""
 
 
 def _answered(certificate: Certificate) -> str:

@@ -48,7 +48,7 @@ class Ballot:
         self._walked: list[tuple[TreeRule, float]] = []
 
     def add(self, rule: Hypothesis, vote: float) -> bool:
-        """Take in a rule; give False for one that codes do not tell the answer of."""
+        """Add a rule; give False for a rule whose answers do not follow from codes."""
         if isinstance(rule, StumpRule):
             self._add_table(rule.feature, vote * _said(rule, self._bins.missing)[:, None])
         elif not isinstance(rule, TreeRule):

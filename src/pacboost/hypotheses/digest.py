@@ -1,7 +1,7 @@
 """A fingerprint of a vote: of every number in its rules, and of the votes they have.
 
 The ledger keeps it, and a certificate the fingerprint of the ledger: so a certificate cannot be
-laid beside other rules than those it was made for, nor beside other values in the leaves of trees.
+used with other rules than those it was made for, nor with other values in the leaves of trees.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def _ask(
 
 @dataclass(frozen=True, eq=False)
 class Recorded(Rule):
-    """Answers written down for the rows of one sample, and known nowhere else."""
+    """Answers recorded for the rows of one sample; the rule cannot answer for other rows."""
 
     known: Answers
     description: str

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.errors import DataError
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Values
@@ -39,6 +41,38 @@ class Names:
         return self.answers[-1] if sign > 0 else self.answers[0]
 
 
+@dataclass(frozen=True, eq=False)
+class FeaturePart:
+    """What a rule that asks for one feature adds to the scores: a step function of that feature."""
+
+    feature: int | None
+    """The number of the column; None for a rule that adds the same to every row."""
+    thresholds: NDArray[np.float32]
+    steps: CellValues
+    """(steps, outputs): ``steps[k]`` is added above k thresholds."""
+    missing: NDArray[np.float64]
+    """(outputs,): what is added where the value is missing."""
+    levels: int = 0
+    """The number of levels, if the feature is a category."""
+
+    @classmethod
+    def constant(cls, added: NDArray[np.float64]) -> FeaturePart:
+        """Give the part of a rule that adds the same to every row."""
+        return cls(None, np.empty(0, np.float32), added[None], added)
+
+    @classmethod
+    def cut(
+        cls,
+        feature: int,
+        cuts: NDArray[np.float32],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        missing: NDArray[np.float64],
+    ) -> FeaturePart:
+        """Give the part of a single cut, or of none where no value is above it."""
+        return cls(feature, cuts, np.stack([low, high])[: cuts.size + 1], missing)
+
+
 class Hypothesis(ABC):
     """A rule that divides the rows into cells and gives each cell a value.
 
@@ -48,6 +82,9 @@ class Hypothesis(ABC):
 
     values: CellValues
     """The value of each cell, (cells, outputs)."""
+
+    names_classes: ClassVar[bool] = False
+    """Whether the cells are the classes in their order, perhaps with one more cell for ties."""
 
     @property
     def silent(self) -> int | None:
@@ -81,6 +118,14 @@ class Hypothesis(ABC):
             f"{type(self).__name__} rules do not know how much each feature contributes"
         )
 
+    def feature_part(self, values: CellValues) -> FeaturePart:
+        """Read the rule, with these values in its cells, as a step function of one feature."""
+        raise DataError(
+            f"the vote holds {type(self).__name__} rules, which are black boxes, so there is no "
+            "step function for each feature. permutation_importances(X, y) works for those (and "
+            "shap_values(X) for trees); stumps, or trees of two leaves, have shapes"
+        )
+
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
         """Move the values a booster wants to the nearest multiples of ``unit`` it may have."""
         return values
@@ -93,6 +138,7 @@ class Hypothesis(ABC):
 class Rule(Hypothesis):
     """A rule that answers -1 or +1 on every row: two cells."""
 
+    names_classes = True
     values = np.array([[-1.0], [1.0]])
 
     def cells(self, sample: Sample) -> Cells:

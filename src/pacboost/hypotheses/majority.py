@@ -6,12 +6,14 @@ Both name a class for every row, so they can vote, be voted on and be saved like
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, Rule
+from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names
 from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.numerics.mistakes import tied
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
@@ -36,15 +38,16 @@ def decided(scores: Scores) -> Cells:
     [1, 3]
     """
     if scores.ndim == 1:
-        return np.asarray(np.where(scores == 0, 2, scores > 0), dtype=np.uint32)
-    tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
-    numbers = np.where(tied, scores.shape[1], scores.argmax(axis=1))
+        return np.asarray(np.where(tied(scores), 2, scores > 0), dtype=np.uint32)
+    numbers = np.where(tied(scores), scores.shape[1], scores.argmax(axis=1))
     return np.asarray(numbers, dtype=np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
 class Decision(Hypothesis):
     """What a vote decides, however close it was: one class for each row, or nothing for a tie."""
+
+    names_classes: ClassVar[bool] = True
 
     vote: Vote
     values: CellValues = field(init=False, repr=False)
@@ -77,6 +80,8 @@ class Three(Hypothesis):
     majorities is far from being walked whole.
     """
 
+    names_classes: ClassVar[bool] = True
+
     first: Hypothesis
     second: Hypothesis
     third: Hypothesis
@@ -86,11 +91,11 @@ class Three(Hypothesis):
         object.__setattr__(self, "values", class_values(self.first.values.shape[1]))
 
     def cells(self, sample: Sample) -> Cells:
-        """Ask two of the rules about all rows, and the third about those they quarrel over."""
+        """Ask two of the rules about all rows, and the third about those they disagree on."""
         cells = named(self.first, sample)
-        quarrel = np.flatnonzero(cells != named(self.second, sample))
-        if quarrel.size:
-            cells[quarrel] = named(self.third, _part(sample, quarrel))
+        differ = np.flatnonzero(cells != named(self.second, sample))
+        if differ.size:
+            cells[differ] = named(self.third, _part(sample, differ))
         return cells
 
     @property
@@ -112,7 +117,7 @@ class Three(Hypothesis):
 
 def named(rule: Hypothesis, sample: Sample) -> Cells:
     """Give the number of the class that a rule names for every row."""
-    if isinstance(rule, Rule | Three | Decision):
+    if rule.names_classes:
         return rule.cells(sample).astype(np.uint32)
     values = rule.values[:, 0] if rule.values.shape[1] == 1 else rule.values
     return decided(values)[rule.cells(sample)]

@@ -1,4 +1,4 @@
-"""A table from patterns to answers: what several rules say together, instead of their sum.
+"""A table from patterns to answers: several rules are combined by a table, not by a sum.
 
 The pattern of a row is what each rule answers on it. The table holds every pattern that the rows it
 was made of had, with the weight of either sign; a row answers by its pattern, and one whose pattern
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names
-from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.tree import bins_of
 from pacboost.samples.sample import Sample, Signs, unlabelled
 
 AT_ONCE = 2**22
@@ -64,12 +64,11 @@ class Pattern(Hypothesis):
 
     def cells(self, sample: Sample) -> Cells:
         """Find the pattern of each row, or the nearest."""
-        bins = next((rule.bins for rule in self.rules if isinstance(rule, TreeRule)), None)
         if sample.bins is None:
-            sample = unlabelled(sample.table, bins)
+            sample = unlabelled(sample.table, bins_of(self.rules))
         seen = np.empty((sample.n_rows, len(self.rules)), dtype=np.int8)
         for column, rule in zip(seen.T, self.rules, strict=True):
-            column[:] = said(rule.values[:, 0])[rule.cells(sample)]
+            column[:] = answers_of(rule.values[:, 0])[rule.cells(sample)]
         packed, first, cell = np.unique(_packed(seen), return_index=True, return_inverse=True)
         found = np.array([self._places.get(key.tobytes(), -1) for key in packed])
         new = found < 0
@@ -78,7 +77,7 @@ class Pattern(Hypothesis):
 
     @cached_property
     def _places(self) -> dict[bytes, int]:
-        """Where the known patterns stand."""
+        """The line of each known pattern in ``patterns``."""
         return {key.tobytes(): place for place, key in enumerate(_packed(self.patterns))}
 
     def _nearest(self, patterns: Signs) -> NDArray[np.intp]:
@@ -103,12 +102,12 @@ class Pattern(Hypothesis):
         return f"table of {len(self.patterns)} patterns of {len(self.rules)} rules: {rules}"
 
 
-def said(values: NDArray[Any]) -> Signs:
-    """Give the answers that values stand for; none abstains."""
+def answers_of(values: NDArray[Any]) -> Signs:
+    """Turn values into answers of -1 or +1; a value of 0 counts as -1."""
     return np.where(values > 0, np.int8(1), np.int8(-1))
 
 
 def _packed(seen: Signs) -> NDArray[np.void]:
-    """Give the pattern of every row as one thing that can be compared."""
+    """Give the pattern of every row as bytes, which can be compared at once."""
     bits = np.ascontiguousarray(np.packbits(seen > 0, axis=1))
     return bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]

@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses.hypothesis import CellValues, Hypothesis, Names
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.hypothesis import FeaturePart, Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.samples.bins import upper_cuts
 from pacboost.sources.table import Table, Values
@@ -89,91 +87,28 @@ class Shapes:
 def shapes(vote: Vote, names: Names) -> Shapes:
     """Add up the rules of a vote, feature by feature; refuse rules that ask for several.
 
+    >>> from pacboost.hypotheses.stump import StumpRule
     >>> rules = [StumpRule(0, 2.5, 2, +1, -1), StumpRule(0, 4.5, 4, -1, -1), StumpRule.constant(1)]
     >>> found = shapes(Vote(rules, np.array([0.5, 0.25, 1.0])), Names(lambda j: f"x{j}"))
     >>> found.intercept.tolist(), found["x0"].values[:, 0].tolist(), found["x0"].missing.tolist()
     ([1.0], [-0.25, 0.75, 0.25], [-0.75])
     """
     intercept = np.zeros(vote.outputs)
-    parts: dict[int, list[_Part]] = {}
+    parts: dict[int, list[FeaturePart]] = {}
     for hypothesis, weight in zip(vote.hypotheses, vote.votes, strict=True):
-        rule = hypothesis.unvalued
-        part = _part(rule, float(weight) * hypothesis.values)
-        if part is None:
-            intercept += float(weight) * hypothesis.values[_constant_cell(rule)]
+        part = hypothesis.unvalued.feature_part(float(weight) * hypothesis.values)
+        if part.feature is None:
+            intercept += part.missing
         else:
             parts.setdefault(part.feature, []).append(part)
-    features = {j: _add_up(parts[j], names, vote.outputs) for j in sorted(parts)}
+    features = {j: _add_up(j, parts[j], names, vote.outputs) for j in sorted(parts)}
     outputs = names.answers if vote.outputs > 1 else names.answers[-1:]
     return Shapes(intercept, features, outputs)
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """What one rule adds: a step function of one feature."""
-
-    feature: int
-    thresholds: NDArray[np.float32]
-    steps: Doubles
-    missing: Doubles
-    levels: int = 0
-
-
-def _part(rule: Hypothesis, values: CellValues) -> _Part | None:
-    """Read a rule as a step function with these values; None if it is constant."""
-    if isinstance(rule, StumpRule):
-        if rule.is_constant:
-            return None
-        low, high = values[::-1] if rule.above < 0 else values
-        cuts = np.array([rule.threshold], dtype=np.float32)
-        missing = values[1] if rule.missing > 0 else values[0]
-        return _cut_part(rule.feature, cuts[np.isfinite(cuts)], low, high, missing)
-    if isinstance(rule, TreeRule) and rule.feature.size <= 1:
-        return _tree_part(rule, values) if rule.feature.size else None
-    if isinstance(rule, TreeRule):
-        raise DataError(
-            f"the vote holds trees of several splits (one has {len(rule.values)} leaves), whose "
-            "features interact, so there is no step function for each. shap_values(X) shares the "
-            "score of every row among the features; stumps, or max_leaves=2, have shapes"
-        )
-    raise DataError(
-        f"the vote holds {type(rule).__name__} rules, which are black boxes, so there is no step "
-        "function for each feature. permutation_importances(X, y) serves those (and "
-        "shap_values(X) trees); stumps, or trees of two leaves, have shapes"
-    )
-
-
-def _tree_part(tree: TreeRule, values: CellValues) -> _Part:
-    feature, bins = int(tree.feature[0]), tree.bins
-    thresholds, cut = bins.thresholds[feature], int(tree.cut[0])
-    left, right = values[~tree.left[0]], values[~tree.right[0]]
-    missing = left if tree.missing_left[0] else right
-    codes = np.arange(thresholds.size + 1)
-    goes_left = codes <= cut
-    if tree.member[0] >= 0:
-        members = tree.members[tree.member[0]] != 0
-        goes_left, missing = members[codes], left if members[bins.missing] else right
-    elif not bins.levels[feature]:
-        return _cut_part(feature, thresholds[cut : cut + 1], left, right, missing)
-    steps = np.where(goes_left[:, None], left, right)
-    return _Part(feature, thresholds, steps, missing, int(bins.levels[feature]))
-
-
-def _cut_part(
-    feature: int, cuts: NDArray[np.float32], low: Doubles, high: Doubles, missing: Doubles
-) -> _Part:
-    """Make the part of a single cut, or of none where no value is above it."""
-    return _Part(feature, cuts, np.stack([low, high])[: cuts.size + 1], missing)
-
-
-def _constant_cell(rule: Hypothesis) -> int:
-    """Give the one cell in which all rows are."""
-    return int(rule.missing > 0) if isinstance(rule, StumpRule) else 0
-
-
-def _add_up(parts: list[_Part], names: Names, outputs: int) -> Shape:
+def _add_up(feature: int, parts: list[FeaturePart], names: Names, outputs: int) -> Shape:
     """Add up the parts of one feature, and drop the thresholds at which nothing changes."""
-    feature, levels = parts[0].feature, max(part.levels for part in parts)
+    levels = max(part.levels for part in parts)
     thresholds = np.unique(np.concatenate([part.thresholds for part in parts]))
     values, missing = np.zeros((thresholds.size + 1, outputs)), np.zeros(outputs)
     for part in parts:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Answers, Names, Rule
+from pacboost.hypotheses.hypothesis import Answers, CellValues, FeaturePart, Names, Rule
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Values
@@ -75,6 +75,15 @@ class StumpRule(Rule):
         shares = np.zeros(n_features)
         shares[self.feature] = vote
         return shares
+
+    def feature_part(self, values: CellValues) -> FeaturePart:
+        """Read the rule as a step function of its feature, or as a constant."""
+        missing = values[1] if self.missing > 0 else values[0]
+        if self.is_constant:
+            return FeaturePart.constant(missing)
+        low, high = values[::-1] if self.above < 0 else values
+        cuts = np.array([self.threshold], dtype=np.float32)
+        return FeaturePart.cut(self.feature, cuts[np.isfinite(cuts)], low, high, missing)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
         """Say on which side of the threshold a row lies.

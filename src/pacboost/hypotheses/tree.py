@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
+from pacboost.errors import DataError
+from pacboost.hypotheses.hypothesis import (
+    Cells,
+    CellValues,
+    FeaturePart,
+    Hypothesis,
+    Names,
+    value_words,
+)
 from pacboost.kernels import walk
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
@@ -193,10 +201,35 @@ class TreeRule(Hypothesis):
             at = above[at][0]
         return way[::-1]
 
-    def leaf_words(self, leaf: int, names: Names) -> str:
-        """Say what a leaf stands for, and its value."""
-        way = " and ".join(self.condition(t, names, left=side) for t, side in self.path(leaf))
-        return f"{way or 'always'} → {value_words(self.values[leaf], names)}"
+    def feature_part(self, values: CellValues) -> FeaturePart:
+        """Read a tree of at most one split as a step function; refuse larger ones."""
+        if self.feature.size == 0:
+            return FeaturePart.constant(values[0])
+        if self.feature.size > 1:
+            raise DataError(
+                f"the vote holds trees of several splits (one has {len(self.values)} leaves), "
+                "whose features interact, so there is no step function for each. shap_values(X) "
+                "divides the score of every row among the features; stumps, or max_leaves=2, have "
+                "shapes"
+            )
+        feature, bins = int(self.feature[0]), self.bins
+        thresholds, cut = bins.thresholds[feature], int(self.cut[0])
+        left, right = values[~self.left[0]], values[~self.right[0]]
+        missing = left if self.missing_left[0] else right
+        codes = np.arange(thresholds.size + 1)
+        goes_left = codes <= cut
+        if self.member[0] >= 0:
+            members = self.members[self.member[0]] != 0
+            goes_left, missing = members[codes], left if members[bins.missing] else right
+        elif not bins.levels[feature]:
+            return FeaturePart.cut(feature, thresholds[cut : cut + 1], left, right, missing)
+        steps = np.where(goes_left[:, None], left, right)
+        return FeaturePart(feature, thresholds, steps, missing, int(bins.levels[feature]))
+
+
+def bins_of(rules: Iterable[Hypothesis]) -> Bins | None:
+    """Give the bins that the trees among some rules share; None if there are no trees."""
+    return next((rule.bins for rule in rules if isinstance(rule, TreeRule)), None)
 
 
 def asked_alone(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

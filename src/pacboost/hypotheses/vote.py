@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.scored_trees import ScoredTrees
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import lookup, words
 from pacboost.kernels.threads import each_rows
@@ -30,6 +31,7 @@ from pacboost.sources.table import Table
 from pacboost.sources.words import words_of
 
 Scores = NDArray[np.float64]
+Kind = TypeVar("Kind", bound=Hypothesis)
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,7 @@ class Vote:
     def staged(self, table: Table) -> Iterator[Scores]:
         """Give F after each round; the array is used again for the next."""
         scores = np.zeros((table.n_rows, self.outputs))
-        bins = next((h.bins for h in self.hypotheses if isinstance(h, TreeRule)), None)
-        sample = unlabelled(table, bins)
+        sample = unlabelled(table, bins_of(self.hypotheses))
         for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
             scores += vote * hypothesis.values[hypothesis.cells(sample)]
             yield self._shaped(scores)
@@ -80,25 +81,28 @@ class Vote:
 
     @cached_property
     def _others(self) -> list[tuple[Hypothesis, float]]:
-        """The rules that no table can hold."""
+        """The rules that are asked one by one."""
         pairs = zip(self.hypotheses, self.votes, strict=True)
         known = (StumpRule, TreeRule, WordList)
         return [(rule, vote) for rule, vote in pairs if not isinstance(rule, known)]
+
+    def _of_kind(self, kind: type[Kind]) -> list[tuple[Kind, float]]:
+        """The rules of one kind, with their votes."""
+        pairs = zip(self.hypotheses, self.votes, strict=True)
+        return [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, kind)]
 
     @cached_property
     def steps(self) -> dict[int, Steps]:
         """The step function of every feature that a stump asks for."""
         stumps: dict[int, list[tuple[StumpRule, float]]] = {}
-        for hypothesis, vote in zip(self.hypotheses, self.votes, strict=True):
-            if isinstance(hypothesis, StumpRule):
-                stumps.setdefault(hypothesis.feature, []).append((hypothesis, float(vote)))
+        for rule, vote in self._of_kind(StumpRule):
+            stumps.setdefault(rule.feature, []).append((rule, vote))
         return {feature: _add_up(stumps[feature]) for feature in sorted(stumps)}
 
     @cached_property
     def trees(self) -> list[tuple[TreeRule, float]]:
         """The trees among the rules, with their votes."""
-        pairs = zip(self.hypotheses, self.votes, strict=True)
-        return [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, TreeRule)]
+        return self._of_kind(TreeRule)
 
     @cached_property
     def _scored_trees(self) -> ScoredTrees:
@@ -117,8 +121,7 @@ class Vote:
     @cached_property
     def index(self) -> WordIndex | None:
         """The word lists among the rules, turned over."""
-        pairs = zip(self.hypotheses, self.votes, strict=True)
-        lists = [(rule, float(vote)) for rule, vote in pairs if isinstance(rule, WordList)]
+        lists = self._of_kind(WordList)
         return WordIndex.of(*map(list, zip(*lists, strict=True))) if lists else None
 
     def _add_lists(self, table: Table, scores: Scores) -> None:

@@ -1,4 +1,4 @@
-"""A list of words as one rule: the first of them that a text contains says what to think of it."""
+"""A list of words as one rule: the first of them that a text contains decides its values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WordList(Hypothesis):
     """If it contains the first word, these values; else if the second, those; …; else the last.
 
     A decision list (Rivest 1987) whose cells are its words, and one more for texts that contain
-    none. A list that ``abstains`` says nothing of those; one of a single word is the rule of
+    none. A list that ``abstains`` adds 0 there; one of a single word is the rule of
     BoosTexter (Schapire and Singer 2000).
 
     >>> table = WordTable(np.array([0, 2, 3, 3]), np.array([0, 1, 1]), 2, ("card", "lost"))
@@ -42,7 +42,7 @@ class WordList(Hypothesis):
 
     @classmethod
     def constant(cls, outputs: int) -> WordList:
-        """Give the list of no word, which says the same of every text."""
+        """Give the list of no word, which adds the same to the scores of every text."""
         return cls(np.empty(0, dtype=np.int32), np.zeros((1, outputs)), abstains=False)
 
     @property

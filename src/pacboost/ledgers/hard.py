@@ -1,4 +1,4 @@
-"""A row that the vote finds hard: a case to look at, and often a label to look at."""
+"""Rows with small margins: they are worth looking at, because their labels are often wrong."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ class HardRow:
     margin: float
     """Its normalised margin: below 0 where the vote says something else, -1 where all rules do."""
     wrong: float
-    """The share of all votes that went against its label: the rules that err on it, weighted."""
+    """The share of all votes against its label: that of the rules that are wrong on it."""

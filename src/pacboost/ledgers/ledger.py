@@ -17,7 +17,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.refill import Refill
 from pacboost.numerics.checks import positive_whole
-from pacboost.numerics.markup import said, table
+from pacboost.numerics.markup import bold, table
 
 OUTSIDE = ("rule", "seconds")
 """Fields of a round that two equal runs may differ in: words hold column names, clocks differ."""
@@ -32,7 +32,7 @@ class Round:
 
     number: int
     error: float
-    """Weighted error of the rule under D_t, after turning it round if it was above 1/2."""
+    """Weighted error of the rule under D_t, after negating the rule if it was above 1/2."""
     edge: float
     """1 - 2·error: the correlation of the rule with the labels under D_t."""
     vote: float
@@ -41,7 +41,7 @@ class Round:
     """Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), with the vote it really got; for other potentials than
     the exponential, by how much the round multiplied their mean; 1 in boosting by filtering."""
     training_error: float
-    """Share of the sample (under D_1) on which the vote so far errs or ties."""
+    """Share of the sample (under D_1) on which the vote so far is wrong or tied."""
     effective_size: float
     """1 / Σ D_t(i)²: how many equally weighted rows D_t is worth."""
     weight: int
@@ -75,7 +75,7 @@ class Ledger:
     """The training error is at most this times ∏ Z_t: 1 for two classes, K/2 for pairs of row and
     class (K where the potential is not convex), log₂ K for softmax."""
     multiclass: str = ""
-    """How more than two classes were met; empty for two."""
+    """How more than two classes were treated; empty for two."""
     cells: bool = False
     """Whether cells have votes of their own; else ``vote`` is that of the whole rule."""
     metric: str = ""
@@ -100,6 +100,11 @@ class Ledger:
 
     def __len__(self) -> int:
         return len(self.rounds)
+
+    @property
+    def regression(self) -> bool:
+        """Whether numbers were predicted, so that ``training_error`` is a mean loss."""
+        return self.potential in ("square", "absolute")
 
     def log_products(self) -> Iterator[float]:
         """ln ∏ Z_s after each round."""
@@ -152,14 +157,14 @@ class Ledger:
                 "the rows were drawn, learned from and forgotten. Ask margins(X, y) of the "
                 "classifier for rows at hand"
             )
-        if self.potential in ("square", "absolute"):
+        if self.regression:
             return "numbers have no margins. Compare predict(X) with y"
         if not self.rounds:
             return "the vote is empty"
         return "the record is older than this list. Ask margins(X, y) of the classifier"
 
     def _repr_html_(self) -> str:
-        """Show how it began and how it ended."""
+        """Show the first and the last rounds as an HTML table."""
         shown = self.rounds
         if len(shown) > 2 * ROUNDS_SHOWN:
             shown = [*shown[:ROUNDS_SHOWN], *shown[-ROUNDS_SHOWN:]]
@@ -169,7 +174,7 @@ class Ledger:
         ]
         head = f"{len(self):,} rounds of {self.booster} with {self.learner} on {self.rows:,} rows"
         heads = ["round", "edge", "Z", "training error"]
-        return said(head) + table(heads, lines) + said(f"Stopped: {self.stopped or 'not yet'}.")
+        return bold(head) + table(heads, lines) + bold(f"Stopped: {self.stopped or 'not yet'}.")
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Everything as a data frame of pandas, polars or pyarrow."""

@@ -26,7 +26,7 @@ class OutOfBag:
     pair_least_size: int | None
     """The fewest counted rows outside both bags of a pair; None if pairs were not kept."""
     tandem: float | None
-    """Mean over ordered pairs, a member with itself among them, of the share on which both err."""
+    """Mean over ordered pairs, also of a member with itself, of the share both get wrong."""
     vote_error: float | None
     """Error of the votes out of bag: an estimate, never a bound. None if no row was outside."""
     unseen: int
@@ -44,7 +44,7 @@ class OutOfBag:
 
     @property
     def first(self) -> float | None:
-        """Mean over members of the share of rows on which one errs; None if one has no rows."""
+        """The mean over members of their share of wrong rows; None if a member has no rows."""
         if not self.sizes.size or not self.sizes.all():
             return None
         return math.fsum(self.wrong / self.sizes) / self.members

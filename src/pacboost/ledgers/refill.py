@@ -1,4 +1,4 @@
-"""What was measured when a sample was drawn anew, in boosting by filtering."""
+"""What was measured when a new sample was drawn, in boosting by filtering."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Refill:
     tested: int = 0
     """How many more were drawn to test the edge of the rule that was learned, if it was."""
     mistakes: int | None = None
-    """How many of the same examples the vote erred or tied on; None in older records."""
+    """On how many of the same examples the vote was wrong or tied; None in older records."""
     seconds: float = 0.0
 
     @property

@@ -15,7 +15,7 @@ class Node:
     """0 for a call of the weak learner."""
     target: float
     part: float | None
-    """g⁻¹(target): what each of its three may err on; None for a weak rule."""
+    """g⁻¹(target): the error that each of its three rules may have; None for a weak rule."""
     draws: int
     """Examples that were drawn from the source for it, those of its parts included."""
     error: float | None

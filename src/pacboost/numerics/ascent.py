@@ -1,4 +1,4 @@
-"""Newton's way to the votes whose weights are as even as their edges allow.
+"""Newton's method for the votes whose weights are as even as their edges allow.
 
 With the capped entropic G of numerics/entropic.py and a matrix A of what each rule is to each kind
 of rows, two problems of totally corrective boosters are the same climb:
@@ -40,7 +40,7 @@ HALVES = 0.5 ** np.arange(30)
 LONGEST_STEP = 4.0
 """By how much the logarithm of a weight may change at once, unless x has grown beyond that."""
 LEAST_GAIN = 1e-4
-"""What part of the gain that the slope promises a step has to bring."""
+"""A step must bring this part of the gain that the slope predicts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class Climb:
                 if there.value - target * length >= value + LEAST_GAIN * part * gain:
                     break
             else:
-                break  # nothing is left to gain that doubles can tell
+                break  # what is left to gain is below the precision of doubles
             votes, strength, here = direction, length, there
         return votes, strength
 

@@ -1,4 +1,4 @@
-"""How much vote a rule gets, and how much time that costs: the two equations of BrownBoost.
+"""The vote of a rule and the time that it costs: the two equations of BrownBoost.
 
 A row at height z = margin + time left costs erfc(z/√c) and weighs w = exp(-z²/c). A vote v and a
 time t move it to z + v·a - t, where a is y·h(x). The mean cost shall stay the same, which makes t a
@@ -27,7 +27,7 @@ STEPS = 200
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """One round: where rows stand, what each counts, and whether the rule is right on it.
+    """One round: the height of each row, its mass, and whether the rule is right on it.
 
     >>> clock = Clock(np.full(4, 1.0), np.ones(1), np.array([1.0, 1, 1, -1]), total=1.0, left=1.0)
     >>> vote, time = clock.solve()
@@ -107,7 +107,7 @@ class Clock:
 
 
 def _between(low: float, high: float, wanted: list[float]) -> float:
-    """Give the first that is wanted, if it lies between; else the middle, or twice as much."""
+    """Give the smallest wanted number if it lies between; else the middle, or twice ``low``."""
     first = min(wanted, default=math.inf)
     if low < first < high:
         return first

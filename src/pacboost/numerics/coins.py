@@ -1,7 +1,8 @@
-"""Coins that fall heads with the same chance: what boosting by majority counts with.
+"""Coins that fall heads with the same chance: the binomial probabilities of boosting by majority.
 
-Whoever has more heads than tails after an odd number k of coins wins. After i of them, r heads:
-``losing`` is the chance to lose in the end, ``deciding`` that the next coin will have decided.
+A player wins with more heads than tails among an odd number k of coins. After i coins with r heads,
+``losing`` is the probability to lose in the end, and ``log_deciding`` the logarithm of the
+probability that the next coin decides.
 """
 
 from __future__ import annotations

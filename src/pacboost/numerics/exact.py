@@ -23,7 +23,7 @@ MOST_TOTAL = 2**53
 VOTE_UNIT = 2.0**-40
 
 MOST_VOTE = 0.5 * math.log(MOST_TOTAL)
-"""The vote of a rule whose error is one unit of weight: no finer error can be told apart."""
+"""The vote of a rule whose error is one unit of weight: smaller errors cannot be distinguished."""
 
 
 def round_vote(vote: float) -> float:
@@ -48,10 +48,10 @@ def whole_scale(total: float) -> float:
     return math.ldexp(1.0, 52 - math.frexp(total)[1])
 
 
-def in_least(base: NDArray[np.float64], outputs: int = 1) -> NDArray[np.float64]:
+def in_units_of_least(base: NDArray[np.float64], outputs: int = 1) -> NDArray[np.float64]:
     """Give base weights in units of the least, one for each output; whole where they nearly are.
 
-    >>> in_least(np.array([0.1, 0.3])).tolist()
+    >>> in_units_of_least(np.array([0.1, 0.3])).tolist()
     [1.0, 3.0]
     """
     if base.size == 1:

@@ -28,7 +28,7 @@ def hypergeometric_inverse(k: int, m: int, log_inverse_delta: float, M: int) -> 
 
     HypInv(k, m, delta, M) = min{K : P[Hypergeom(M, K, m) ≤ k] ≤ delta} with delta given as
     ln(1/delta) (Leboeuf, LeBlanc and Marchand 2021). M + 1 where no pool is bad enough.
-    A tail that cannot be told from delta counts as above it, so the answer errs upward.
+    A tail that cannot be distinguished from delta counts as above it: the answer is rounded up.
 
     >>> hypergeometric_inverse(0, 10, math.log(20), 100)
     25

@@ -16,19 +16,19 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return f"<table>{''.join(lines)}</table>"
 
 
-def said(text: str) -> str:
+def bold(text: str) -> str:
     """Give a paragraph in bold.
 
-    >>> said("is wrong on < 5 %")
-    '<p><b>is wrong on &lt; 5 %</b></p>'
+    >>> bold("wrong on < 5 %")
+    '<p><b>wrong on &lt; 5 %</b></p>'
     """
     return f"<p><b>{html.escape(text)}</b></p>"
 
 
-def as_printed(text: object) -> str:
+def preformatted(text: object) -> str:
     """Give text with its lines and columns as they are.
 
-    >>> as_printed("a  <b>")
+    >>> preformatted("a  <b>")
     '<pre>a  &lt;b&gt;</pre>'
     """
     return f"<pre>{html.escape(str(text))}</pre>"

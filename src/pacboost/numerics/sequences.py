@@ -121,7 +121,7 @@ class Betting:
         self.delta = probability("delta", delta)
         self._log = -math.log(self.delta)
         self._past = _Past()
-        # Squares, so that small means are told apart more finely.
+        # Squares, so that the grid is finer for small means.
         self._grid = (np.arange(1, positive_whole("grid", grid) + 1) / grid) ** 2
         self._most = CAP / np.maximum(1 - self._grid, 1e-300)
         self._capital = np.zeros(len(self._grid))

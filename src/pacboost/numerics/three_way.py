@@ -1,7 +1,7 @@
-"""The map g of Schapire's majority of three, g(x) = 3x² - 2x³, and the way back.
+"""The map g of Schapire's majority of three, g(x) = 3x² - 2x³, and its inverse.
 
-Where three rules err on at most x < 1/2, each under a distribution of its own (those of
-training/committees/three_oracles.py), their majority errs on at most g(x) < x;
+If three rules have an error of at most x < 1/2, each under a distribution of its own (those of
+training/committees/three_oracles.py), their majority is wrong on at most g(x) < x;
 docs/proofs/three_way.md proves it. g is a bijection of [0, 1/2].
 """
 
@@ -24,7 +24,7 @@ def majority_error(part: float) -> float:
 
 
 def part_error(whole: float) -> float:
-    """Say what its parts may err for a majority of three to err on at most ``whole``.
+    """Give the error that the parts may have for a majority of three to have error ``whole``.
 
     g⁻¹(y) = 1/2 - sin(asin(1 - 2y)/3), because sin(3u) = 3 sin u - 4 sin³u.
 
@@ -44,7 +44,7 @@ def targets(epsilon: float, weak: float) -> list[float]:
     """
     if not (0 < epsilon < 0.5 and 0 < weak < 0.5):
         raise ParameterError(
-            f"epsilon is {epsilon} and a weak rule errs on {weak:g}; both must lie in (0, 1/2)"
+            f"epsilon is {epsilon} and the error of a weak rule {weak:g}; both must lie in (0, 1/2)"
         )
     part, levels = epsilon, 0
     while part < weak:

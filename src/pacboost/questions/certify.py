@@ -12,7 +12,7 @@ from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.new_rows import Counted, counted, known_rows, refuse_training_rows
+from pacboost.questions.new_rows import RowCounting, known_rows, refuse_training_rows, row_counting
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 
@@ -54,7 +54,7 @@ def certify(
         about the period watched.
     copies : "auto", "independent" or "once", default="auto"
         How equal rows with equal labels are counted. "independent": each is a draw of its own.
-        "once": all but one are copies that somebody made. "auto": as separate draws if they also
+        "once": all but one are copies. "auto": as separate draws if they also
         come among the training rows, which shows that the domain is discrete; else in the worse
         of both ways, which is valid in either case.
 
@@ -80,21 +80,23 @@ def certify(
         found = dependent.ordered_certificate(int(wrong.sum()), wrong.size, share)
     else:
         wrong = wrong | known_rows(model, X, wrong.size)
-        found = holdout_certificate(wrong, counted(model, X, np.asarray(y), copies), delta, models)
+        found = holdout_certificate(
+            wrong, row_counting(model, X, np.asarray(y), copies), delta, models
+        )
     if checked:
         return found
     return replace(found.unchecked(), assumptions=(*found.assumptions, UNCHECKED))
 
 
 def holdout_certificate(
-    wrong: NDArray[np.bool_], counting: Counted, delta: float, models: int = 1
+    wrong: NDArray[np.bool_], counting: RowCounting, delta: float, models: int = 1
 ) -> Certificate:
     """Certify by mistakes on held-out rows, with equal rows counted as it was decided.
 
     >>> from pacboost.samples.copies import Repeats
     >>> repeats = Repeats(np.repeat(np.arange(50), 20), 50)
     >>> wrong = np.repeat(np.arange(50) < 5, 20)
-    >>> holdout_certificate(wrong, Counted(repeats, "worse"), 0.05).inputs["n"]
+    >>> holdout_certificate(wrong, RowCounting(repeats, "worse"), 0.05).inputs["n"]
     50
     """
     every = int(wrong.sum()), wrong.size
@@ -110,8 +112,8 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     """Which rows the model gets wrong; for a vote of ours, ties count as wrong."""
     if hasattr(model, "ledger_") and not hasattr(model, "mistakes"):
         raise NotCertified(
-            "certify bounds how often a classifier errs; this model predicts numbers, which are "
-            "never simply right or wrong"
+            "certify bounds how often a classifier is wrong; this model predicts numbers, which "
+            "are never simply right or wrong"
         )
     if hasattr(model, "ledger_"):  # a vote of ours
         wrong: NDArray[np.bool_] = model.mistakes(X, y)

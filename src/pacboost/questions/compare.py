@@ -23,7 +23,7 @@ from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
-from pacboost.numerics.markup import as_printed
+from pacboost.numerics.markup import preformatted
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.certify import mistakes
 from pacboost.questions.new_rows import refuse_training_rows
@@ -136,7 +136,7 @@ class Comparison:
         return "\n".join(line.rstrip() for line in text.get().splitlines())
 
     def _repr_html_(self) -> str:
-        return as_printed(self)
+        return preformatted(self)
 
     def _caption(self) -> str:
         if not self.test_rows:

@@ -22,6 +22,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds.lower import no_free_lunch_risk
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.stump import Stump
+from pacboost.numerics.mistakes import wrong_margins
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -208,6 +209,6 @@ def boosted_majority(epsilon: float, delta: float, edge: float, most: int) -> in
         run = Run(sample, Stump(), AdaBoost())
         list(islice(run, 100))
         fresh, labels = draw(2000)
-        return bool(np.mean(run.vote().scores(fresh) * labels <= 0) > epsilon)
+        return bool(wrong_margins(run.vote().scores(fresh) * labels).mean() > epsilon)
 
     return smallest(lambda m: sum(fails(m) for _ in range(40)) <= 40 * delta, most)

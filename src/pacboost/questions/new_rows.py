@@ -1,4 +1,4 @@
-"""Are these rows new to a model, and is every one of them a draw of its own?"""
+"""Are these rows new to a model, and are equal rows among them independent draws?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENOUGH_KNOWN = 0.5
 
 
 def refuse_training_rows(model: Any, X: Any) -> bool:
-    """Raise if more of the rows are training rows than chance explains; tell if all was checked.
+    """Raise if more rows are training rows than chance explains; also say if all was checked.
 
     It looks through pipelines, searches, calibration, voting and other wrappers. The answer is
     True if the model remembers all rows that it was trained on.
@@ -73,7 +73,7 @@ def _overlap(own: Inner) -> Overlap | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class RowCounting:
     """What is counted: all rows as draws of their own, or equal rows once, or the worse of both."""
 
     repeats: Repeats
@@ -93,17 +93,17 @@ class Counted:
         return f"equal rows are counted once or as separate draws, whichever is worse ({sizes})"
 
 
-def counted(model: Any, X: Any, labels: NDArray[Any], copies: str = "auto") -> Counted:
+def row_counting(model: Any, X: Any, labels: NDArray[Any], copies: str = "auto") -> RowCounting:
     """Find equal rows with equal labels, and decide how they are counted."""
     if copies not in COPIES:
         allowed = ", ".join(map(repr, COPIES))
         raise ParameterError(f"copies is {copies!r}; it may be {allowed}")
     repeats = _repeats(model, X, labels)
     if copies == "once" or not repeats.any:
-        return Counted(repeats, "once" if repeats.any else "all")
+        return RowCounting(repeats, "once" if repeats.any else "all")
     if copies == "independent" or (not repeats.copied and _domain_repeats(model, X, repeats)):
-        return Counted(repeats, "all")
-    return Counted(repeats, "worse")
+        return RowCounting(repeats, "all")
+    return RowCounting(repeats, "worse")
 
 
 def _repeats(model: Any, X: Any, labels: NDArray[Any]) -> Repeats:

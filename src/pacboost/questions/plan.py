@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pacboost.questions.answer import Plan
-from pacboost.questions.plan_boosting import confidence, filtering, resample, rounds
-from pacboost.questions.plan_holdout import holdout
-from pacboost.questions.plan_learning import finite, no_free_lunch, rectangle, strong, stumps, vc
+from pacboost.questions.plan_boosting import confidence, filtering, resample, rounds, strong
+from pacboost.questions.plan_learning import (
+    finite,
+    holdout,
+    no_free_lunch,
+    rectangle,
+    stumps,
+    vc,
+)
 
 __all__ = [
     "confidence", "filtering", "finite", "holdout", "no_free_lunch", "rectangle", "resample",

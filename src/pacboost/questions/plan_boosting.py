@@ -1,18 +1,20 @@
-"""How many rounds, draws or runs does boosting need?"""
+"""How many rounds, draws, runs and examples does boosting need?"""
 
 from __future__ import annotations
 
 import math
 
 from pacboost.bounds import confidence as confidence_bound
+from pacboost.bounds import vc as vc_bound
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.numerics.kl import kl
-from pacboost.numerics.plain import plain_numbers
 from pacboost.questions import needs
 from pacboost.questions.answer import Plan
+from pacboost.questions.plan_learning import WORST_CASE, least
 
 
 @plain_numbers
@@ -69,6 +71,49 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
             "lecture's rounds": math.ceil(2 / (epsilon * edge) ** 2),
             "note": "the edge is that of every rule that votes (of FilterBoostClassifier(edge=r): "
             "0.4 r); add the draws of the weak learner: its sample divided by c·ε, every round",
+        },
+    )
+
+
+@plain_numbers
+def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan:
+    """Weak implies strong, in one call: examples and rounds for (ε, δ) from a weak learner.
+
+    With m examples, AdaBoost runs T = T(m) rounds, enough to leave no mistake. Each weak call may
+    fail with δ/(2T). The vote of T rules is one of Π(2m) ≤ S_d(2m)^T · Cov(2m, T) behaviours (S_d
+    is Sauer's sum), and by the VC bound with δ/2 its risk is at most ε.
+
+    >>> answer = strong(epsilon=0.1, delta=0.05, edge=0.4, dimension=3)
+    >>> answer.examples > 10_000, answer.rounds < 200
+    (True, True)
+    """
+    probability("epsilon", epsilon)
+    probability("delta", delta)
+    d = positive_whole("dimension", dimension)
+
+    def needed_rounds(m: int) -> int:
+        return math.floor(math.log(m) / (-0.5 * math.log1p(-(probability("edge", edge) ** 2)))) + 1
+
+    def enough(m: int) -> bool:
+        number = needed_rounds(m)
+        growth = number * log_sauer(d, 2 * m) + log_cover(2 * m, number)
+        return vc_bound.realizable(m, delta / 2, growth) <= epsilon
+
+    examples = smallest(enough, max(2, d), "the vote's VC bound")
+    number = needed_rounds(examples)
+    return Plan(
+        question=f"Examples and rounds for error ≤ {epsilon:g} with confidence "
+        f"{confidence_number(delta)} from a weak learner of edge {edge:g} and VC dimension "
+        f"{dimension}",
+        theorem="training error 0 by (1 - edge²)^(T/2) < 1/m, then the VC bound for votes of T",
+        examples=examples,
+        rounds=number,
+        lower=least(epsilon, delta, d),
+        lower_for=WORST_CASE,
+        simulated=needs.boosted_majority(epsilon, delta, edge, examples),
+        details={
+            "failure left to each weak call": delta / (2 * number),
+            "world": "a majority of 1/edge features, boosted stumps",
         },
     )
 

@@ -1,4 +1,4 @@
-"""How many examples does a learner need, whatever the distribution?"""
+"""How many examples does a learner need, and how many rows certify what it has learned?"""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 
 from pacboost.bounds import finite as finite_bound
 from pacboost.bounds import lower as lower_bound
+from pacboost.bounds import passing
 from pacboost.bounds import rectangle as rectangle_bound
 from pacboost.bounds import vc as vc_bound
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import positive_whole, probability
-from pacboost.numerics.growth import log_cover, log_sauer, log_stump_growth, vc_of_stumps
-from pacboost.numerics.plain import plain_numbers
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.growth import log_stump_growth, vc_of_stumps
 from pacboost.questions import needs
 from pacboost.questions.answer import Plan
 
@@ -40,7 +40,7 @@ def finite(
         f"consistent learner, ln(hypotheses) = {nats:.4g}",
         theorem="R ≤ 1 - (δ/|H|)^(1/m)",
         examples=examples,
-        lower=_least(epsilon, delta, 1) if nats > 0 else None,
+        lower=least(epsilon, delta, 1) if nats > 0 else None,
         lower_for=WORST_CASE,
         simulated=needs.thresholds_on_a_grid(epsilon, delta, nats, 4 * examples)
         if nats > 0
@@ -68,7 +68,7 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
         f"consistent learner of VC dimension {dimension}",
         theorem="R ≤ (2/m)(log₂ Π(2m) + log₂(2/δ)), or Blumer et al.'s closed form if smaller",
         examples=examples,
-        lower=_least(epsilon, delta, dimension),
+        lower=least(epsilon, delta, dimension),
         lower_for=WORST_CASE,
         simulated=needs.tight_fit(epsilon, delta, dimension, 4 * examples),
         details={"world": f"tightest box with {dimension} sides around uniform points"},
@@ -90,7 +90,7 @@ def rectangle(*, epsilon: float, delta: float, dimensions: int) -> Plan:
         f"tightest box in {dimensions} dimensions",
         theorem="R ≤ BinInv(2d - 1, m, δ)",
         examples=examples,
-        lower=_least(epsilon, delta, 2 * dimensions),
+        lower=least(epsilon, delta, 2 * dimensions),
         lower_for=WORST_CASE,
         simulated=needs.tight_fit(epsilon, delta, 2 * dimensions, 4 * examples),
         details={
@@ -147,48 +147,36 @@ def no_free_lunch(*, domain: int) -> Plan:
 
 
 @plain_numbers
-def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan:
-    """Weak implies strong, in one call: examples and rounds for (ε, δ) from a weak learner.
+def holdout(*, epsilon: float, delta: float, error: float = 0.0, power: float = 0.9) -> Plan:
+    """Rows to hold out so that a classifier of this true error is certified at epsilon.
 
-    With m examples, AdaBoost runs T = T(m) rounds, enough to leave no mistake. Each weak call may
-    fail with δ/(2T). The vote of T rules is one of Π(2m) ≤ S_d(2m)^T · Cov(2m, T) behaviours (S_d
-    is Sauer's sum), and by the VC bound with δ/2 its risk is at most ε.
+    With so many rows, and with every larger number, it is certified with probability ``power`` or
+    more. Which mistakes it makes on the rows is chance, so no number of rows makes this certain
+    unless its error is 0.
 
-    >>> answer = strong(epsilon=0.1, delta=0.05, edge=0.4, dimension=3)
-    >>> answer.examples > 10_000, answer.rounds < 200
-    (True, True)
+    >>> holdout(epsilon=0.01, delta=0.05).examples
+    299
+    >>> answer = holdout(epsilon=0.1, delta=0.05, error=0.05)
+    >>> answer.examples, round(answer.details["passes with"], 3)
+    (263, 0.929)
     """
-    probability("epsilon", epsilon)
-    probability("delta", delta)
-    d = positive_whole("dimension", dimension)
-
-    def needed_rounds(m: int) -> int:
-        return math.floor(math.log(m) / (-0.5 * math.log1p(-(probability("edge", edge) ** 2)))) + 1
-
-    def enough(m: int) -> bool:
-        number = needed_rounds(m)
-        growth = number * log_sauer(d, 2 * m) + log_cover(2 * m, number)
-        return vc_bound.realizable(m, delta / 2, growth) <= epsilon
-
-    examples = smallest(enough, max(2, d), "the vote's VC bound")
-    number = needed_rounds(examples)
+    rows = passing.rows_to_pass(epsilon, delta, error, power)
     return Plan(
-        question=f"Examples and rounds for error ≤ {epsilon:g} with confidence "
-        f"{confidence_number(delta)} from a weak learner of edge {edge:g} and VC dimension "
-        f"{dimension}",
-        theorem="training error 0 by (1 - edge²)^(T/2) < 1/m, then the VC bound for votes of T",
-        examples=examples,
-        rounds=number,
-        lower=_least(epsilon, delta, d),
-        lower_for=WORST_CASE,
-        simulated=needs.boosted_majority(epsilon, delta, edge, examples),
+        question=f"Held-out rows, so many or any larger number, to certify error ≤ {epsilon:g} "
+        f"with confidence {confidence_number(delta)}, if the classifier's true error is "
+        f"{error:g}; it then passes with probability {power if error > 0 else 1:g} or more",
+        theorem="R ≤ BinInv(K, n, δ), K ~ Bin(n, error)",
+        examples=rows,
         details={
-            "failure left to each weak call": delta / (2 * number),
-            "world": "a majority of 1/edge features, boosted stumps",
+            "passes with": passing.chance_to_pass(rows, epsilon, delta, error),
+            "half of all samples": passing.rows_to_pass(epsilon, delta, error, 0.5),
+            "fewest that can pass": passing.rows_to_pass(epsilon, delta),
+            "by Chernoff": passing.rows_to_pass_by_chernoff(epsilon, delta, error, power),
+            "by Hoeffding": passing.rows_to_pass_by_hoeffding(epsilon, delta, error, power),
         },
     )
 
 
-def _least(epsilon: float, delta: float, dimension: int) -> int | None:
+def least(epsilon: float, delta: float, dimension: int) -> int | None:
     """Examples needed in the worst case (``WORST_CASE``); none are needed from error 1/2 on."""
     return lower_bound.examples_needed(epsilon, delta, dimension) if epsilon < 0.5 else None

@@ -1,4 +1,4 @@
-"""Certificates made again from a model file, to be compared with those that lie in it."""
+"""Certificates are computed again from a model file and compared with those in the file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Maker = Callable[[Certificate, Ledger], Certificate]
 
 
 def difference(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> str:
-    """Say in what a certificate differs from the one that its bound gives; "" if in nothing.
+    """Say how a certificate differs from the one that its bound gives; "" if it does not.
 
     Words are compared unless the certificate comes from a file of an earlier version.
     """
@@ -60,7 +60,7 @@ def _inputs(given: Certificate) -> dict[str, Any]:
 
 
 def _held_out(given: Certificate, ledger: Ledger) -> Certificate:
-    """How rows were held out is told in words, which differ by their source."""
+    """Keep the words about how rows were held out: they differ from source to source."""
     return replace(holdout.certificate(**_inputs(given)), sample=given.sample)
 
 
@@ -78,11 +78,11 @@ def _filtered(given: Certificate, ledger: Ledger) -> Certificate:
 
 
 def _error_factor(given: Certificate, ledger: Ledger) -> float:
-    """Give the factor of the booster; records without mistakes tell by themselves what was used."""
+    """Give the factor of the booster; records without mistakes hold it themselves."""
     known = BOOSTERS.get(ledger.booster)
     if ledger.refills[-1].mistakes is None or known is None:
         return 0.0 if ledger.potential == "projected" else float(given.inputs["factor"])
-    return float(getattr(known(), "error_factor", 0.0))
+    return known.error_factor
 
 
 def _recursive(given: Certificate, ledger: Ledger) -> Certificate:

@@ -13,7 +13,7 @@ from pacboost.bounds.thresholds import at_thresholds, by_ranks
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import confidence
 from pacboost.questions.certify import mistakes
-from pacboost.questions.new_rows import Counted, counted, refuse_training_rows
+from pacboost.questions.new_rows import RowCounting, refuse_training_rows, row_counting
 
 
 def certify_answers(
@@ -65,12 +65,12 @@ def certify_answers(
     checked = refuse_training_rows(model, X)
     decided, chances = np.asarray(model.predict(X)), np.asarray(model.predict_proba(X))
     sure = confidence(decided, chances, np.asarray(model.classes_))
-    kept = _kept(counted(model, X, np.asarray(y), copies))
+    kept = _kept(row_counting(model, X, np.asarray(y), copies))
     found = answering(np.asarray(sure)[kept], wrong[kept], delta, target_error, abstain_below)
     return found if checked else replace(found, rows_checked=False)
 
 
-def _kept(counting: Counted) -> NDArray[np.intp]:
+def _kept(counting: RowCounting) -> NDArray[np.intp]:
     """Give the rows that count; refuse if it is not known whether equal rows are copies."""
     repeats = counting.repeats
     if counting.rule == "worse":
@@ -99,7 +99,7 @@ def answering(
 
 
 def check_wish(target_error: object, abstain_below: object) -> None:
-    """Refuse two wishes at once."""
+    """Refuse a target error together with a threshold."""
     if target_error is not None and abstain_below is not None:
         raise ParameterError(
             "target_error and abstain_below were both given; the first finds the threshold that "

@@ -1,8 +1,8 @@
 """Was the error that was asked for reached? In one sentence, and if not, what is missing.
 
-A certificate is a number with its grounds. Whoever asked for an error of at most epsilon wants to
-know more: was it reached, and if not, would more rounds help, more certified examples, more rows to
-learn from, or nothing of the kind? What follows a missed target is a diagnosis from what was
+A certificate is a number with its reasons. Users who asked for an error of at most epsilon also
+want to know whether it was reached and, if not, whether more rounds, more certified examples or
+more rows to learn from would help. What follows a missed target is a diagnosis from what was
 measured, not a theorem; the number in the sentence is the certificate's.
 """
 
@@ -15,25 +15,25 @@ from typing import Any
 from pacboost.bounds import dependent, holdout, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import expected_mistakes, smallest
-from pacboost.bounds.wording import Words
+from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified
 from pacboost.numerics.percent import percent_digits
 
 FAR_FEWER = 0.5
 """If the mistakes it expects, and those on rows it learned from, are below such a share of those on
-certifying rows, the vote knows its own rows better than others: it needs more of them."""
+certifying rows, the vote has overfitted: it needs more rows to learn from."""
 TWO_SIGMA = 2.0
-NO_WORDS = Words("", "", "")
+NO_STATEMENT = Statement("", "", "")
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What was measured on the way: on rows learned from, and on rows that watched."""
+class FitMeasurements:
+    """What was measured during the fit: on training rows, and on validation rows."""
 
     rounds: int
     training_error: float
     watching: int = 0
-    """Rows that watched the rounds and were not learned from; the rest says nothing without."""
+    """The number of validation rows; the fields below need some."""
     edge: float = 0.0
     """Mean edge of the last rules on these rows, under the weights the vote then gave them."""
     expected_error: float = 0.0
@@ -43,13 +43,13 @@ class Evidence:
 
     @property
     def edge_vanished(self) -> bool:
-        """Whether the edge cannot be told from none: it is a mean over ``watching`` rows."""
+        """Whether the edge cannot be distinguished from 0: it is a mean over ``watching`` rows."""
         return self.watching > 0 and self.edge <= TWO_SIGMA / math.sqrt(self.watching)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """An answer to "does it err on at most epsilon?", with the reason and what is missing."""
+    """An answer to "is its error at most epsilon?", with the reason and what is missing."""
 
     sentence: str
     reached: bool | None
@@ -61,7 +61,7 @@ class Verdict:
     reason: str = ""
     more_certified: int | None = None
     """How many more certified examples would do, if mistakes stay as rare as they are."""
-    headline: Words = NO_WORDS
+    headline: Statement = NO_STATEMENT
     """The first part of the sentence, with the place of its number; for a page."""
     note: str = ""
     """The rest of the sentence."""
@@ -77,14 +77,14 @@ class Verdict:
 
 
 def judge(
-    certificate: Certificate, delta: float, epsilon: float | None, evidence: Evidence
+    certificate: Certificate, delta: float, epsilon: float | None, evidence: FitMeasurements
 ) -> Verdict:
     """Say what a certificate means, and what is missing if it is above epsilon.
 
     >>> made = holdout.certificate(30, 1000, 0.05)
-    >>> print(judge(made, 0.05, None, Evidence(100, 0.01)))
+    >>> print(judge(made, 0.05, None, FitMeasurements(100, 0.01)))
     With 95 % confidence it is wrong on at most 4.1 % of future examples like these.
-    >>> missed = judge(made, 0.05, 0.04, Evidence(100, 0.01))
+    >>> missed = judge(made, 0.05, 0.04, FitMeasurements(100, 0.01))
     >>> print(missed)  # doctest: +NORMALIZE_WHITESPACE
     4 % was not reached: with 95 % confidence it is wrong on at most 4.1 % of future examples like
     these; about 190 more certified examples would do.
@@ -118,14 +118,14 @@ def sentence(certificate: Certificate, delta: float | None = None) -> str:
 def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     """Say that no example could be set apart, and how many would be needed.
 
-    >>> told = nothing_certified("12 rows are too few to set any apart", 0.05, None)
-    >>> print(told)  # doctest: +NORMALIZE_WHITESPACE
+    >>> found = nothing_certified("12 rows are too few to set any apart", 0.05, None)
+    >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
     Nothing is certified about future examples: 12 rows are too few to set any apart. 59 certified
     examples without a mistake would show an error of at most 5 %.
     """
     wanted = 0.05 if epsilon is None else epsilon
     needed = holdout.examples_for_clopper_pearson(wanted, delta)
-    head = Words(f"Nothing is certified about future examples: {why}.", "", "")
+    head = Statement(f"Nothing is certified about future examples: {why}.", "", "")
     note = (
         f"{needed:,} certified examples without a mistake would show an error of at most "
         f"{percent_digits(wanted)}."
@@ -134,7 +134,7 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     return Verdict(f"{head} {note}", reached, epsilon, delta, 1.0, why, needed, head, note)
 
 
-def _rounds(evidence: Evidence) -> str:
+def _rounds(evidence: FitMeasurements) -> str:
     return f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
 
 
@@ -180,7 +180,7 @@ def _round_up(number: int) -> int:
     return math.ceil(number / step) * step
 
 
-def _why(rate: float, evidence: Evidence) -> str:
+def _why(rate: float, evidence: FitMeasurements) -> str:
     """Say why the error itself is too large."""
     if evidence.improving:
         return f"its {evidence.rounds:,} rounds were still improving it, so allow more"

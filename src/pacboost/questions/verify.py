@@ -1,4 +1,4 @@
-"""Does the certificate in a model file stand? Everything is recomputed, without the data.
+"""Is the certificate in a model file right? Everything is recomputed, without the data.
 
 What is checked: that the certificate was made for the whole model in the file, that the numbers
 agree with each other and with the theorem, and that the theorem gives the number again. What no
@@ -30,7 +30,7 @@ __all__ = ["Check", "recompute", "verify"]
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     holds: bool
@@ -138,7 +138,7 @@ def _number(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> 
 
 
 def _tried(name: str, look: Callable[[], Check]) -> Check:
-    """Numbers that no run could have written make arithmetic fail; that is an answer too."""
+    """Run a check; if impossible numbers make arithmetic fail, the check does not hold."""
     try:
         return look()
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
@@ -170,5 +170,5 @@ def _rounds(model: Model) -> Check:
         return Check("rounds", False, "the votes are not those of the rounds")
     if vote_digest(model.vote) != ledger.vote_digest:
         return Check("rounds", False, "the rules or their votes are not those that were found")
-    told = "themselves and the votes" if ledger.refills else "the theorem"
-    return Check("rounds", True, f"{len(ledger)} rounds agree with {told}")
+    what = "themselves and the votes" if ledger.refills else "the theorem"
+    return Check("rounds", True, f"{len(ledger)} rounds agree with {what}")

@@ -21,7 +21,7 @@ RETURNED = ("the first", "the second", "the majority")
 def levels_table(record: Record) -> Table:
     """Show every level: what its calls aimed at, how they ended, and what they drew.
 
-    Parts that err on at most x make a majority that errs on at most g(x) = 3x² - 2x³.
+    Parts that err on at most x make a majority that is wrong on at most g(x) = 3x² - 2x³.
     """
     ended = record.stopped or f"error ≤ {record.epsilon:g} is reached"
     caption = f"{record.draws:,} examples drawn, {record.again:,} of them again; {ended}"
@@ -65,7 +65,7 @@ def plot_levels(record: Record, ax: Any = None) -> Any:
     axes.plot(record.targets[0], record.targets[0], "o", color="#b5382a", ms=4)
     axes.axhline(record.epsilon, color="0.4", lw=0.8, ls=":")
     axes.set(
-        xlabel="the parts err on at most x", ylabel="their majority errs on at most",
+        xlabel="the parts err on at most x", ylabel="their majority is wrong on at most",
         xlim=(0, 0.5), ylim=(0, 0.5), aspect="equal",
     )  # fmt: skip
     return canvas.tidy(axes, legend=True)

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.kernels import lookup
 from pacboost.kernels.threads import each_columns, each_rows
-from pacboost.samples.cuts import cut, to_32_bits
-from pacboost.samples.sparse_cuts import cut_entries
+from pacboost.samples.cuts import cut, cut_entries, to_32_bits
 from pacboost.sources.table import Table, Values
 
 MOST_BINS = 65_535

@@ -1,7 +1,7 @@
-"""Rows that come several times: draws from a discrete domain, or copies that somebody made?
+"""Rows that come several times: draws from a discrete domain, or copies?
 
-Copies are no evidence of their own, and copies of learned rows among certifying rows are void.
-Equal rows alone do not tell which they are. Two facts do:
+Copies are no independent evidence, and copies of training rows among certifying rows are none at
+all. Equal rows alone do not show which they are. Two facts do:
 
 * *How often rows come.* If rows are independent draws, the number of times a row comes is Poisson
   (given its probability), so of the rows that come r - 1, r or r + 1 times, at most a share
@@ -38,7 +38,7 @@ LOG_RARE_ALARM = 9.2
 FEWEST = 8
 """Fewer rows that come equally often are no evidence: 0.38 to this power is no rare event."""
 MOST_TIMES = 1000
-"""Rows that come more often are not looked at: heavy atoms scatter too much to tell."""
+"""Rows that come more often are not looked at: their counts vary too much for a test."""
 
 
 @dataclass(frozen=True, eq=False)

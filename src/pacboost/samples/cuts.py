@@ -1,14 +1,26 @@
-"""Where to cut between the values of a feature."""
+"""Where to cut between the values of a feature; of sparse tables, all columns at once.
+
+The zeros of a sparse column are as many as its stored cells leave, so they need not be looked at.
+Its cuts are those of the same table opened up.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.sources.entries import Entries, Places
+
 TIE = 1e-9
 LARGEST = np.finfo(np.float32).max
 
+NONE = np.empty(0, dtype=np.float32)
+SIGN = np.uint32(1 << 31)
+
 Floats = NDArray[np.float32]
+Masses = NDArray[np.float64]
 
 
 def to_32_bits(values: NDArray[np.floating]) -> Floats:
@@ -48,3 +60,112 @@ def between(low: Floats, high: Floats) -> Floats:
     """Give 32-bit floats t with low <= t < high, halfway where the format has room."""
     half = ((low.astype(np.float64) + high.astype(np.float64)) / 2).astype(np.float32)
     return np.where(half < high, half, low)
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """The distinct values of every column, ascending, missing ones left out, and their masses.
+
+    Those of column j lie from ``starts[j]`` to ``starts[j + 1]``.
+    """
+
+    starts: Places
+    values: Floats
+    mass: Masses
+
+    def of(self, column: int) -> tuple[Floats, Masses]:
+        """Give those of one column."""
+        own = slice(self.starts[column], self.starts[column + 1])
+        return self.values[own], self.mass[own]
+
+
+def cut_entries(
+    entries: Entries, max_bins: int, weights: Masses | None, chosen: NDArray[np.intp] | None
+) -> tuple[tuple[Floats, ...], Places]:
+    """Give the thresholds of every column, and the codes of the medians.
+
+    If rows are ``chosen``, columns of many values are cut by those alone.
+    """
+    found = distinct(entries, weights)
+    many = np.flatnonzero(np.diff(found.starts) > max_bins)
+    thresholds, middle = _cut_everywhere(found)
+    some = found
+    if chosen is not None and many.size:
+        some = _in_rows(entries.of(many), weights, chosen)
+    for k, column in enumerate(many.tolist()):
+        values, mass = some.of(column if some is found else k)
+        if values.size <= max_bins:  # few of the rows looked at: a rare value may be missing
+            values, mass = found.of(column)
+        thresholds[column], middle[column] = cut(values, mass, max_bins)
+    return tuple(thresholds), middle
+
+
+def distinct(entries: Entries, weights: Masses | None) -> Distinct:
+    """Find the distinct values of all columns, zero among them, by sorting once.
+
+    What is sorted are whole numbers: the column above, the bits of the value below.
+    """
+    columns, width = entries.columns, entries.starts.size - 1
+    values = to_32_bits(entries.values) + np.float32(0)  # -0 becomes 0
+    seen = ~np.isnan(values)
+    stored = np.diff(entries.starts)
+    zeros = np.flatnonzero(stored < entries.n_rows)
+    keys = _keys(columns[seen], values[seen])
+    keys = np.concatenate([keys, _keys(zeros, np.zeros(zeros.size, dtype=np.float32))])
+    if weights is None:
+        rest = entries.n_rows - stored[zeros]
+        own = np.concatenate([np.ones(keys.size - zeros.size), rest.astype(np.float64)])
+    else:
+        held = np.bincount(columns, weights[entries.rows], width)
+        rest = np.maximum(weights.sum() - held[zeros], 0.0)
+        own = np.concatenate([weights[entries.rows][seen], rest])
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: keys.size])
+    mass = np.add.reduceat(own[order], firsts) if firsts.size else np.empty(0)
+    keys = keys[firsts]
+    counts = np.bincount((keys >> np.uint64(32)).astype(np.int64), minlength=width)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    return Distinct(starts, _values(keys), mass)
+
+
+def _keys(columns: Places, values: Floats) -> NDArray[np.uint64]:
+    bits = values.view(np.uint32)
+    ordered = np.where(bits & SIGN, ~bits, bits | SIGN).astype(np.uint64)
+    return (columns.astype(np.uint64) << np.uint64(32)) | ordered
+
+
+def _values(keys: NDArray[np.uint64]) -> Floats:
+    ordered = keys.astype(np.uint32)
+    values: Floats = np.where(ordered & SIGN, ordered ^ SIGN, ~ordered).view(np.float32)
+    return values
+
+
+def _cut_everywhere(found: Distinct) -> tuple[list[Floats], Places]:
+    """Cut between every two values of every column; the code of the median is then its place."""
+    starts, width = found.starts, found.starts.size - 1
+    column = np.repeat(np.arange(width), np.diff(starts))
+    inside = np.flatnonzero(column[1:] == column[:-1])
+    cuts = between(found.values[inside], found.values[inside + 1])
+    thresholds = [NONE] * width
+    ends = np.cumsum(np.bincount(column[inside], minlength=width))
+    for j in np.flatnonzero(np.diff(starts) > 1):
+        thresholds[j] = cuts[ends[j] - (starts[j + 1] - starts[j] - 1) : ends[j]]
+    below = np.cumsum(found.mass)
+    before = np.concatenate([[0.0], below])[starts]
+    total = np.diff(before)
+    half = (before[:-1] + total / 2 - total * TIE)[column]
+    middle = np.bincount(column[below < half], minlength=width)
+    return thresholds, middle.astype(np.int64)
+
+
+def _in_rows(entries: Entries, weights: Masses | None, chosen: NDArray[np.intp]) -> Distinct:
+    """Find the distinct values in some of the rows."""
+    looked = np.zeros(entries.n_rows, dtype=np.bool_)
+    looked[chosen] = True
+    numbers = np.cumsum(looked) - 1
+    kept = looked[entries.rows]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[entries.starts]
+    rows = numbers[entries.rows[kept]].astype(np.int32)
+    some = Entries(chosen.size, starts, rows, entries.values[kept])
+    return distinct(some, None if weights is None else weights[chosen])

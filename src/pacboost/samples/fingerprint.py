@@ -1,4 +1,4 @@
-"""A fingerprint of the rows that a run learned from: the same rows in the same order, or others."""
+"""A fingerprint of the rows that a run learned from, and of their order."""
 
 from __future__ import annotations
 

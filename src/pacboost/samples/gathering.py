@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.row_hashes import Hashes, RowHasher
-from pacboost.samples.sketch import MOST_KEPT, WHOLE, Kept, Sketch
+from pacboost.samples.sketch import MOST_KEPT, WHOLE, HashCounts, Sketch
 from pacboost.sources.table import Table
 
 MOST_COLUMNS = 64
@@ -48,7 +48,7 @@ class Gathering:
         if self._hasher is None:
             return None
         self._distinct()
-        exact, near = (Kept.of(hashes) for hashes in self._joined()[1:3])
+        exact, near = (HashCounts.of(hashes) for hashes in self._joined()[1:3])
         return Sketch(
             self._hasher, self._share, self._columns, exact, near, self.complete, weighted=True
         )

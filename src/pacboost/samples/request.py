@@ -1,4 +1,4 @@
-"""What a booster asks a learner for, and what the loop measured of the answer, as whole numbers."""
+"""What a booster asks a learner for, and the sums that the loop measures, as whole numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Request:
     pull: int
     """The sum of all absolute pulls."""
     criterion: str = "newton"
-    """What a good split is, unless the learner was told otherwise."""
+    """The default criterion of splits, for learners whose own is not set."""
     penalty: float = 0.0
     """Added to the weight of every cell, in units of the weights."""
 

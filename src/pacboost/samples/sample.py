@@ -28,7 +28,7 @@ class Sample:
     base: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
     bins: Bins | None = None
     answers: tuple[str, ...] = ("−", "+")
-    """What -1 and +1 (or each class) stand for, in words."""
+    """The names of -1 and +1, or of each class."""
     labels: NDArray[np.int64] | None = None
     """The number of each row's class, where there are more than two and every row has one."""
     targets: NDArray[np.float64] | None = None
@@ -74,3 +74,17 @@ class Sample:
 def unlabelled(table: Table, bins: Bins | None = None) -> Sample:
     """Wrap a table whose labels are not known, for scoring."""
     return Sample(table, np.empty((table.n_rows, 0), dtype=np.int8), bins=bins)
+
+
+def signs_of(numbers: NDArray[np.integer], classes: int) -> tuple[Signs, NDArray[np.int64] | None]:
+    """Turn numbers of classes into signs (rows, outputs), and keep the numbers if they are many.
+
+    >>> signs_of(np.array([0, 1]), 2)[0].tolist(), signs_of(np.array([0, 2]), 3)[0].tolist()
+    ([[-1], [1]], [[1, -1, -1], [-1, -1, 1]])
+    """
+    if classes <= 2:
+        return np.where(numbers == classes - 1, np.int8(1), np.int8(-1))[:, None], None
+    labels = numbers.astype(np.int64)
+    signs = np.full((labels.size, classes), -1, dtype=np.int8)
+    signs[np.arange(labels.size), labels] = 1
+    return signs, labels

@@ -62,14 +62,14 @@ class Overlap:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class HashCounts:
     """The distinct hashes of some rows, and how many rows have each."""
 
     hashes: Short
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, hashes: Hashes) -> Kept:
+    def of(cls, hashes: Hashes) -> HashCounts:
         """Count hashes, of which 32 bits are kept."""
         found, counts = np.unique((hashes >> np.uint64(32)).astype(np.uint32), return_counts=True)
         return cls(found, counts.astype(np.int64))
@@ -84,7 +84,7 @@ class Kept:
         """The share of the rows that equal another one."""
         return float(self.counts[self.counts > 1].sum() / max(1, self.counts.sum()))
 
-    def overlap(self, others: Kept) -> Overlap:
+    def overlap(self, others: HashCounts) -> Overlap:
         """Compare with other rows."""
         if not self.rows or not others.rows:
             return Overlap(others.rows, 0)
@@ -109,8 +109,8 @@ class Sketch:
     """The share of hashes that is kept."""
     columns: NDArray[np.int64]
     """The columns by which rows are selected before whole rows are hashed; none: all are kept."""
-    exact: Kept
-    near: Kept
+    exact: HashCounts
+    near: HashCounts
     complete: bool = True
     """Whether all rows that were learned from had the chance to be kept."""
     weighted: bool = False
@@ -129,7 +129,7 @@ class Sketch:
             columns = every  # the few columns hardly distinguish rows
             chosen = selected(hasher, table, share, columns)
         exact, near = hasher.exact(table, chosen), hasher.near(table, chosen)
-        return cls(hasher, share, columns, Kept.of(exact), Kept.of(near))
+        return cls(hasher, share, columns, HashCounts.of(exact), HashCounts.of(near))
 
     @property
     def salt(self) -> int:
@@ -139,8 +139,8 @@ class Sketch:
     def overlap(self, table: Table) -> Overlap:
         """Compare other rows with the training rows, exactly and nearly; give what is worse."""
         chosen = selected(self.hasher, table, self.share, self.columns)
-        exact = self.exact.overlap(Kept.of(self.hasher.exact(table, chosen)))
-        near = self.near.overlap(Kept.of(self.hasher.near(table, chosen)))
+        exact = self.exact.overlap(HashCounts.of(self.hasher.exact(table, chosen)))
+        near = self.near.overlap(HashCounts.of(self.hasher.near(table, chosen)))
         exact, near = (replace(own, weighted=self.weighted) for own in (exact, near))
         return near if near.suspicious and not exact.suspicious else exact
 
@@ -199,17 +199,17 @@ def selected(
     return np.flatnonzero(hashes < np.uint64(share * WHOLE))
 
 
-def _kept(content: Mapping[str, Any], name: str) -> Kept:
+def _kept(content: Mapping[str, Any], name: str) -> HashCounts:
     hashes = _array(content, name, np.uint32)
     counts = _array(content, f"{name}_counts", np.uint32).astype(np.int64)
     counts = counts if counts.size else np.ones(hashes.size, dtype=np.int64)
     ascending = bool((hashes[1:] > hashes[:-1]).all())
     if hashes.size != counts.size or not ascending or (counts < 1).any():
         raise ValueError(f"{name} does not hold distinct hashes with their counts")
-    return Kept(hashes, counts)
+    return HashCounts(hashes, counts)
 
 
-def _counts_written(kept: Kept) -> NDArray[np.uint32]:
+def _counts_written(kept: HashCounts) -> NDArray[np.uint32]:
     """Give how many rows have each hash; nothing where all have one."""
     counts = np.minimum(kept.counts, 2**32 - 1).astype(np.uint32)
     return counts if (counts > 1).any() else counts[:0]

@@ -17,6 +17,7 @@ from scipy.special import logsumexp
 from scipy.stats import rankdata
 
 from pacboost.errors import ParameterError
+from pacboost.numerics.mistakes import wrong_classes, wrong_margins
 from pacboost.samples.sample import Sample
 
 Scores = NDArray[np.float64]
@@ -37,7 +38,7 @@ class Metric:
 
 
 def error(sample: Sample, scores: Scores) -> float:
-    """Give the share of rows (with several labels, of pairs) on which the vote errs or ties.
+    """Give the share of rows (with several labels, of pairs) on which the vote is wrong or tied.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [-1], [1]], dtype=np.int8))
@@ -45,17 +46,8 @@ def error(sample: Sample, scores: Scores) -> float:
     0.3333
     """
     if sample.labels is None:
-        return float(np.mean(sample.signs * scores <= 0))
-    return float(np.mean(~_right(sample.labels, scores)))
-
-
-def _right(labels: NDArray[np.int64], scores: Scores) -> NDArray[np.bool_]:
-    """Tell which rows have a higher score for their class than for every other."""
-    rows = np.arange(labels.size)
-    others = scores.copy()
-    others[rows, labels] = -np.inf
-    right: NDArray[np.bool_] = scores[rows, labels] > others.max(axis=1)
-    return right
+        return float(np.mean(wrong_margins(sample.signs * scores)))
+    return float(np.mean(wrong_classes(scores, sample.labels)))
 
 
 def exponential_loss(sample: Sample, scores: Scores) -> float:

@@ -212,7 +212,7 @@ def test_without_rows_apart_the_stop_certifies() -> None:
 def test_without_either_there_is_no_certificate() -> None:
     model = small(n_certify=0).fit(*noisy(3000))
     assert model.stop_certificate_ is None
-    with pytest.raises(NotCertified, match="samples drawn anew"):
+    with pytest.raises(NotCertified, match="a new sample was drawn"):
         _ = model.certificate_
 
 

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.samples.sample import Sample
-from pacboost.samples.signs import signs_of
+from pacboost.samples.sample import Sample, signs_of
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bag, Bags
 from pacboost.training.bags.members import Answers, ConstantMember, Maker, Member
-from pacboost.training.bags.out_of_bag import Rows, Settling, Tally
+from pacboost.training.bags.out_of_bag import OutOfBagVotes, Rows, Settling
 
 ROWS = 60
 
@@ -35,7 +34,7 @@ def run_of(kind: type[Maker], settle: int | None = None, *, drawn: int = ROWS) -
     labels = np.arange(ROWS) % 2
     sample = Sample(ArrayTable(np.zeros((ROWS, 1))), signs_of(labels, 2)[0])
     bags = Bags(ROWS, drawn, 1, 1, seed=1, replacement=drawn == ROWS)
-    tally = Tally(labels, 50, 2, outside=bags.chance_outside, pairs=True)
+    tally = OutOfBagVotes(labels, 50, 2, outside=bags.chance_outside, pairs=True)
     settling = None if settle is None else Settling(settle)
     return Bagging(kind(sample, labels, 2), bags, tally, settling)
 
@@ -47,13 +46,13 @@ def test_members_are_numbered_by_their_bags(threads: int) -> None:
     assert [step.members for step in made] == list(range(1, 21))
     assert [m.inner for m in run.members] == [run.bags.bag(b).seed % 2 for b in range(20)]
     assert run.stopped == "all 20 members are made"
-    assert isinstance(run.outside, Tally)
+    assert isinstance(run.outside, OutOfBagVotes)
     assert made[-1].error == run.outside.vote_error
     sizes = [run.bags.bag(b).outside.size for b in range(20)]
     assert run.outside.result().sizes.tolist() == sizes
 
 
-class Torn(Tally):
+class Torn(OutOfBagVotes):
     """A tally that is interrupted at its third member."""
 
     def add(self, member: int, out_rows: Rows, named: NDArray[np.integer]) -> None:
@@ -64,7 +63,7 @@ class Torn(Tally):
 
 def test_a_member_that_was_counted_but_not_kept_is_told() -> None:
     run = run_of(Coins)
-    assert isinstance(run.outside, Tally)
+    assert isinstance(run.outside, OutOfBagVotes)
     run.outside.__class__ = Torn
     with pytest.raises(KeyboardInterrupt):
         list(run.run(5, 1))
@@ -86,8 +85,8 @@ def test_goes_on_from_where_it_was() -> None:
     part.stopped = ""
     list(part.run(12, 2))
     assert [m.inner for m in part.members] == [m.inner for m in whole.members]
-    assert isinstance(part.outside, Tally)
-    assert isinstance(whole.outside, Tally)
+    assert isinstance(part.outside, OutOfBagVotes)
+    assert isinstance(whole.outside, OutOfBagVotes)
     assert np.array_equal(part.outside.votes, whole.outside.votes)
 
 
@@ -96,7 +95,7 @@ def test_stops_when_settled() -> None:
     made = list(run.run(50, 2))
     assert len(made) == len(run.members) == 7
     assert "over the last 6 members" in run.stopped
-    assert isinstance(run.outside, Tally)
+    assert isinstance(run.outside, OutOfBagVotes)
     assert run.outside.result().members == 7  # members begun ahead were dropped
 
 
@@ -104,7 +103,7 @@ def test_a_bag_of_all_rows_is_counted_as_one_without_rows_outside() -> None:
     run = run_of(Coins, drawn=ROWS - 1)
     run.bags = Bags(ROWS, ROWS, 1, 1, seed=1, replacement=False)
     list(run.run(3, 1))
-    assert isinstance(run.outside, Tally)
+    assert isinstance(run.outside, OutOfBagVotes)
     result = run.outside.result()
     assert result.sizes.tolist() == [0, 0, 0]
     assert result.first is None

@@ -8,7 +8,7 @@ import pytest
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.bags.forest import Limits, TreeMaker
+from pacboost.training.bags.forest import TreeLimits, TreeMaker
 from pacboost.training.bags.forest_bags import ForestBags
 
 
@@ -19,7 +19,7 @@ def test_numbers_of_any_size_are_predicted_to_seven_digits(scale: float) -> None
     targets = (X[:, 0] + 100) * scale
     table = ArrayTable(X)
     sample = Sample(table, np.ones((300, 1), np.int8), bins=fit_bins(table))
-    maker = TreeMaker(sample, targets, 0, Limits(2))
+    maker = TreeMaker(sample, targets, 0, TreeLimits(2))
     tree = maker.make(ForestBags(np.arange(300), 2, 0, 300, replacement=False).bag(0))
     codes = tree.answers(sample)
     assert np.abs(codes - targets).max() < 0.1 * scale  # bins hold two rows at the most

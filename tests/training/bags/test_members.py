@@ -14,8 +14,7 @@ from pacboost.learners.function import FunctionLearner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.sample import Sample
-from pacboost.samples.signs import signs_of
+from pacboost.samples.sample import Sample, signs_of
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker, for_bags

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.pac_bayes import out_of_bag_sizes
 from pacboost.kernels.threads import using
-from pacboost.training.bags.out_of_bag import Averages, Settling, Tally, chance_outside, joint
+from pacboost.training.bags.out_of_bag import (
+    Averages,
+    OutOfBagVotes,
+    Settling,
+    chance_outside,
+    joint,
+)
 
 Draw = tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]
 
@@ -28,9 +34,11 @@ def drawn(rows: int, members: int, classes: int, seed: int) -> Draw:
     return labels, outside, said
 
 
-def tally_of(draw: Draw, classes: int, order: NDArray[np.int64], **options: object) -> Tally:
+def tally_of(
+    draw: Draw, classes: int, order: NDArray[np.int64], **options: object
+) -> OutOfBagVotes:
     labels, outside, said = draw
-    tally = Tally(labels, len(said), classes, outside=0.4, pairs=True, **options)  # type: ignore[arg-type]
+    tally = OutOfBagVotes(labels, len(said), classes, outside=0.4, pairs=True, **options)  # type: ignore[arg-type]
     for b in order.tolist():
         rows = np.flatnonzero(outside[b])
         tally.add(b, outside[b] if b % 2 else rows, said[b, rows])  # masks and numbers alike
@@ -87,7 +95,7 @@ def test_rows_that_are_not_counted_vote_but_do_not_certify() -> None:
 
 def test_threads_may_add_at_once() -> None:
     draw = labels, outside, said = drawn(5_000, 40, 3, 2)
-    tally = Tally(labels, 40, 3, outside=0.4, pairs=True)
+    tally = OutOfBagVotes(labels, 40, 3, outside=0.4, pairs=True)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda b: tally.add(b, outside[b], said[b, outside[b]]), range(40)))
     serial = tally_of(draw, 3, np.arange(40))
@@ -110,7 +118,7 @@ def test_joint_counts_on_several_threads() -> None:
 
 def test_without_pairs_nothing_is_said_of_them() -> None:
     labels, outside, said = drawn(50, 2, 2, 4)
-    tally = Tally(labels, 5, 2, outside=0.4)
+    tally = OutOfBagVotes(labels, 5, 2, outside=0.4)
     tally.add(3, outside[0], said[0, outside[0]])
     result = tally.result()
     assert (result.members, result.members_max) == (1, 5)
@@ -119,7 +127,7 @@ def test_without_pairs_nothing_is_said_of_them() -> None:
 
 
 def test_an_empty_tally_knows_nothing() -> None:
-    result = Tally([0, 1], 5, 2, outside=0.4, pairs=True).result()
+    result = OutOfBagVotes([0, 1], 5, 2, outside=0.4, pairs=True).result()
     assert (result.members, result.first, result.tandem, result.vote_error) == (0, None, None, None)
     assert result.unseen == 2
 
@@ -127,7 +135,7 @@ def test_an_empty_tally_knows_nothing() -> None:
 def test_a_tally_can_be_pickled_and_goes_on() -> None:
     draw = labels, outside, said = drawn(80, 4, 2, 5)
     half = tally_of((labels, outside[:2], said[:2]), 2, np.arange(2))
-    again: Tally = pickle.loads(pickle.dumps(half))
+    again: OutOfBagVotes = pickle.loads(pickle.dumps(half))
     for b in (2, 3):
         again.add(b, outside[b], said[b, outside[b]])
     assert again.result().tandem == tally_of(draw, 2, np.arange(4)).result().tandem

@@ -57,15 +57,15 @@ def test_each_is_shown_what_the_theorem_says() -> None:
     first, second = list(range(0, 120)), list(range(60, 200))
     learner = Scripted([first, second, []])
     rule, found = three_learners(sample(), learner, seed=0)
-    (own, _), (halves, weights), (quarrels, _) = learner.shown
+    (own, _), (halves, weights), (disagreements, _) = learner.shown
     assert own.size == 100
     assert not set(own) & set(halves)
-    assert not set(quarrels) & (set(own) | set(halves))
+    assert not set(disagreements) & (set(own) | set(halves))
     wrong = np.isin(halves, first)
     assert weights[wrong].sum() == weights[~wrong].sum()
     assert np.ptp(weights[wrong]) == 0
-    assert set(quarrels) <= set(range(0, 60)) | set(range(120, 200))
-    assert found == Filtered(ROWS, int(wrong.sum()), quarrels.size, (100, 100))
+    assert set(disagreements) <= set(range(0, 60)) | set(range(120, 200))
+    assert found == Filtered(ROWS, int(wrong.sum()), disagreements.size, (100, 100))
     assert not found.too_few
     # the third is right: only where the first two err together the majority does
     mistakes = named(rule, sample()) != (truth() > 0)
@@ -85,7 +85,7 @@ def test_few_mistakes_are_looked_for_among_all_rows() -> None:
     rule, found = three_learners(sample(), learner, seed=0)
     assert isinstance(rule, Three)
     assert found.looked_at == (ROWS, ROWS)
-    assert (found.mistakes, found.quarrels) == (15, 12)
+    assert (found.mistakes, found.disagreements) == (15, 12)
     assert found.needed == 3 * LEAST_FOUND * ROWS // 12
 
 
@@ -93,7 +93,7 @@ def test_a_second_that_never_contradicts_leaves_the_first() -> None:
     learner = Scripted([list(range(100)), list(range(100))])
     rule, found = three_learners(sample(), learner, seed=0)
     assert not isinstance(rule, Three)
-    assert found.quarrels == 0
+    assert found.disagreements == 0
     assert found.needed >= 10 * ROWS
 
 

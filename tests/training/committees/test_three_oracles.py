@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 from pacboost.hypotheses.function import Function
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.training.committees.three_oracles import Halves, Quarrel, RanOut, Source, wrong
+from pacboost.training.committees.three_oracles import Disagreements, Halves, RanOut, Source, wrong
 from pacboost.training.filtering.intake import Examples, Intake
 
 SIZE = 12
@@ -49,7 +49,7 @@ def fits(drawn: NDArray[np.int64], expected: NDArray[np.float64]) -> bool:
     return bool(chisquare(counts[used], expected[used] / expected.sum() * drawn.size).pvalue > 1e-4)
 
 
-def draws(oracle: Halves | Quarrel, sizes: list[int]) -> NDArray[np.int64]:
+def draws(oracle: Halves | Disagreements, sizes: list[int]) -> NDArray[np.int64]:
     return np.concatenate([points(oracle.draw(size)) for size in sizes])
 
 
@@ -76,7 +76,7 @@ def test_the_judge_rejects_a_filter_without_coins() -> None:
 
 @pytest.mark.parametrize("sizes", [[5000], [1] * 1000])
 def test_third_oracle_gives_quarrels(sizes: list[int]) -> None:
-    oracle = Quarrel(source(), rule([1, 2, 3]), rule([3, 4]), ignore)
+    oracle = Disagreements(source(), rule([1, 2, 3]), rule([3, 4]), ignore)
     assert fits(draws(oracle, sizes), np.isin(np.arange(SIZE), [1, 2, 4]).astype(np.float64))
 
 

@@ -106,6 +106,8 @@ class Booster(ABC, Generic[S]):
     """The function of the margin whose slope gives the weights; bounds depend on it."""
     revises: ClassVar[bool] = False
     """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
+    error_factor: ClassVar[float] = 0.0
+    """error ≤ error_factor · mean weight, for any rules; 0 for boosters without such a bound."""
 
     @property
     def plain(self) -> bool:
@@ -128,9 +130,23 @@ class Booster(ABC, Generic[S]):
         return "pairs"
 
     @property
+    def last_round(self) -> float:
+        """The number of rounds, if it is fixed in advance; otherwise infinite."""
+        return math.inf
+
+    @property
+    def floor(self) -> float:
+        """∏ Z_t bounds the error only if the error is above this."""
+        return 0.0
+
+    @property
     def plain_votes(self) -> bool:
         """Whether every vote is ½ ln((1 - error)/error), so that Z_t = √(1 - edge²)."""
         return False
+
+    def for_classes(self, count: int) -> Booster[S]:
+        """Give the booster for so many classes; most do not depend on their number."""
+        return self
 
     @abstractmethod
     def init(
@@ -195,7 +211,7 @@ class Booster(ABC, Generic[S]):
 
         The loop calls this only for boosters with a potential that has no kernel.
         """
-        raise ParameterError(f"{self.name} has a potential that is measured without it")
+        raise ParameterError(f"{self.name} defines no costs: its potential is measured by a kernel")
 
     def costs_now(self, state: S, margins: NDArray[np.float64], rounds: int) -> NDArray[np.float64]:
         """Give the costs, where they depend on more of the state than margins and rounds."""

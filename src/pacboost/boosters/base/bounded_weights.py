@@ -42,11 +42,11 @@ class BoundedState:
     first: int = 0
     """The sum of the weights before the first round."""
     cast: list[float] = field(default_factory=list)
-    standing: Floats | None = None
+    log_weights: Floats | None = None
     """Log weights, where these depend on the path of the margin."""
     shift: float = 0.0
     """The number that the last round added to all log weights."""
-    own: tuple[float, ...] = ()
+    extra: tuple[float, ...] = ()
     """Further numbers that a booster needs."""
 
 
@@ -76,7 +76,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
             margins=np.zeros(signs.shape),
             weights=np.empty(signs.shape, dtype=np.int64),
             base=self._based(np.maximum(own / mass * FRESH_TOTAL, 1.0)),
-            standing=self.start(signs.shape) if self.by_path else None,
+            log_weights=self.start(signs.shape) if self.by_path else None,
         )
         state = self._weigh(state)
         return replace(state, first=state.total)
@@ -126,8 +126,8 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         return self._weigh(state)
 
     def _weigh(self, state: BoundedState) -> BoundedState:
-        told = state.margins if state.standing is None else state.standing
-        margins, weights, base = told.reshape(-1), state.weights.reshape(-1), state.base
+        known = state.margins if state.log_weights is None else state.log_weights
+        margins, weights, base = known.reshape(-1), state.weights.reshape(-1), state.base
         sums: list[int] = []
 
         def task(start: int, stop: int) -> None:
@@ -139,12 +139,12 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         return replace(state, total=sum(sums))
 
 
-def fallen(heights: Floats, log_base: Floats, weights: Weights) -> int:
+def clipped_exponential(heights: Floats, log_base: Floats, weights: Weights) -> int:
     """Set weights to base·min(1, exp(-height)), no less than one unit, and give their sum."""
     return int(update.clipped(heights, log_base, weights))
 
 
-def light(state: BoundedState, epsilon: float) -> str | None:
+def mean_weight_below(state: BoundedState, epsilon: float) -> str | None:
     """Give the reason to stop once the mean weight, from 1 at the start, is below epsilon."""
     if state.total < epsilon * state.first:
         return f"the mean weight is below {epsilon:g}, so the training error is"

@@ -30,7 +30,7 @@ from pacboost.boosters.base.kinds import (
     best_factor,
     cast_votes,
     one_kind,
-    told_apart,
+    split_by_rule,
 )
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
@@ -78,7 +78,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
         """Find new votes; the state holds those of the last round, and 0 for the newest rule."""
 
     @abstractmethod
-    def weighed(self, state: CorrectiveState) -> Floats:
+    def row_weights(self, state: CorrectiveState) -> Floats:
         """Give the weight D of every kind of rows for the votes of the state."""
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
@@ -89,7 +89,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
         """Prepare the ascent on the rules so far."""
         return Climb(state.columns, state.base, state.share, ACCURACY * self.tolerance)
 
-    def room(self, state: CorrectiveState) -> float:
+    def largest_entropy(self, state: CorrectiveState) -> float:
         """The largest KL(D ‖ D_1) that the cap allows: ln(1/share), or ln n for n equal rows."""
         most = math.log(float(state.first.sum() / state.first.min()))
         return min(most, -math.log(state.share)) if state.share > 0 else most
@@ -114,14 +114,14 @@ class Corrective(RevisingBooster[CorrectiveState]):
     def step(self, state: CorrectiveState, agree: Agreement, found: Measured) -> CorrectiveState:
         """Add a rule, and find new votes and weights."""
         least = min(state.least, _edge(state, agree))
-        return self._settled(self.corrected(replace(self._taken_in(state, agree), least=least)))
+        return self._with_votes(self.corrected(replace(self._with_rule(state, agree), least=least)))
 
     def move(self, state: CorrectiveState, moved: Moved) -> CorrectiveState:
         """Add the signs of the cells as a rule."""
         said = np.sign(moved.values).astype(np.int8)[moved.cells]
         return self.step(state, said * state.signs, Measured(1, 0))
 
-    def _taken_in(self, state: CorrectiveState, agree: Agreement) -> CorrectiveState:
+    def _with_rule(self, state: CorrectiveState, agree: Agreement) -> CorrectiveState:
         """Add a rule; the first rule decides the share, if none was set.
 
         Of a share of twice its error it is wrong on half: a soft margin of 0. With less, the best
@@ -130,15 +130,15 @@ class Corrective(RevisingBooster[CorrectiveState]):
         if not state.cast:
             chosen = min(1 - _edge(state, agree), MOST_SHARE)
             state = replace(state, share=chosen if self.share is None else self.share)
-        return told_apart(state, agree)
+        return split_by_rule(state, agree)
 
-    def _settled(self, state: CorrectiveState) -> CorrectiveState:
+    def _with_votes(self, state: CorrectiveState) -> CorrectiveState:
         """Derive everything else from the votes."""
         margins = margins_of(state.columns, state.votes)
         return cast_votes(
             replace(
                 state,
-                shares=self.weighed(state),
+                shares=self.row_weights(state),
                 gap=state.least - soft_margin(margins[:, None], state.base, state.share),
                 factor=best_factor(margins, state.base),
             )
@@ -154,7 +154,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
         self, state: CorrectiveState, agree: Agreement, memory: list[float]
     ) -> CorrectiveState:
         """Add a rule, with the votes that were found in the earlier run."""
-        state = self.replayed(self._taken_in(state, agree))
+        state = self.replayed(self._with_rule(state, agree))
         least, strength, reach, factor = memory[:4]
         votes = np.zeros(len(state.columns))
         votes[np.array(memory[4::2], dtype=np.intp)] = memory[5::2]
@@ -166,7 +166,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
     ) -> CorrectiveState:
         """Compute the weights of all rows from the last votes."""
         del state.cast[-1]
-        return self._settled(state)
+        return self._with_votes(state)
 
     def votes(self, state: CorrectiveState) -> Floats:
         """Give the current votes of all rounds."""

@@ -41,11 +41,11 @@ class ExponentialState:
     """The exact sum of the weights, between 2**51.5 and 2**53."""
     total_vote: float = 0.0
     cast: list[float] = field(default_factory=list)
-    own: tuple[float, ...] = ()
+    extra: tuple[float, ...] = ()
     """Further numbers that a booster needs to choose its votes."""
 
 
-class Exponential(Booster[ExponentialState]):
+class ExponentialWeights(Booster[ExponentialState]):
     """What all boosters with this potential share; a subclass defines the votes."""
 
     potential: ClassVar[str] = "exponential"
@@ -91,7 +91,7 @@ class Exponential(Booster[ExponentialState]):
 
         Only ratios matter, so either the right rows may keep their weight and the wrong ones grow,
         or the wrong ones keep theirs and the right ones shrink. Taking whichever keeps the total in
-        range changes about half of the rows a round, which is what learners pay for.
+        range changes about half of the rows a round, which is what costs learners time.
         """
         state.cast.append(vote)
         grown = state.total * (1 + error * math.expm1(2 * vote))
@@ -134,7 +134,7 @@ class Exponential(Booster[ExponentialState]):
 
     def memory(self, state: ExponentialState) -> list[float]:
         """Give the scale, which depends on all earlier totals, and the sum of the votes."""
-        return [state.log_scale, state.total_vote, *state.own]
+        return [state.log_scale, state.total_vote, *state.extra]
 
     def resume(
         self,
@@ -146,8 +146,8 @@ class Exponential(Booster[ExponentialState]):
         """Restore the votes, and compute the weights of all rows from their margins."""
         state.margins[:] = margins
         state.cast.extend(votes)
-        log_scale, total_vote, *own = memory
-        state = replace(state, total_vote=total_vote, log_scale=log_scale, own=tuple(own))
+        log_scale, total_vote, *extra = memory
+        state = replace(state, total_vote=total_vote, log_scale=log_scale, extra=tuple(extra))
         return self._weigh(state, None, 0.0)
 
     def _weigh(

@@ -1,9 +1,9 @@
 """Boosters whose weights are probabilities, so that they need no stored sample.
 
 Draw an example, and keep it with a probability equal to its weight: the examples that are kept are
-a sample of D_t (lecture 003's ``Filter``). This needs weights that lie in [0, 1] for any rules and
-that follow from the example and the vote alone. Then the mean weight μ is the share of examples
-that are kept, and if every row on which the vote errs or ties weighs at least 1/k,
+a sample of D_t (the ``Filter`` of lecture 003). This needs weights that lie in [0, 1] for any rules
+and that follow from the example and the vote alone. Then the mean weight μ is the share of examples
+that are kept, and if every row on which the vote is wrong or tied weighs at least 1/k,
 
     error ≤ k·μ,       D_t ≤ D/μ.
 
@@ -31,7 +31,6 @@ class FilteringBooster(Booster[S]):
     """A booster whose weights are probabilities, so that examples can be drawn by them."""
 
     error_factor: ClassVar[float] = 1.0
-    """error ≤ error_factor · mean weight, whatever the rules; 0 where no such bound holds."""
     by_path: ClassVar[bool] = False
     """Whether weights depend on the whole path of a row's margin, not only on its last value."""
 
@@ -39,11 +38,6 @@ class FilteringBooster(Booster[S]):
     def rate(self) -> float:
         """The vote of every rule, if ``by_path``: the value of a cell divided by it is h(x)."""
         return 1.0
-
-    @property
-    def floor(self) -> float:
-        """∏ Z_t bounds the error only where the error is above this."""
-        return 0.0
 
     @abstractmethod
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
@@ -62,11 +56,6 @@ class FilteringBooster(Booster[S]):
             return float(np.exp(self.start((1, outputs)).max()))
         return float(self.chances(np.zeros((1, outputs)), 0, signs).max())
 
-    @property
-    def last_round(self) -> float:
-        """The number of rounds, where it is fixed in advance; infinite elsewhere."""
-        return math.inf
-
     def coin_below(self, rounds: int) -> float:
         """Give the mean weight below which any rule will do for the next round; 0 for never."""
         return 0.0
@@ -76,21 +65,21 @@ class FilteringBooster(Booster[S]):
         return np.zeros(shape)
 
     def follow(
-        self, standing: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
+        self, log_weights: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
     ) -> Floats:
         """Give the log weights after one more round from those before it, if ``by_path``.
 
         ``agree`` holds y·h(x), for cells y·value/rate; ``memory`` is what the booster's ``memory``
         said after that round, and stands in the ledger.
         """
-        raise ParameterError(f"{self.name} weighs rows by their margins: ask for chances")
+        raise ParameterError(f"{self.name} weighs rows by their margins: call chances")
 
-    def enter(
-        self, state: S, margins: Floats, votes: Sequence[float], standing: Floats | None = None
+    def continue_on_other_rows(
+        self, state: S, margins: Floats, votes: Sequence[float], log_weights: Floats | None = None
     ) -> S:
         """Turn a fresh state into one for rows that earlier rounds were not trained on.
 
-        Their margins are known, and if ``by_path`` their log weights ``standing``: ``resume``
+        Their margins are known, and if ``by_path`` their log weights ``log_weights``: ``resume``
         without a record of these rows.
         """
         return self.resume(state, margins, votes, [])

@@ -1,8 +1,8 @@
-"""Kinds of rows: what no rule has told apart so far, reckoned as one.
+"""Kinds of rows: rows that all rules so far treat alike are handled as one.
 
 A rule is right or wrong (or silent) on all rows of a kind, so votes give them one margin and the
 evenest weights give them one factor on what they weighed at first. Few rules make few kinds: thirty
-stumps tell apart 8,000 of adult's 48,842 rows. Every new rule splits kinds in up to three.
+stumps distinguish 8,000 of adult's 48,842 rows. Every new rule splits kinds in up to three.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pacboost.samples.sample import Signs
 LARGEST_FACTOR = 2.0**7
 """Scores of more would make probabilities that no double holds."""
 MOST_BASE = 2.0**26
-"""What base weights may sum to, so that whole weights of a unit of them are fine enough."""
+"""What base weights may sum to, so that whole weights are fine enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def one_kind(signs: Signs, base: Floats) -> CorrectiveState:
     return state
 
 
-def told_apart(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
+def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
     """Add a rule, with vote 0 unless it is the first, and split kinds and their weights by it."""
     keys = 3 * state.kinds + (agree.reshape(-1) + 1)
     found = np.flatnonzero(np.bincount(keys, minlength=3 * state.base.size))

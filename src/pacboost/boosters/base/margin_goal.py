@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Agreement, Measured, Moved, edge_of
-from pacboost.boosters.base.exponential import Exponential, ExponentialState
+from pacboost.boosters.base.exponential import ExponentialState, ExponentialWeights
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -34,10 +34,10 @@ from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
 
-class MarginGoal(Exponential):
-    """Exponential weights with votes that aim at a margin.
+class MarginGoal(ExponentialWeights):
+    """ExponentialWeights weights with votes that aim at a margin.
 
-    The ``own`` of a state is (least edge so far, ‖votes‖₁).
+    The ``extra`` of a state is (least edge so far, ‖votes‖₁).
     """
 
     tolerance: float
@@ -62,7 +62,7 @@ class MarginGoal(Exponential):
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
     ) -> ExponentialState:
         """Start with a least edge of 1 and no votes."""
-        return replace(super().init(signs, base, targets), own=(1.0, 0.0))
+        return replace(super().init(signs, base, targets), extra=(1.0, 0.0))
 
     @abstractmethod
     def goal(self, state: ExponentialState, edge: float) -> float:
@@ -89,17 +89,17 @@ class MarginGoal(Exponential):
         return self._noted(super().move(state, moved), edge, float(np.abs(moved.values).max()))
 
     def _noted(self, state: ExponentialState, edge: float, vote: float) -> ExponentialState:
-        least, norm = state.own
-        return replace(state, own=(min(least, edge), norm + vote))
+        least, norm = state.extra
+        return replace(state, extra=(min(least, edge), norm + vote))
 
     def margin(self, state: ExponentialState) -> float:
         """Give the least normalised margin of the vote so far; 0 before the first round."""
-        norm = state.own[1]
+        norm = state.extra[1]
         return float(state.margins.min()) / norm if norm > 0 else 0.0
 
     def stop(self, state: ExponentialState) -> str | None:
         """Stop once no vote of the learner's rules can have a margin larger by the tolerance."""
-        margin, least = self.margin(state), state.own[0]
+        margin, least = self.margin(state), state.extra[0]
         if margin < least - self.tolerance:
             return None
         return (

@@ -16,7 +16,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.forest import Limits, TreeMaker
+from pacboost.training.bags.forest import TreeLimits, TreeMaker
 from pacboost.training.bags.members import BoxMaker, CodesMaker, Maker, RowsMaker
 from pacboost.training.bags.out_of_bag import Settling
 
@@ -64,7 +64,7 @@ def choose_maker(
     coded = replace(sample, bins=fit_bins(table, most_bins))
     if learner is None:
         return TreeMaker(
-            coded, targets, classes, Limits(bags.columns), hard=True, drawn=bags.drawn
+            coded, targets, classes, TreeLimits(bags.columns), hard=True, drawn=bags.drawn
         ), counted
     return CodesMaker(learner, coded, targets, classes), counted
 

@@ -25,10 +25,11 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import probability
+from pacboost.numerics.mistakes import wrong_classes
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.out_of_bag import Tally
+from pacboost.training.bags.out_of_bag import OutOfBagVotes
 
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 
@@ -215,7 +216,7 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
             refuse_hidden_copies(X)
         if self.certify == "holdout":
             share = real_number("holdout", self.holdout)
-            divided = division.divide(X, y, "holdout", share, seed + 1)
+            divided = division.divide(X, y, "holdout", share, seed + division.CERTIFY)
         self._apart = divided.apart
         return divided
 
@@ -247,10 +248,10 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
 
     def _tell_outside(
         self, targets: NDArray[Any], most: int, bags: Bags, counted: NDArray[np.bool_] | None
-    ) -> Tally:
+    ) -> OutOfBagVotes:
         rows = bags.rows if counted is None else int(np.count_nonzero(counted))
         way = out_of_bag.way_for(rows) if self.certify == "oob" else self.certify
-        return Tally(
+        return OutOfBagVotes(
             targets, most, self.classes_.size,
             outside=bags.chance_outside, pairs=way in ("tandem", "cantelli"), counted=counted,
         )  # fmt: skip
@@ -261,14 +262,13 @@ class BaggingClassifier(BaggingBase, ClassifierMixin, BaseEstimator):  # type: i
         if self._apart is not None:
             votes = self.votes(self._apart.X)
             own, known = numbers_of(self._apart.y, self.classes_)
-            rivals = votes >= votes[np.arange(own.size), own][:, None]
             look = 0 if self._looks is None else self._looks.number
-            wrong = (rivals.sum(axis=1) > 1) | ~known
+            wrong = wrong_classes(votes, own) | ~known
             self._held = self._apart.certificate(wrong, self.delta, look)
             self._apart = None
         for name in ("out_of_bag_", "oob_score_", "oob_decision_function_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if isinstance(run.outside, Tally):
+        if isinstance(run.outside, OutOfBagVotes):
             self.out_of_bag_ = run.outside.result()
             cast = run.outside.votes
             total = cast.sum(axis=1, keepdims=True)

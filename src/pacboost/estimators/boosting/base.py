@@ -20,7 +20,7 @@ from pacboost.errors import NoEdgeWarning, NotCertified, OneClassWarning, Parame
 from pacboost.estimators.boosting.certifying import CertifyingMixin
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
-from pacboost.estimators.inputs.division import Apart, Division
+from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division
 from pacboost.estimators.inputs.examples import (
     Examples,
     has_one_class,
@@ -167,7 +167,7 @@ class Boosting(BoostingFit, CertifyingMixin, VoteClassifier):
         if self._several_labels:
             raise ParameterError("calibrate is for one label a row; set calibrate=None")
         share = real_number("validation_fraction", self.validation_fraction)
-        return split_by_class(examples, "validation_fraction", share, seed + 2)
+        return split_by_class(examples, "validation_fraction", share, seed + CALIBRATE)
 
     def _read_validation(self, X: Any, y: Any) -> Examples:
         return read_validation(self, X, y, self.classes_)

@@ -9,7 +9,6 @@ from typing import Any
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
-from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
@@ -167,8 +166,7 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
         many = examples.n_rows >= ROWS_TO_SPARE
         rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
         booster = self._booster(learner, 0.2 if many else 0.1)
-        settled = booster.last_round if isinstance(booster, FilteringBooster) else math.inf
-        rounds = int(settled) if math.isfinite(settled) else rounds
+        rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
         return Recipe(learner, booster, self._rounds(rounds), 0, self._share())
 
     def _learner(self, examples: Examples) -> Learner:
@@ -187,7 +185,7 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
 
     def _booster(self, learner: Learner, rate_of_trees: float) -> Booster[Any]:
         choice, own = named(self.booster)
-        booster = as_booster(choice)
+        booster = as_booster(choice).for_classes(self.classes_.size)
         multiclass = own.get("multiclass", self.multiclass)
         changes: dict[str, Any] = {}
         if isinstance(choice, str):
@@ -197,8 +195,6 @@ class BoostClassifier(NestedMixin, TreesMixin, Boosting):
                 changes |= {"prior": True, "l2": 1.0}
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = multiclass in (None, "mh")
-        if isinstance(booster, AdaBoost):
-            changes["classes"] = max(2, self.classes_.size)
         rate = self._alias("shrinkage", "learning_rate")
         if rate is not None:
             changes["learning_rate"] = real_number("shrinkage", rate)

@@ -79,7 +79,7 @@ class CertifyingMixin(AbstainingMixin):
             self._refuse_weights()
         share = real_number("holdout", self.holdout)
         self._refuse_other_split(seed, division.number_of_rows(X))
-        return division.divide(X, y, "holdout", share, seed + 1)
+        return division.divide(X, y, "holdout", share, seed + division.CERTIFY)
 
     def _refuse_weights(self) -> None:
         raise ParameterError(

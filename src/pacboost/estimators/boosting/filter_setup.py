@@ -101,7 +101,7 @@ class FilterSetup:
         known = (
             all_classes if isinstance(candidates, Pool) else self._classes(oracle, classes, seen)
         )
-        if known.size > 2 and not isinstance(booster, Logit):
+        if known.size > 2 and booster.multiclass != "softmax":
             raise ParameterError(
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"there are {known.size} classes, and the booster {booster.name} filters for two. "

@@ -30,7 +30,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
 from pacboost.samples.bins import Bins
-from pacboost.samples.signs import signs_of
+from pacboost.samples.sample import signs_of
 from pacboost.sources.table import Table
 
 
@@ -126,7 +126,7 @@ class MembersClassifier(VoteMixin, ClassifierMixin, BaseEstimator):  # type: ign
         if self.certify != "holdout":
             raise ParameterError(f"certify is {self.certify!r}; it may be 'holdout' or None")
         share = real_number("holdout", self.holdout)
-        return division.divide(X, y, "holdout", share, seed + 1)
+        return division.divide(X, y, "holdout", share, seed + division.CERTIFY)
 
     def _keep(
         self,

@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
-from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
 from pacboost.errors import NoEdgeWarning, TooFewRowsWarning
@@ -26,7 +25,7 @@ from pacboost.kernels.jit import cores
 from pacboost.kernels.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.ledgers.ledger import Ledger
-from pacboost.training.committees.majority_of import Member, Rows, boost_each
+from pacboost.training.committees.majority_of import BoostedMember, Rows, boost_each
 
 ROWS_A_PART = 100
 """With fewer rows a part is too small to be boosted on alone."""
@@ -98,7 +97,7 @@ class BoosterCommittee(NestedMixin, MembersClassifier):
         rules = self._fitted("votes_of_members_").vote.hypotheses
         return [rule.vote for rule in rules if isinstance(rule, Decision)]
 
-    def _shown(self, members: Iterator[Member], count: int) -> Iterator[Member]:
+    def _shown(self, members: Iterator[BoostedMember], count: int) -> Iterator[BoostedMember]:
         if not self.verbose:
             return members
         from rich.console import Console
@@ -120,9 +119,7 @@ class BoosterCommittee(NestedMixin, MembersClassifier):
 
     def _chosen_booster(self) -> Booster[Any]:
         choice, own = named(self._default_booster() if self.booster is None else self.booster)
-        booster = as_booster(choice)
-        if isinstance(booster, AdaBoost):
-            own = {"classes": max(2, self.classes_.size), **own}
+        booster = as_booster(choice).for_classes(self.classes_.size)
         return with_fields(booster, own, "booster") if own else booster
 
     def _warn_of_few(self, rows: int, needed: int, instead: str) -> None:
@@ -137,7 +134,7 @@ class _Work:
     """A fit set up: the rows of every member, and what they are boosted by."""
 
     def __init__(self, estimator: BoosterCommittee, X: Any, y: Any) -> None:
-        self.done: dict[int, Member] = {}
+        self.done: dict[int, BoostedMember] = {}
         self.seed = int(check_random_state(estimator.random_state).randint(2**31))
         self.rounds = positive_integer("n_rounds", estimator.n_rounds)
         choice, own = named(estimator.learner)
@@ -156,7 +153,7 @@ class _Work:
         jobs = -1 if estimator.n_jobs is None else integer("n_jobs", estimator.n_jobs)
         self.threads = min(jobs if jobs > 0 else max(1, cores() + 1 + jobs), len(self.parts))
 
-    def members(self) -> Generator[Member]:
+    def members(self) -> Generator[BoostedMember]:
         """Boost on the parts, in order; ``done`` keeps what they become."""
         return boost_each(
             self.sample,

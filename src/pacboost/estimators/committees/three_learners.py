@@ -25,8 +25,8 @@ class ThreeLearnerBoost(MembersClassifier):
 
     The rows fall into three parts. The first learner gets one; the second gets another, with half
     of the weight on rows that the first gets wrong; the third gets those of the last part on which
-    the two disagree, and decides where they do. If each errs on at most x under its distribution,
-    the majority errs on at most 3x² - 2x³ (Drucker, Schapire and Simard 1992).
+    the two disagree, and decides where they do. If each has an error of at most x under its
+    distribution, the majority has one of at most 3x² - 2x³ (Drucker, Schapire and Simard 1992).
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class ThreeLearnerBoost(MembersClassifier):
         if self.classes_.size > 1 and found.too_few:
             warnings.warn(
                 f"{found.rows} rows are too few: the filters found {found.mistakes} mistakes of "
-                f"the first learner and {found.quarrels} rows on which two disagree, with "
+                f"the first learner and {found.disagreements} rows on which two disagree, with "
                 f"{LEAST_FOUND} of each needed in a third of the rows; about {found.needed:,} rows "
                 "are needed. Rows that were learned from before were used again.",
                 TooFewRowsWarning,

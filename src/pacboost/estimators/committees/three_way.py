@@ -42,10 +42,10 @@ class ThreeWayBoost(MembersClassifier):
     """Boost as the first booster did: three oracles, a majority of three, and that recursively.
 
     Three rules that err on at most x, the second where the first is no better than a coin and the
-    third where the two disagree, have a majority that errs on at most g(x) = 3x² - 2x³ < x. Each
+    third where the two disagree, have a majority of an error of at most g(x) = 3x² - 2x³ < x. Each
     may be a majority itself, down to rules of the weak learner (Schapire 1990). Every call returns
     early when a rule is found to be good enough. All rules are tested on examples of their own, so
-    that with probability 1 - delta the result errs on at most epsilon, whatever the learner is.
+    that with probability 1 - delta the result is wrong on at most epsilon, whatever the learner is.
 
     It draws many examples: give it a source that has them (``fit_source``). Of arrays, rows come
     again when they have all come; the certificate then refuses.

@@ -26,6 +26,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.models.model import Model
 from pacboost.numerics.checks import probability
+from pacboost.numerics.mistakes import wrong_margins
 from pacboost.samples.copies import Repeats, refuse_copied
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
@@ -93,7 +94,7 @@ def compressed(model: Model, sample: Sample, delta: float) -> Kept:
                 continue
             stumps = [moved[k] if whole[k] > 0 else moved[k].negated() for k in used]
             vote = Vote(stumps, np.abs(whole[used]).astype(np.float64))
-            wrong = vote.scores(sample.table) * sample.signs[:, 0] <= 0
+            wrong = wrong_margins(vote.scores(sample.table) * sample.signs[:, 0])
             wrong[kept] = False
             certificate = compression.vote_certificate(
                 int(wrong.sum()), n - kept.size, n, features, used.size, bits, delta

@@ -12,6 +12,7 @@ from pacboost.estimators.fitted.margins import MarginsMixin
 from pacboost.estimators.inputs.examples import Examples, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.kernels.threads import using
+from pacboost.numerics.mistakes import wrong_margins
 from pacboost.reports.page.evidence import Cells, Evidence, Numbers, Shown
 from pacboost.samples.sample import Sample
 from pacboost.sources.mixed import MixedFeatures
@@ -53,7 +54,7 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
         wrong, stages, unit = model.mistakes(X, y), *_staged(model, known)  # type: ignore[attr-defined]
     else:
         decided = _by_shares(probabilities, own)
-        wrong, unit = decided <= 0, "member"
+        wrong, unit = wrong_margins(decided), "member"
         stages = {1: decided}
     worst = decided.min(axis=1) if decided.ndim == 2 else decided
     names = [str(name) for name in model.classes_.tolist()]

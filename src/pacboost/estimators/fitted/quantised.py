@@ -16,6 +16,7 @@ from pacboost.errors import NotCertified
 from pacboost.estimators.inputs.examples import Examples
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.numerics.mistakes import wrong_classes, wrong_margins
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,8 @@ def mistaken(scores: Scores, examples: Examples) -> NDArray[np.bool_]:
     rows = examples.n_rows
     scores = scores.reshape(rows, -1)
     if examples.labels is None:
-        return np.asarray((scores * examples.signs <= 0).any(axis=1))
-    own = scores[np.arange(rows), examples.labels]
-    return np.asarray((scores >= own[:, None]).sum(axis=1) > 1)
+        return np.asarray(wrong_margins(scores * examples.signs).any(axis=1))
+    return wrong_classes(scores, examples.labels)
 
 
 class QuantisedVotes:

@@ -33,6 +33,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
 from pacboost.numerics import markup
+from pacboost.numerics.mistakes import wrong_answers
 from pacboost.sources.table import Table
 
 
@@ -82,7 +83,7 @@ class VoteMixin(ReportMixin, SketchMixin):
     def _html_repr(self) -> str:
         """Show in a notebook what scikit-learn shows, and what is certified."""
         certificate = self.model_.certificate if hasattr(self, "model_") else None
-        claim = "" if certificate is None else markup.said(certificate.claim)
+        claim = "" if certificate is None else markup.bold(certificate.claim)
         return str(estimator_html_repr(self)) + claim
 
     def _fitted(self, name: str) -> Model:
@@ -171,11 +172,7 @@ class VoteClassifier(
         if self.several_labels_:
             known = label_rows(table, labels, self.classes_, "y", several=True)
             return scores, mistaken(scores, known)
-        wrong: NDArray[np.bool_] = self._decide(scores) != labels
-        if scores.ndim == 1:
-            return scores, np.asarray(wrong | (scores == 0))
-        largest = scores.max(axis=1, keepdims=True)
-        return scores, np.asarray(wrong | ((scores == largest).sum(axis=1) > 1))
+        return scores, wrong_answers(self._decide(scores), labels, scores)
 
     @property
     def several_labels_(self) -> bool:

@@ -31,7 +31,7 @@ from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import SomeRows
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.forest import NO_LIMIT, Limits, TreeMaker
+from pacboost.training.bags.forest import NO_LIMIT, TreeLimits, TreeMaker
 from pacboost.training.bags.forest_bags import ForestBags, content_order, whole_weights
 from pacboost.training.bags.out_of_bag import Settling
 
@@ -284,10 +284,10 @@ class ForestMixin(FittedForest):
             replacement=bool(self.bootstrap), weights=whole,
         )  # fmt: skip
 
-    def _limits(self, examples: Examples) -> Limits:
+    def _limits(self, examples: Examples) -> TreeLimits:
         rows, columns = examples.n_rows, examples.table.n_columns
         deepest = self.max_depth
-        return Limits(
+        return TreeLimits(
             tries(self.max_features, columns),
             portion("min_samples_leaf", self.min_samples_leaf, rows),
             max(2, portion("min_samples_split", self.min_samples_split, rows)),

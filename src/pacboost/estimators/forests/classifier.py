@@ -30,7 +30,7 @@ from pacboost.samples.sample import Sample
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import Shares
-from pacboost.training.bags.out_of_bag import OutOfBag, Tally
+from pacboost.training.bags.out_of_bag import OutOfBag, OutOfBagVotes
 from pacboost.training.metrics import METRICS, Metric
 
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
@@ -114,7 +114,7 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
             if read_weights(sample_weight, division.number_of_rows(X)) is not None:
                 self._refuse_weights()
             share = real_number("holdout", self.holdout)
-            divided = division.divide(X, y, "holdout", share, seed + 1)
+            divided = division.divide(X, y, "holdout", share, seed + division.CERTIFY)
         self._apart = divided.apart
         return divided
 
@@ -164,19 +164,19 @@ class ForestClassifier(ForestMixin, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _tell_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
-    ) -> Tally | Shares:
+    ) -> OutOfBagVotes | Shares:
         classes = max(2, self.classes_.size)
         if not self._certifies_outside:
             return Shares(targets, classes)
         rows = bags.rows if counted is None else int(np.count_nonzero(counted))
         way = out_of_bag.way_for(rows) if self.certify == "oob" else self.certify
-        return Tally(
+        return OutOfBagVotes(
             targets, self.n_estimators, classes,
             outside=bags.chance_outside, pairs=way in ("tandem", "cantelli"), counted=counted,
         )  # fmt: skip
 
     def _keep_outside(self, outside: Any, examples: Examples, rows: int) -> None:
-        if isinstance(outside, Tally):
+        if isinstance(outside, OutOfBagVotes):
             self.out_of_bag_ = outside.result()
             votes = outside.votes.astype(np.float64)
             counts = votes.sum(axis=1, keepdims=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.training.bags.bagging import Bagging
-from pacboost.training.bags.forest import Limits, TreeMaker
+from pacboost.training.bags.forest import TreeLimits, TreeMaker
 
 LIMITED_BY = {
     "tries": "max_features",
@@ -33,7 +33,7 @@ class Memory:
 
     seed: int
     draws: tuple[Any, ...]
-    limits: Limits
+    limits: TreeLimits
     rows: str
     outside: type
     """What is asked out of bag."""
@@ -61,7 +61,7 @@ class Memory:
             )
         changed = [
             LIMITED_BY[field.name]
-            for field in fields(Limits)
+            for field in fields(TreeLimits)
             if getattr(self.limits, field.name) != getattr(before.limits, field.name)
         ]
         if self.asked != before.asked:

@@ -29,6 +29,11 @@ from pacboost.sources.table import Table
 
 Rows = NDArray[np.intp]
 
+CERTIFY, CALIBRATE = 1, 2
+"""Added to the seed of a fit to draw the rows that certify and that calibrate.
+
+Validation rows are drawn by the seed itself, so that each role gets rows independent of the others.
+"""
 MOST_SHARED = 0.05
 """Up to such a share of the rows set apart may be validation rows; they count as mistakes."""
 SEPARATE = "equal rows are separate draws, as from a domain of few values"

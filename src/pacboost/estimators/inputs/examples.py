@@ -15,8 +15,7 @@ from pacboost.estimators.inputs.labels import read_labels, read_targets, read_we
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.sample import Sample, Signs
-from pacboost.samples.signs import signs_of
+from pacboost.samples.sample import Sample, Signs, signs_of
 from pacboost.sources.table import Table
 
 

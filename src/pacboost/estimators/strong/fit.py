@@ -29,7 +29,7 @@ from pacboost.estimators.strong.row_roles import Parts, Rows
 from pacboost.estimators.strong.search import EpsilonSearch, Promise
 from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
-from pacboost.questions.verdict import Evidence, Verdict
+from pacboost.questions.verdict import FitMeasurements, Verdict
 from pacboost.samples.copies import Repeats
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import hidden_copies
@@ -53,7 +53,7 @@ class StrongFitting:
     n_jobs: int | None
     verbose: bool
     estimator_: Any
-    evidence_: Evidence
+    evidence_: FitMeasurements
     verdict_: Verdict
     classes_: NDArray[Any]
     parts_: dict[str, int]
@@ -106,7 +106,7 @@ class StrongFitting:
         self.choice_ = "trees by boosting by filtering, because rows are drawn from a source"
         rounds = model.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0
-        evidence = Evidence(len(rounds), own, improving=len(rounds) == model.n_rounds)
+        evidence = FitMeasurements(len(rounds), own, improving=len(rounds) == model.n_rounds)
         self._keep(model, model.model_.certificate, evidence, "no rows were set apart")
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
@@ -204,7 +204,7 @@ class StrongFitting:
         return parts, Promise(*asked, equal=equal, discrete=discrete), why
 
     def _keep(
-        self, estimator: Any, certificate: Certificate | None, evidence: Evidence, why: str
+        self, estimator: Any, certificate: Certificate | None, evidence: FitMeasurements, why: str
     ) -> None:
         """Tie the certificate to the model, and judge."""
         model = estimator.model_

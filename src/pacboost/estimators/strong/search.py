@@ -26,7 +26,7 @@ from pacboost.estimators.strong.candidates import Candidate, Choice
 from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
 from pacboost.estimators.strong.validation_curve import WatchedRounds
 from pacboost.models.model import Model
-from pacboost.questions.verdict import Evidence
+from pacboost.questions.verdict import FitMeasurements
 
 LAST = 20
 """The edge that is told is the mean over so many of the last rounds."""
@@ -66,7 +66,7 @@ class Outcome:
     candidate: Candidate
     estimator: Any
     certificate: Certificate | None
-    evidence: Evidence
+    evidence: FitMeasurements
 
     @property
     def value(self) -> float:
@@ -177,7 +177,7 @@ class EpsilonSearch:
     ) -> Outcome:
         """Add what was measured on the way."""
         rounds = estimator.ledger_.rounds
-        evidence = Evidence(len(rounds), rounds[-1].training_error if rounds else 1.0)
+        evidence = FitMeasurements(len(rounds), rounds[-1].training_error if rounds else 1.0)
         if scout is not None and scout.watched.losses:
             watched = scout.watched
             best = int(np.argmin(watched.losses))

@@ -17,6 +17,7 @@ from scipy.special import expit, logsumexp, softmax
 
 from pacboost.bounds import holdout
 from pacboost.ledgers.ledger import Round
+from pacboost.numerics.mistakes import wrong_classes, wrong_margins
 
 UNSURE = 0.2
 """How often the true error may exceed what the watching rows are taken to say."""
@@ -64,7 +65,7 @@ class WatchedRounds:
     def _pairs(self, signs: NDArray[Any], scores: NDArray[np.float64]) -> float:
         """Two classes, or several labels a row."""
         assert self._before is not None
-        wrong = signs * scores <= 0
+        wrong = wrong_margins(signs * scores)
         self.errors.append(float(np.mean(wrong if wrong.ndim == 1 else wrong.any(axis=1))))
         self.expected.append(float(np.mean(expit(-2 * np.abs(scores)))))
         residual = signs * expit(-2 * signs * self._before)
@@ -75,7 +76,7 @@ class WatchedRounds:
         assert self._before is not None
         rows = np.arange(labels.size)
         own = scores[rows, labels]
-        self.errors.append(float(np.mean((scores >= own[:, None]).sum(axis=1) > 1)))
+        self.errors.append(float(np.mean(wrong_classes(scores, labels))))
         self.expected.append(float(np.mean(1 - softmax(scores, axis=1).max(axis=1))))
         residual = -softmax(self._before, axis=1)
         residual[rows, labels] += 1

@@ -60,7 +60,7 @@ def _run(ledger: Ledger | None) -> list[Fact]:
     if ledger.rounds:
         edges = np.array([entry.edge for entry in ledger.rounds])
         found.append(("Rounds", f"{len(ledger):,}"))
-        if np.isfinite(edges).all() and ledger.potential not in ("square", "absolute"):
+        if np.isfinite(edges).all() and not ledger.regression:
             said = f"{edges.mean():.3f} on average, {edges[-1]:.3f} in the last round"
             found.append(("Edge of the rules", said))
         last = ledger.rounds[-1].effective_size

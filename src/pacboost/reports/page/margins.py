@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.mistakes import wrong_margins
 from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.evidence import Evidence
@@ -34,7 +35,7 @@ def margins(rows: Evidence) -> Section | None:
         "The margin of a row is 1 if all votes for it are right, and below 0 if the prediction is "
         "wrong.",
         f"Of {last.size:,} {'labels of rows' if rows.several else 'rows'} "
-        f"{percent(float((last <= 0).mean()))} lie at or below 0.",
+        f"{percent(float(wrong_margins(last).mean()))} lie at or below 0.",
         "Move the slider: boosting first raises the smallest margins, often at the cost of the "
         "largest."
         if len(stages) > 1
@@ -89,7 +90,7 @@ def _figure(
         {
             "stage": stage,
             "bars": [round(float(share), 5) for share in shares[stage]],
-            "wrong": percent(float((margins[stage] <= 0).mean())),
+            "wrong": percent(float(wrong_margins(margins[stage]).mean())),
             "tenth": _signed(float(np.quantile(margins[stage], 0.1))),
             "middle": _signed(float(np.median(margins[stage]))),
         }

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
+from pacboost.numerics.mistakes import wrong_margins
 
 Rows = NDArray[np.float64]
 Signs = NDArray[np.int8]
@@ -91,8 +92,7 @@ def mistaken(world: World, predict: Predict, X: Rows) -> NDArray[np.bool_]:
             f"the hypothesis answered with shape {answers.shape} for {len(X)} rows; it has to give "
             "one number per row, positive for +1"
         )
-    wrong: NDArray[np.bool_] = answers * world.truth(X) <= 0
-    return wrong
+    return wrong_margins(answers * world.truth(X))
 
 
 def signs(positive: NDArray[np.bool_]) -> Signs:

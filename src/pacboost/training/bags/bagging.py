@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from pacboost.training.bags.bags import Bags, in_order
 from pacboost.training.bags.members import Answers, Maker, Member
-from pacboost.training.bags.out_of_bag import Averages, Settling, Tally
+from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes, Settling
 
-Outside = Tally | Averages
+Outside = OutOfBagVotes | Averages
 """The answers for the rows outside, summed up: votes, or average numbers."""
 
 

@@ -113,9 +113,9 @@ def in_order(
             for item in items:
                 begun.append(pool.submit(function, item))
                 if len(begun) > 2 * threads:
-                    yield _heard(begun.popleft())
+                    yield _awaited(begun.popleft())
             while begun:
-                yield _heard(begun.popleft())
+                yield _awaited(begun.popleft())
         finally:
             if unwanted is not None:
                 unwanted.set()
@@ -123,11 +123,11 @@ def in_order(
                 future.cancel()
 
 
-def _heard(future: Future[Result]) -> Result:
+def _awaited(future: Future[Result]) -> Result:
     """Wait for a result, a little at a time, so that Ctrl-C can interrupt.
 
-    It interrupts a wait without end only while the system has not been told to restart such waits,
-    and importing polars tells it so.
+    Once polars is imported, the system restarts interrupted waits, and Ctrl-C would not end a wait
+    that has no time limit.
     """
     while not wait([future], timeout=0.1).done:
         pass

@@ -29,7 +29,7 @@ NO_WEIGHTS: NDArray[np.int64] = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
-class Limits:
+class TreeLimits:
     """How far a tree grows, and how it looks for splits."""
 
     tries: int
@@ -92,7 +92,7 @@ class TreeMaker(Maker):
         sample: Sample,
         targets: NDArray[Any],
         classes: int,
-        limits: Limits,
+        limits: TreeLimits,
         *,
         drawn: int | None = None,
         hard: bool = False,

@@ -35,12 +35,12 @@ PULL_SCALE = 2**24
 
 
 class Member(ABC):
-    """What a bag has become."""
+    """A rule or estimator that was learned from one bag."""
 
     inner: Any
-    """What users know it as."""
+    """The rule or fitted estimator itself."""
     features: NDArray[np.intp] | None
-    """What it looks at; None for all features."""
+    """The features that it uses; None for all."""
 
     @abstractmethod
     def answers(self, sample: Sample) -> Answers:
@@ -206,8 +206,8 @@ def _found(
 ) -> Hypothesis:
     """Let a learner find its rule.
 
-    Trees are asked for cells, because then they may be told which rows to look at: a row without
-    weight would still count as one of the rows that a leaf must have.
+    Trees are asked for cells, because then the rows to use can be named: a row without weight
+    would still count as one of the rows that a leaf must have.
     """
     sample = search.sample
     cuts = isinstance(search, StumpSearch)

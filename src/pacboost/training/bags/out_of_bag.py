@@ -1,4 +1,4 @@
-"""What members of a vote say about the rows outside their bags.
+"""The answers of members for the rows outside their bags, and what follows from them.
 
 A member learns from its bag alone, so the rows outside are new to it. From them come an estimate of
 the error of the vote (on each row, the plurality of the members that did not see it) and, for the
@@ -38,13 +38,13 @@ def chance_outside(rows: int, drawn: int, *, replacement: bool = True) -> float:
     return float((1 - 1 / rows) ** drawn) if replacement else 1 - drawn / rows
 
 
-class Tally:
+class OutOfBagVotes:
     """Count votes and mistakes out of bag; members may be added by several threads, in any order.
 
     ``labels`` holds the class number of every row, ``members`` is the most members there may be.
     With ``pairs``, two bits a row and member are kept, which the tandem loss needs.
 
-    >>> tally = Tally([0, 1, 1, 0], members=2, classes=2, outside=0.5, pairs=True)
+    >>> tally = OutOfBagVotes([0, 1, 1, 0], members=2, classes=2, outside=0.5, pairs=True)
     >>> tally.add(0, np.array([0, 1]), np.array([0, 0]))
     >>> tally.add(1, np.array([1, 2]), np.array([0, 1]))
     >>> result = tally.result()
@@ -183,7 +183,7 @@ class Averages:
 
 
 class Settling:
-    """Tell when an error out of bag has come to rest.
+    """Decide when an error out of bag has settled.
 
     It has if, over the last ``patience`` members, it moved by no more than its own standard error:
     as much as another sample of rows would have moved it.

@@ -93,7 +93,7 @@ def bags_needed(rows: int, delta: float) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class BoostedMember:
     """One of the boosters: its vote and the ledger of its run, which is None for one class."""
 
     vote: Vote
@@ -108,7 +108,7 @@ def boost(
     rounds: int,
     seed: int,
     unwanted: Event | None = None,
-) -> Member:
+) -> BoostedMember:
     """Boost on some rows of a sample; a row that is named twice counts twice.
 
     The run ends between two rounds if it is ``unwanted``.
@@ -116,13 +116,13 @@ def boost(
     part = part_of(sample, rows)
     signs = part.signs
     if signs.shape[1] == 1 and (signs == signs[0]).all():
-        return Member(Vote([StumpRule.constant(int(signs[0, 0]))], np.ones(1)), None)
+        return BoostedMember(Vote([StumpRule.constant(int(signs[0, 0]))], np.ones(1)), None)
     run = Run(part, learner, booster, seed=seed)
     for _ in islice(run, rounds):
         if unwanted is not None and unwanted.is_set():
             raise CancelledError
     run.stopped = run.stopped or f"all {rounds} rounds are done"
-    return Member(run.vote(), run.ledger())
+    return BoostedMember(run.vote(), run.ledger())
 
 
 def boost_each(
@@ -133,8 +133,8 @@ def boost_each(
     rounds: int,
     seed: int,
     threads: int = 1,
-    done: dict[int, Member] | None = None,
-) -> Generator[Member]:
+    done: dict[int, BoostedMember] | None = None,
+) -> Generator[BoostedMember]:
     """Boost on every part, several at a time, and give the members in order.
 
     ``done`` also receives them, by the number of their part and as soon as they are made. After an
@@ -145,7 +145,7 @@ def boost_each(
     seeds = np.random.SeedSequence(seed).generate_state(len(parts)).tolist()
     unwanted = Event()
 
-    def make(number: int) -> Member:
+    def make(number: int) -> BoostedMember:
         member = boost(sample, parts[number], learner, booster, rounds, seeds[number], unwanted)
         if done is not None:
             done[number] = member

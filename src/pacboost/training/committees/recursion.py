@@ -1,15 +1,16 @@
 """Schapire's recursion: a majority of three, each of which may be a majority of three.
 
     Learn(ε, δ, EX):  α = g⁻¹(ε)
-        h1 = Learn(α, δ/5, EX);   return h1 if it surely errs on at most ε              (δ/5)
-        h2 = Learn(α, δ/5, EX2);  return h2 if it surely errs on at most ε under EX     (δ/10)
+        h1 = Learn(α, δ/5, EX);   return h1 if it surely is wrong on at most ε              (δ/5)
+        h2 = Learn(α, δ/5, EX2);  return h2 if it surely is wrong on at most ε under EX     (δ/10)
         h3 = Learn(α, δ/5, EX3);  the run ends if EX3 is surely rarer than it can be    (δ/10)
         return majority(h1, h2, h3)
 
 down to the weak learner, whose rules are tested as well: so nothing rests on its promise. With
-probability 1 - δ whatever is returned errs on at most ε (Schapire 1990; proved with these tests in
-docs/proofs/three_way.md). Every test is a confidence sequence that ends at one of two thresholds:
-an early return at U ≤ ε, and going on at L ≥ ε/2, which also says that EX2 does not starve.
+probability 1 - δ the error of whatever is returned is at most ε (Schapire 1990; proved with these
+tests in docs/proofs/three_way.md). Every test is a confidence sequence that ends at one of two
+thresholds: a rule is returned early at U ≤ ε, and the call continues at L ≥ ε/2, which also says
+that EX2 will find enough mistakes.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from pacboost.numerics.three_way import targets
 from pacboost.training.committees.three_oracles import (
     LEAST_AT_ONCE,
     MOST_AT_ONCE,
+    Disagreements,
     Halves,
     Oracle,
-    Quarrel,
     RanOut,
     Source,
     as_sample,
@@ -96,7 +97,7 @@ class Recursion:
         self.watch: Callable[[Record], None] | None = None
 
     def run(self) -> Hypothesis | None:
-        """Recurse until a rule errs on at most epsilon, or the recursion cannot continue."""
+        """Recurse until a rule is wrong on at most epsilon, or the recursion cannot continue."""
         record = self.record
         try:
             self._learn(record.levels, record.delta, self._source, "")
@@ -182,16 +183,16 @@ class Recursion:
         target, part = self.record.targets[level], self.record.targets[level - 1]
         test, least = MeanTest(delta / 10), LOWER * target * (1 - 2 * part)
 
-        def watch(quarrels: NDArray[np.bool_]) -> None:
-            test.add(quarrels.astype(np.float64))
+        def watch(disagreements: NDArray[np.bool_]) -> None:
+            test.add(disagreements.astype(np.float64))
             if test.mean < least and test.upper < least:
                 raise NoEdge(
                     f"h1 and h2 of {_where(path)} disagree on {test.mean:.2g} of the examples and "
                     f"not on {least:.2g}, so a test has failed: that happens with probability delta"
                 )
 
-        quarrel = Quarrel(oracle, first.rule, second.rule, watch)
-        return self._learn(level - 1, delta / 5, quarrel, f"{path}3")
+        disagreements = Disagreements(oracle, first.rule, second.rule, watch)
+        return self._learn(level - 1, delta / 5, disagreements, f"{path}3")
 
     def _weak(self, delta: float, oracle: Oracle, path: str) -> tuple[Found, MeanTest, str]:
         """Learn a weak rule and test it; if it fails, learn from more examples."""

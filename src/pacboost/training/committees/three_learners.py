@@ -32,7 +32,7 @@ class Filtered:
 
     rows: int
     mistakes: int
-    quarrels: int
+    disagreements: int
     looked_at: tuple[int, int]
     """The number of rows that each filter searched: all, where its part had too few."""
 
@@ -46,7 +46,7 @@ class Filtered:
         """An estimate of the rows needed, by the shares found; tenfold the rows if none was."""
         shares = (
             self.mistakes / max(1, self.looked_at[0]),
-            self.quarrels / max(1, self.looked_at[1]),
+            self.disagreements / max(1, self.looked_at[1]),
         )
         least = min((share for share in shares if share > 0), default=1 / self.rows)
         return max(10 * self.rows if 0 in shares else 0, 3 * math.ceil(LEAST_FOUND / least))
@@ -79,15 +79,15 @@ def three_steps(
     halves = np.ones_like(halves) if mistakes == second.size else halves
     second_rule = _learn(sample, second, halves, learner, seeds.seed_of(2, 0))
     yield first_rule, Filtered(sample.n_rows, mistakes, 0, (second.size, 0))
-    quarrel = said != named(second_rule, sample)
-    if np.count_nonzero(quarrel[third]) < LEAST_FOUND:
+    differ = said != named(second_rule, sample)
+    if np.count_nonzero(differ[third]) < LEAST_FOUND:
         third = everyone
-    quarrels = third[quarrel[third]]
-    found = Filtered(sample.n_rows, mistakes, quarrels.size, (second.size, third.size))
-    if quarrels.size == 0:
+    disagreements = third[differ[third]]
+    found = Filtered(sample.n_rows, mistakes, disagreements.size, (second.size, third.size))
+    if disagreements.size == 0:
         yield first_rule, found
         return
-    third_rule = _learn(sample, quarrels, None, learner, seeds.seed_of(3, 0))
+    third_rule = _learn(sample, disagreements, None, learner, seeds.seed_of(3, 0))
     yield Three(first_rule, second_rule, third_rule), found
 
 

@@ -145,7 +145,7 @@ class Halves(Filter):
         return wrong(self._rule, examples)
 
 
-class Quarrel(Filter):
+class Disagreements(Filter):
     """EX3: its examples are those on which two rules disagree."""
 
     def __init__(self, parent: Oracle, first: Hypothesis, second: Hypothesis, watch: Watch) -> None:

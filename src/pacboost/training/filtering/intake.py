@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
-from pacboost.samples.sample import Signs
-from pacboost.samples.signs import signs_of
+from pacboost.samples.sample import Signs, signs_of
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch
 from pacboost.sources.table import Table

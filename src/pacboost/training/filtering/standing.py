@@ -13,6 +13,7 @@ from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.hypotheses.ballot import Ballot
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
+from pacboost.numerics.mistakes import wrong_classes, wrong_margins
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample, Signs
@@ -36,10 +37,8 @@ class Standing:
     def wrong(self, signs: Signs) -> NDArray[np.bool_]:
         """Tell which rows the vote errs or ties on."""
         if self.margins.shape[1] == 1:
-            return np.asarray(self.margins[:, 0] <= 0)
-        scores = self.margins * signs
-        own = scores[signs > 0]
-        return np.asarray((scores >= own[:, None]).sum(axis=1) > 1)
+            return wrong_margins(self.margins[:, 0])
+        return wrong_classes(self.margins * signs, signs.argmax(axis=1))
 
 
 @dataclass(eq=False)

@@ -23,6 +23,7 @@ from pacboost.kernels.threads import (
     span_size,
 )
 from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.numerics.mistakes import wrong_margins
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
 
@@ -130,7 +131,7 @@ def mean_of_costs(
 
     They do if no cost is negative, and none is below 1 where the margin is 0 or less.
     """
-    if (costs < (margins <= 0)).any():
+    if (costs < wrong_margins(margins)).any():
         raise ArithmeticError("a margin of 0 or less costs less than 1, so costs bound nothing")
     rows = costs.mean(axis=1)
     mean = float(rows.mean()) if base.size == 1 else float((base * rows).sum() / base.sum())

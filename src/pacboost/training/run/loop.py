@@ -147,4 +147,4 @@ class Run:
     @property
     def path(self) -> Floats | None:
         """The log weights of all rows, where they depend on the path of the margins."""
-        return getattr(self._state, "standing", None)
+        return getattr(self._state, "log_weights", None)

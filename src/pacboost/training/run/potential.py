@@ -69,7 +69,7 @@ class Potential(ABC):
 
     @abstractmethod
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
-        """Continue after earlier rounds; tell whether their record agrees with the state."""
+        """Continue after earlier rounds; say whether their record agrees with the state."""
 
 
 class MeasuredPotential(Potential):

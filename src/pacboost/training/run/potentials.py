@@ -10,7 +10,6 @@ import numpy as np
 from scipy.special import logsumexp
 
 from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.kernels import measure
 from pacboost.ledgers.ledger import Round
@@ -57,8 +56,7 @@ class Projected(Exponential):
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
         """Give what the sums say, raised where the product would fall below the floor."""
-        floor = self._booster.floor if isinstance(self._booster, FilteringBooster) else 0.0
-        normaliser = max(by_sums, floor / self.now)
+        normaliser = max(by_sums, self._booster.floor / self.now)
         self.now *= normaliser
         return normaliser
 

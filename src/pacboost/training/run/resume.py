@@ -41,7 +41,7 @@ def state_after(
     memories = [entry.memory for entry in ledger.rounds]
     if isinstance(booster, FilteringBooster) and booster.by_path:
         path = followed(booster, sample, hypotheses, memories, cells=rounds.cells)
-        return booster.enter(state, margins, votes, path)
+        return booster.continue_on_other_rows(state, margins, votes, path)
     if isinstance(booster, RevisingBooster):
         for rule, memory in zip(hypotheses, memories, strict=True):
             state = booster.recall(state, _agreement(rule, sample), memory)
@@ -63,7 +63,7 @@ def state_on_other_rows(
             f"{booster.name} cannot continue on other rows: its weights do not follow from the "
             "margins; take a booster that can filter, such as logit"
         )
-    return booster.enter(state, margins, votes, path) if len(votes) else state
+    return booster.continue_on_other_rows(state, margins, votes, path) if len(votes) else state
 
 
 def followed(

@@ -86,7 +86,7 @@ class NamedClasses(Margins):
 
     @property
     def signs(self) -> Signs:
-        """One sign for each row: +1, since the booster is told where rules are right."""
+        """One sign for each row: +1, since the booster sees only where rules are right."""
         return np.ones((self._sample.n_rows, 1), dtype=np.int8)
 
     @property

@@ -1,0 +1,23 @@
+"""Names that hold across the package."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pacboost
+
+LEFT: set[str] = {
+    "Answer", "Choice", "Examples", "Kept", "Lines", "Memory", "Plan", "Tally", "_Work",
+}  # fmt: skip
+"""Names that are still defined twice."""
+
+
+def test_no_class_name_is_defined_twice() -> None:
+    source = Path(pacboost.__file__).parent
+    names = Counter(
+        node.name
+        for path in source.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, count in names.items() if count > 1} <= LEFT
