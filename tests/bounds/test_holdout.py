@@ -23,8 +23,8 @@ from pacboost.bounds.holdout import (
     examples_for_hoeffding,
     hoeffding,
 )
-from pacboost.bounds.rounding import percent
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.percent import percent_above
 from tests.bounds.coverage import allowed_violations, check_coverage, check_rejected
 
 Bound = Callable[[int, int, float], float]
@@ -175,8 +175,8 @@ def test_certificate_can_be_computed_again() -> None:
 
 
 def test_claims_round_up() -> None:
-    assert percent(0.11111) == "11.12 %"
-    assert percent(1.0) == "100.00 %"
+    assert percent_above(0.11111, 2) == "11.12 %"
+    assert percent_above(1.0, 2) == "100.00 %"
     assert certificate(5, 5, delta=0.05).vacuous
 
 

@@ -128,4 +128,4 @@ def test_one_file_writes_claims() -> None:
 
 
 def test_finite_classes_speak_of_a_hypothesis() -> None:
-    assert finite.certificate(0, 100, 0.05, 3.0).claim.startswith("The hypothesis is wrong")
+    assert finite.certificate(0, 100, 0.05, 3.0).claim.startswith("The hypothesis is wrong on")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pacboost.bounds import dependent, holdout
 from pacboost.bounds.search import expected_mistakes
-from pacboost.bounds.wording import percent_above
+from pacboost.numerics.percent import percent_above
 from pacboost.questions.verdict import (
     FitMeasurements,
     judge,

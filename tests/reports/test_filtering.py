@@ -80,7 +80,7 @@ def test_the_view_begins_with_what_is_to_be_done() -> None:
     clock.now += 3
     shown = lines(printed(view.picture()))
     assert shown["rounds"] == "0 of at most 20, 3 s"
-    assert "on its way" in shown["draws"]
+    assert "is being drawn" in shown["draws"]
 
 
 def test_the_view_shows_what_was_drawn_and_what_is_known() -> None:
@@ -171,7 +171,7 @@ def test_of_many_refills_the_first_and_the_last_are_shown() -> None:
 def test_refills_without_new_rows_are_marked() -> None:
     text = printed(refills_table(a_ledger([a_refill(0), a_refill(1, fresh=0, again=1_000)])))
     assert "62.50 %*" in text
-    assert "about this source alone" in text
+    assert "about this source only" in text
 
 
 def words(thing: object) -> str:
@@ -184,7 +184,7 @@ def test_the_summary_says_what_happened_and_what_holds() -> None:
     for part in (
         "12 (booster logit, learner tree)",
         "2,000 examples",
-        "1,000 examples never looked at before, in the last test",
+        "1,000 new examples, in the last test",
         "500 of them (25.0 %), in 2 samples",
         "stopped all 12 rounds are done",
         "12.50 % of the examples drawn after 10 rounds",

@@ -62,5 +62,5 @@ def test_hardest_rows_in_the_terminal() -> None:
     with console.capture() as text:
         console.print(pictures.hardest_table([*HARD, HardRow(1, "[red]", 1, 0)], "hardest"))
     lines = [line.split() for line in text.get().splitlines()]
-    assert ["7", "-0.5000", "75.0%", "yes"] in lines
-    assert ["1", "1.0000", "0.0%", "[red]"] in lines
+    assert ["7", "-0.5000", "75.0", "%", "yes"] in lines
+    assert ["1", "1.0000", "0.0", "%", "[red]"] in lines

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import confidence
-from pacboost.bounds.wording import percent_above
+from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.page import calibration, confusion, margins, rounds
 from pacboost.reports.page.document import page
 from pacboost.reports.page.evidence import Evidence, Numbers, Shown
-from pacboost.reports.page.markup import percent, short, tag
+from pacboost.reports.page.markup import short, tag
 from pacboost.reports.page.scales import Scale, round_numbers
 from pacboost.reports.page.sentence import line, sentence
 from pacboost.reports.page.subject import Subject
@@ -97,17 +97,17 @@ def test_the_sentence_says_what_is_certified() -> None:
 def test_the_sentence_claims_nothing_without_a_certificate() -> None:
     assert "Nothing is certified" in str(sentence(subject()))
     vacuous = holdout.certificate(5, 5, 0.05)
-    assert "No limit below 100 %" in str(sentence(subject(vacuous)))
+    assert "No bound below 100 %" in str(sentence(subject(vacuous)))
     numbers = Numbers(np.array([1.0, 2.0]), np.array([1.5, 2.5]))
-    assert "off by 0.5 on average" in str(sentence(subject(classes=()), numbers))
+    assert "mean absolute error is 0.5." in str(sentence(subject(classes=()), numbers))
 
 
 def test_the_line_has_a_mark_for_all_that_is_known() -> None:
     rows = judged()
     drawn = str(line(subject(CERTIFICATE), rows))
-    assert "30 of 1,000 rows held out were wrong" in drawn
+    assert "30 of 1,000 held-out rows are wrong" in drawn
     assert percent(rows.error) in drawn
-    assert f"if it always said “{('no', 'yes')[rows.commonest[0]]}”" in drawn
+    assert f"if “{('no', 'yes')[rows.commonest[0]]}” were always predicted" in drawn
     assert line(subject(), None) is None
 
 
@@ -143,7 +143,7 @@ def test_the_confusion_matrix_counts_every_row_once(classes: int) -> None:
         wide = section.body.partition("narrow")[0]
         cells = re.findall(r"<title>class \d+ → class \d+: (\d+)</title>", wide)
         assert sum(map(int, cells)) == rows.rows
-        assert "The commonest mistakes" in section.body
+        assert "The most common mistakes" in section.body
 
 
 def test_of_many_rounds_some_are_drawn_the_first_and_the_last_among_them() -> None:

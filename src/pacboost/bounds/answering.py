@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import percent
 from pacboost.bounds.selective import (
     answered_error,
     answered_share,
@@ -19,6 +18,7 @@ from pacboost.bounds.target import TESTS, Point, passed
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import preformatted
+from pacboost.numerics.percent import percent_above, percent_below
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Answering:
             of_new = _between(*share).removeprefix("between ").replace("and", "to")
             table.append(
                 f"{'*' if j == self.chosen else ' '} {p.threshold:>10.4g} {p.answered:>9,} "
-                f"{p.mistakes:>9,} {percent(error):>14}  {of_new}"
+                f"{p.mistakes:>9,} {percent_above(error, 2):>14}  {of_new}"
             )
         note = f"  All errors hold together except with probability {self.delta:g}, and so do all"
         return "\n".join([*head, "", *table, "", f"{note} shares."])
@@ -218,7 +218,7 @@ class Answering:
 def _between(low: float, high: float) -> str:
     if low >= 1:
         return "all"
-    return f"between {100 * (int(10_000 * low) / 10_000):.2f} % and {percent(high)}"
+    return f"between {percent_below(low)} and {percent_above(high, 2)}"
 
 
 def _number(value: object) -> float:

@@ -26,11 +26,11 @@ from dataclasses import replace
 
 from pacboost.bounds import pac_bayes
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import percent
 from pacboost.bounds.search import smallest
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import plain_numbers, probability
+from pacboost.numerics.percent import percent, percent_above
 
 ROWS_FOR_TANDEM = 10_000
 ROWS_FOR_CANTELLI = 1_000_000
@@ -133,10 +133,10 @@ def cantelli(counts: OutOfBag, delta: float) -> Certificate:
 @plain_numbers
 def binomial(counts: OutOfBag, delta: float) -> Certificate:
     """Refuse, and say why: votes out of bag are no hold-out."""
-    error = "" if counts.vote_error is None else f" ({percent(counts.vote_error)} wrong)"
+    error = "" if counts.vote_error is None else f" ({percent_above(counts.vote_error, 2)} wrong)"
     raise NotCertified(
         f"a binomial interval around the error of votes out of bag{error} is not valid. Each row "
-        f"is voted on by a share of {counts.outside:.0%} of the members only, so these are the "
+        f"is voted on by only {percent(counts.outside, 0)} of the members, so these are the "
         "mistakes of another vote than the one that is kept. A row outside one bag trains members "
         "of other bags, so the mistakes are not independent; and stopping or tuning by this error "
         "makes it too small. Take it as an estimate. certify='oob' bounds the vote by the mistakes "

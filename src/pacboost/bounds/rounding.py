@@ -28,15 +28,6 @@ def downward(value: float) -> float:
     return math.nextafter(value * (1 - SLACK), 0.0)
 
 
-def percent(value: float) -> str:
-    """Print a bound for people, rounded up as the bound itself is.
-
-    >>> percent(0.116992)
-    '11.70 %'
-    """
-    return f"{math.ceil(10_000 * value) / 100:.2f} %"
-
-
 def confidence(delta: float) -> str:
     """Print the confidence 1 - delta of a claim that may fail with probability delta.
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from pacboost.bounds.rounding import confidence, percent
+from pacboost.bounds.rounding import confidence
+from pacboost.numerics.percent import percent_above
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
@@ -92,7 +93,7 @@ def of_what_by(bound: str) -> str:
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
     known = math.isfinite(certificate.value)
-    said = _claim(certificate, percent(certificate.value) if known else "an unknown share")
+    said = _claim(certificate, percent_above(certificate.value, 2) if known else "an unknown share")
     return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
 
 
@@ -105,18 +106,6 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     said = _plain(certificate, percent_above(certificate.value))
     said = said.within(f"With {confidence(chance)} confidence ") if chance else _capital(said)
     return said if certificate.rows_checked else said.within(IF_NEW)
-
-
-def percent_above(value: float) -> str:
-    """Print a bound in few digits, rounded up.
-
-    >>> percent_above(0.0406), percent_above(0.00121), percent_above(0.000312), percent_above(1.3)
-    ('4.1 %', '0.13 %', '0.032 %', '100 %')
-    """
-    if value >= 1:
-        return "100 %"
-    digits = 1 if value >= 0.01 else min(6, 1 - math.floor(math.log10(100 * max(value, 1e-6))))
-    return f"{math.ceil(100 * 10**digits * value * (1 - 1e-12)) / 10**digits:g} %"
 
 
 def _claim(certificate: Certificate, number: str) -> Statement:

@@ -1,4 +1,4 @@
-"""The first fit of an installation: two processes compile, and the user is told."""
+"""The first fit of an installation: a second process helps to compile, and a note says so."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 import pacboost
 
 FIRST = "best_split.scan-*.nbi"
-"""What lies in the cache once trees have been boosted."""
+"""A file that the cache holds once trees have been boosted."""
 
 
 @contextmanager
@@ -23,7 +23,10 @@ def compiling_ahead() -> Iterator[subprocess.Popen[bytes] | None]:
     if not _first_run():
         yield None
         return
-    click.echo("Note: the first run compiles, which takes some seconds, once.", err=True)
+    click.echo(
+        "Note: the first run compiles the code, which takes some seconds and happens once.",
+        err=True,
+    )
     helper = subprocess.Popen(
         [sys.executable, "-m", "pacboost.kernels.warming"],
         stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""How every fit ends: the model is written, and what to do with it is said."""
+"""The end of every fit: the model is written, and where it is, is printed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pacboost.errors import NotCertified
 
 
 def save_model(model: Any, output: Path | None, *, forget_rows: bool = False) -> None:
-    """Write the model if asked to, before anything is said: whoever listens may have gone."""
+    """Write the model if asked to, before anything is printed: the output may be a closed pipe."""
     if forget_rows:
         model.forget_rows()
     if output is not None:
@@ -24,17 +24,17 @@ def save_model(model: Any, output: Path | None, *, forget_rows: bool = False) ->
 def report_model(
     model: Any, about: str, output: Path | None, *, as_json: bool, **more: Any
 ) -> None:
-    """Say where the model is; or say everything in JSON."""
+    """Print where the model is; or print everything as JSON."""
     if as_json:
         print_json({**model_content(model, about), **more, "model": output})
     elif output is None:
-        click.echo("Nothing was written: give --output to keep the model.")
+        click.echo("The model was not saved: use --output to save it.")
     else:
-        click.echo(f"The model is in {output}. To see all of it: pacboost report {output}")
+        click.echo(f"The model is in {output}. For a report on it: pacboost report {output}")
 
 
 def model_content(model: Any, about: str) -> dict[str, Any]:
-    """Give what a program wants to know of a fit."""
+    """Give the content of the JSON document about a fit."""
     certificate = certificate_of(model)
     ledger = model.ledger_
     return {

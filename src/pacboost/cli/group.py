@@ -1,8 +1,8 @@
-"""The group of all commands: loaded when used, errors in one sentence, and what exit codes mean.
+"""The group of all commands: they are loaded when used, and errors become one sentence.
 
-0: done, and the answer is yes. 1: the answer is no: a certificate that does not stand or is
-refused, an error above --epsilon, a learner without an edge. 2: a command, option, file or row
-that cannot be used. 3: a mistake in pacboost itself. 130: ended by Ctrl-C.
+Exit codes are 0 for success; 1 if the answer is no: a certificate that does not hold or is refused,
+an error above --epsilon, a learner without an edge; 2 for a command, option, file or row that
+cannot be used; 3 for a bug in pacboost; 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pacboost import errors
 
 THE_ANSWER_IS_NO = 1
 BAD_INPUT = 2
-OUR_MISTAKE = 3
+BUG = 3
 INTERRUPTED = 130
-"""What a shell tells of a program that Ctrl-C ended."""
+"""The exit code that shells give a program ended by Ctrl-C."""
 DEBUG = "PACBOOST_DEBUG"
-"""Set to anything, tracebacks are shown."""
+"""The environment variable that makes errors show their tracebacks."""
 
 
 class Commands(click.Group):
@@ -54,29 +54,29 @@ class Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
-            click.echo("Interrupted; nothing more was written.", err=True)
+            click.echo("Interrupted; nothing else was written.", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
         except errors.NotCertified as refusal:
-            raise Said(str(refusal), THE_ANSWER_IS_NO) from refusal
+            raise CommandError(str(refusal), THE_ANSWER_IS_NO) from refusal
         except errors.PacboostError as problem:
-            raise Said(str(problem), BAD_INPUT) from problem
+            raise CommandError(str(problem), BAD_INPUT) from problem
         except MemoryError as problem:
-            raise Said("there is not enough memory for this", BAD_INPUT) from problem
+            raise CommandError("there is not enough memory for this", BAD_INPUT) from problem
         except OSError as problem:
             if problem.errno == errno.EPIPE:
-                raise  # whoever read our output has gone: click ends quietly
-            raise Said(str(problem), BAD_INPUT) from problem
-        except Exception as mishap:
+                raise  # the reader of the output is gone: click ends quietly
+            raise CommandError(str(problem), BAD_INPUT) from problem
+        except Exception as problem:
             if os.environ.get(DEBUG):
                 raise
-            raise Said(
-                f"this should not have happened ({type(mishap).__name__}: {mishap}). It is a "
-                f"mistake in pacboost; {DEBUG}=1 in the environment shows where it arose",
-                OUR_MISTAKE,
-            ) from mishap
+            raise CommandError(
+                f"unexpected {type(problem).__name__}: {problem}. This is a bug in pacboost. Set "
+                f"{DEBUG}=1 in the environment to see the traceback",
+                BUG,
+            ) from problem
 
 
-class Said(click.ClickException):
+class CommandError(click.ClickException):
     """An error in one sentence."""
 
     def __init__(self, message: str, exit_code: int) -> None:
@@ -85,7 +85,7 @@ class Said(click.ClickException):
 
 
 def the_answer_is_no() -> click.exceptions.Exit:
-    """Make what ends a command that has already said why."""
+    """Give the exception that ends a command whose answer is no, after it has said why."""
     return click.exceptions.Exit(THE_ANSWER_IS_NO)
 
 
@@ -97,8 +97,8 @@ def _notes() -> Iterator[None]:
             if isinstance(kind, type) and issubclass(kind, Warning):
                 warnings.simplefilter("always", kind)
 
-        def tell(message: Warning | str, *_: object) -> None:
+        def show(message: Warning | str, *_: object) -> None:
             click.echo(f"Note: {message}.", err=True)
 
-        warnings.showwarning = tell  # type: ignore[assignment]
+        warnings.showwarning = show  # type: ignore[assignment]
         yield

@@ -22,7 +22,7 @@ NAMES = (
         "pacboost fit adult.csv --target income --output income.pacb",
         "pacboost report income.pacb",
         "",
-        "# complete commands and options by Tab (bash; zsh and fish work alike):",
+        "# Tab completion (bash; zsh and fish work the same way):",
         'eval "$(_PACBOOST_COMPLETE=bash_source pacboost)"',
     ),
 )
@@ -30,6 +30,7 @@ NAMES = (
 def main() -> None:
     """Boost weak rules into a strong classifier, and say how wrong it can be.
 
-    Every command has --help with an example, and --json for programs. It ends with 0 if all is
-    well, with 1 if the answer is no, and with 2 if it cannot use what it was given.
+    Every command has --help with an example, and --json for programs. The exit code is 0 for
+    success, 1 if the answer is no (such as an error above --epsilon, or a certificate that does not
+    hold), and 2 if the input cannot be used.
     """

@@ -13,7 +13,7 @@ Decorator = Callable[[Command], Command]
 
 FILE = click.Path(path_type=Path)
 
-JSON = "Answer by one JSON document."
+JSON = "Print one JSON document instead of text."
 
 as_json = click.option("--json", "as_json", is_flag=True, help=JSON)
 target = click.option(
@@ -23,51 +23,58 @@ text = click.option(
     "--text",
     metavar="COLUMN",
     multiple=True,
-    help="This column holds texts, to be read word by word; may be given often.",
+    help="This column holds text, which is read word by word. The option may be repeated.",
 )
 abstain_below = click.option(
     "--abstain-below",
     type=click.FloatRange(0, 1),
-    help="Give no answer where the confidence is below this.",
+    help="Give no answer where the model's confidence is below this.",
 )
 drop = click.option(
-    "--drop", metavar="COLUMN", multiple=True, help="Leave out this column; may be given often."
+    "--drop",
+    metavar="COLUMN",
+    multiple=True,
+    help="Ignore this column. The option may be repeated.",
 )
 categories = click.option(
     "--categories/--no-categories",
     default=True,
     show_default=True,
-    help="Take columns of text as categories, or refuse them.",
+    help="Treat columns of text as categories, or reject them.",
 )
 delta = click.option(
     "--delta",
     type=float,
     default=0.05,
     show_default=True,
-    help="The probability with which what is certified may fail.",
+    help="The probability with which the certificate is allowed to be wrong.",
 )
 epsilon = click.option(
     "--epsilon",
     type=float,
-    help="The error that is wanted: if more is certified, the answer is no.",
+    help="The largest error that you accept. If the certified error is larger, the exit code is 1.",
 )
 seed = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
-    help="Seed for everything drawn by chance.",
+    help="Seed of the random number generator.",
 )
-jobs = click.option("--jobs", default=-1, show_default=True, help="Threads; -1 means all cores.")
+jobs = click.option(
+    "--jobs", default=-1, show_default=True, help="Number of threads; -1 means all cores."
+)
 max_bins = click.option(
-    "--max-bins", default=255, show_default=True, help="The most bins per feature."
+    "--max-bins", default=255, show_default=True, help="Maximum number of bins per feature."
 )
-leaves = click.option("--leaves", type=int, help="The most leaves of a tree.  [default: 31]")
+leaves = click.option(
+    "--leaves", type=int, help="Maximum number of leaves of a tree.  [default: 31]"
+)
 model_file = click.argument("model", type=FILE)
 data_file = click.argument("data", type=FILE)
 
 
-def output(help: str) -> Decorator[Any]:  # noqa: A002 - click's own word
+def output(help: str) -> Decorator[Any]:  # noqa: A002 - the name that click uses
     """Give the option that names the file to write."""
     return click.option("--output", "-o", type=FILE, help=help)
 
@@ -88,3 +95,48 @@ def example(*lines: str) -> str:
     return "\n".join(
         ["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {x}" for x in lines)]
     )
+
+
+filtering = together(
+    click.option(
+        "--filter", "filtering", is_flag=True, help="Boost by filtering, also from a CSV file."
+    ),
+    click.option("--memory", help="Memory limit of the whole process, such as 2GB."),
+    click.option("--time", "time_limit", help="Time limit, such as 60s or 5m."),
+    click.option(
+        "--edge",
+        type=float,
+        help="The edge 1 - 2·error that the learner is assumed to have. The theorems are then "
+        "followed exactly: every round draws a new sample.",
+    ),
+    click.option(
+        "--sample-rows",
+        type=int,
+        help="Maximum number of rows kept at a time.  [default: 200000, or what --memory allows]",
+    ),
+    click.option(
+        "--checkpoint",
+        type=FILE,
+        help="Save the state of the run to this file from time to time and on Ctrl-C. If the file "
+        "exists, continue from it.",
+    ),
+    click.option("--table", help="The table of a .duckdb file to read."),
+    click.option("--query", help="A query on a .duckdb file, instead of a table."),
+    click.option(
+        "--classes",
+        help="All labels, separated by commas, if a rare one may appear late in the data.",
+    ),
+)
+"""The options of ``pacboost fit`` that apply to boosting by filtering only."""
+MEAN_FILTERING = (
+    "filtering",
+    "memory",
+    "time_limit",
+    "edge",
+    "sample_rows",
+    "checkpoint",
+    "table",
+    "query",
+    "classes",
+)
+"""Any of these options selects boosting by filtering, whatever the kind of file."""

@@ -1,4 +1,4 @@
-"""Answers with their confidence, and none where there is too little of it."""
+"""Answers with their confidence, and abstention where the confidence is too low."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Doubles = NDArray[np.float64]
 
 
 class Answer(NamedTuple):
-    """What is answered to one row: ``label`` is None where the confidence is too small.
+    """The answer for one row: ``label`` is None if the confidence is too low.
 
     >>> print(Answer("lost card", 0.93, "lost card"))
     lost card (confidence 0.93)
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
     label: Any
     confidence: float
     guess: Any
-    """What ``predict`` says, answered or not."""
+    """The prediction, whether it is answered or not."""
 
     def __str__(self) -> str:
         if self.label is None:
@@ -35,9 +35,9 @@ class Answer(NamedTuple):
 def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[Any]) -> Doubles:
     """Give the probability of what was decided.
 
-    For one label a row that is the probability of the class that ``predict`` names. For several
-    labels it is the product, over all labels, of the probability of what is said of the label: the
-    chance that all is right, if labels were independent given the row.
+    For one label per row that is the probability of the predicted class. For several labels it is
+    the product, over all labels, of the probability of the prediction for the label: the
+    probability that all are right, if labels were independent given the row.
 
     >>> confidence(np.array(["b", "a"]), np.array([[0.2, 0.8], [0.6, 0.4]]), np.array(["a", "b"]))
     array([0.8, 0.6])

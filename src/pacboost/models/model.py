@@ -25,7 +25,7 @@ from pacboost.training.metrics import steepness
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What a fit leaves behind; ``bins`` is None when the learner did not use any."""
+    """The result of a fit; ``bins`` is None when the learner did not use any."""
 
     classes: NDArray[Any]
     n_features: int
@@ -39,11 +39,11 @@ class Model:
     text: TextFeatures | MixedFeatures | None = None
     """How texts are read, where the columns are words."""
     answering: Answering | None = None
-    """How wrong confident answers may be, where held-out rows have told."""
+    """Bounds on the error of confident answers, if held-out rows were used for that."""
     fingerprint: str = ""
-    """The SHA-256 of the rows it learned from (samples/fingerprint.py), where they were at hand."""
+    """The SHA-256 of the training rows (samples/fingerprint.py), if they were available."""
     seen: tuple[Sketch, ...] = ()
-    """Sketches of the training rows, on the way from a file to an estimator."""
+    """Sketches of the training rows, when the model was read from a file."""
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class Model:
         return tuple(f"x{j}" for j in range(self.n_features))
 
     def say(self) -> Names:
-        """Give the names that rules are said with."""
+        """Give the names that rules are printed with."""
 
         def level(column: int, number: int) -> str:
             return str(self.levels.columns[column][number])

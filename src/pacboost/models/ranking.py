@@ -38,7 +38,7 @@ class Ranking:
     labels: int
 
     def __str__(self) -> str:
-        told = {
+        measures = {
             "Hamming loss": (
                 self.hamming_loss,
                 "share of pairs (row, label) that predict gets wrong",
@@ -54,7 +54,9 @@ class Ranking:
                 "share of right labels among those down to a right one",
             ),
         }
-        lines = [f"  {name:<17} {value:>8.4f}  {words}" for name, (value, words) in told.items()]
+        lines = [
+            f"  {name:<17} {value:>8.4f}  {words}" for name, (value, words) in measures.items()
+        ]
         return "\n".join([f"{self.rows:,} rows, {self.labels} labels", *lines])
 
 

@@ -17,6 +17,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import expected_mistakes, smallest
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified
+from pacboost.numerics.percent import percent_digits
 
 FAR_FEWER = 0.5
 """If the mistakes it expects, and those on rows it learned from, are below such a share of those on
@@ -93,13 +94,13 @@ def judge(
     if epsilon is None:
         return Verdict(str(claim), None, None, delta, value, headline=claim)
     if value <= epsilon:
-        note = f"{_share(epsilon)} was asked for, and reached after {_rounds(evidence)}."
+        note = f"{percent_digits(epsilon)} was asked for, and reached after {_rounds(evidence)}."
         said = f"{claim} {note}"
         return Verdict(said, True, epsilon, delta, value, headline=claim, note=note)
     rate = _rate(certificate)
     more = _more(certificate, delta, epsilon, rate)
     reason = _why(rate, evidence) if more is None else _would_do(more, certificate)
-    head = claim.within(f"{_share(epsilon)} was not reached: ")
+    head = claim.within(f"{percent_digits(epsilon)} was not reached: ")
     said = f"{str(head)[:-1]}; {reason}."
     note = f"{reason[:1].upper()}{reason[1:]}."
     return Verdict(said, False, epsilon, delta, value, reason, more, head, note)
@@ -127,7 +128,7 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     head = Statement(f"Nothing is certified about future examples: {why}.", "", "")
     note = (
         f"{needed:,} certified examples without a mistake would show an error of at most "
-        f"{_share(wanted)}."
+        f"{percent_digits(wanted)}."
     )
     reached = None if epsilon is None else False
     return Verdict(f"{head} {note}", reached, epsilon, delta, 1.0, why, needed, head, note)
@@ -135,10 +136,6 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
 
 def _rounds(evidence: FitMeasurements) -> str:
     return f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.6g} %"
 
 
 def _rate(certificate: Certificate) -> float:
@@ -190,16 +187,12 @@ def _why(rate: float, evidence: FitMeasurements) -> str:
     own, expected = evidence.training_error, evidence.expected_error
     if not evidence.watching or max(own, expected) < FAR_FEWER * rate:
         return (
-            f"it is wrong on {_near(own)} of the rows it learned from and on {_near(rate)} of "
-            "others, so more rows to learn from would help"
+            f"it is wrong on {percent_digits(own, 2)} of the rows it learned from and on "
+            f"{percent_digits(rate, 2)} of others, so more rows to learn from would help"
         )
     end = "has vanished" if evidence.edge_vanished else "has become too small to help"
     return (
         f"the weak learner's edge {end} ({max(0.0, evidence.edge):.3f} on rows not learned from), "
-        f"and its own probabilities expect {_near(expected)}: what is left looks like noise, or "
-        "needs other features"
+        f"and its own probabilities expect {percent_digits(expected, 2)}: what is left looks like "
+        "noise, or needs other features"
     )
-
-
-def _near(value: float) -> str:
-    return f"{100 * value:.2g} %"

@@ -17,12 +17,12 @@ from typing import Any
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import percent_above
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, forest_format, seal
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
+from pacboost.numerics.percent import percent_above
 from pacboost.questions.remaking import OF_FORESTS, OF_VOTES, ROUNDED, Maker, difference, recompute
 
 __all__ = ["Check", "recompute", "verify"]

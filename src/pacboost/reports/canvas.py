@@ -1,6 +1,6 @@
-"""What all pictures share: a figure of their own, axes without clutter, shades for rounds.
+"""What all plots share: new figures, plain axes, shades for rounds.
 
-Figures are made without pyplot, so they are known to nobody else and need not be closed.
+Figures are made without pyplot, so they need not be closed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pacboost.errors import FileError, PacboostError
 
 
 def figure(size: tuple[float, float] = (7, 4.5)) -> Any:
-    """Make a figure, or say what is missing."""
+    """Make a figure, or say which package is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError as problem:
@@ -23,7 +23,7 @@ def figure(size: tuple[float, float] = (7, 4.5)) -> Any:
 
 
 def tidy(axes: Any, *, legend: bool = False) -> Any:
-    """Take away the lines that say nothing."""
+    """Remove the lines at the top and the right."""
     axes.spines[["top", "right"]].set_visible(False)
     if legend:
         axes.legend(frameon=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
+from typing import Self
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -14,16 +14,18 @@ from rich.table import Table
 from rich.text import Text
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import percent
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
-from pacboost.reports.text import MOST_ROWS
+from pacboost.numerics.percent import percent, percent_above
+from pacboost.reports.progress import LiveView
+from pacboost.reports.text import MOST_ROWS, counted
+from pacboost.reports.text import grid as two_columns
 
 FRAMES_PER_SECOND = 4
 BAR = 30
 
 
-class FilteringView:
+class FilteringView(LiveView):
     """Call it with every refill and round; use it as a context.
 
     It shows what is known now: how much was drawn and kept, the mean weight μ with its interval,
@@ -49,7 +51,7 @@ class FilteringView:
         for refill in earlier:  # of a run that goes on from a checkpoint
             self(refill)
         self._draws_before = self._draws
-        self._live = Live(
+        self._display = Live(
             console=console or Console(stderr=True),
             refresh_per_second=FRAMES_PER_SECOND,
             get_renderable=self.picture,
@@ -72,54 +74,52 @@ class FilteringView:
         """Show what is certified in the end."""
         self._certificate = certificate
 
-    def __enter__(self) -> FilteringView:
+    def __enter__(self) -> Self:
         self._started = self._clock()
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
+        return super().__enter__()
 
     def picture(self) -> Table:
         """Lay out the numbers as they are now."""
-        grid, seconds = _grid(), self._clock() - self._started
+        grid, seconds = two_columns(), self._clock() - self._started
         grid.add_row("rounds", f"{self._rounds} of at most {self._most}, {seconds:.0f} s")
         grid.add_row("", ProgressBar(self._most, self._rounds, width=BAR))
         if self._last is None:
-            grid.add_row("draws", "the first sample is on its way")
+            grid.add_row("draws", "the first sample is being drawn")
             return grid
-        last, samples = self._last, _count(self._samples, "sample")
+        last, samples = self._last, counted(self._samples, "sample")
         grid.add_row("draws", f"{self._draws:,} in {samples}, {self._pace:,.0f} a second")
-        share, of_all = _share(last.acceptance, 1), _share(self._accepted / max(1, self._draws), 1)
+        share, of_all = (
+            percent(last.acceptance, 1),
+            percent(self._accepted / max(1, self._draws), 1),
+        )
         grid.add_row("kept", f"{share} of the last sample's draws, {of_all} of all")
         grid.add_row("mean weight μ", f"{last.mean:.4f}, from {last.lower:.4f} to {last.upper:.4f}")
-        seen = f"{_share(last.error)} after {_count(last.rounds, 'round')}"
+        seen = f"{percent(last.error, 2)} after {counted(last.rounds, 'round')}"
         grid.add_row("error seen", seen if last.rounds else "none yet")
         grid.add_row("certified", self._certified(last))
         return grid
 
     def _certified(self, last: Refill) -> str:
         if self._certificate is not None:
-            told = "at most " + percent(self._certificate.value)
-            return "nothing" if self._certificate.vacuous else told
+            text = "at most " + percent_above(self._certificate.value, 2)
+            return "nothing" if self._certificate.vacuous else text
         if last.error_upper >= 1:
             return "nothing yet"
-        of = " of this source, whose rows have all come before" if _came_before(last) else ""
-        return f"at most {percent(last.error_upper)}{of}"
+        of = " of this source, all of whose rows were drawn before" if _came_before(last) else ""
+        return f"at most {percent_above(last.error_upper, 2)}{of}"
 
 
 def tell_batch(ledger: Ledger, console: Console | None = None) -> None:
-    """Tell in one line of the batch that was learned from last."""
+    """Print one line about the last batch."""
     last = ledger.refills[-1]
-    number, rows, kept = len(ledger.refills), _count(last.draws, "row"), _share(last.acceptance, 1)
-    seen = f", {_share(last.error)} errors before it was learned from" if last.rounds else ""
+    number, rows, kept = (
+        len(ledger.refills),
+        counted(last.draws, "row"),
+        percent(last.acceptance, 1),
+    )
+    seen = f", {percent(last.error, 2)} errors before it was learned from" if last.rounds else ""
     (console or Console(stderr=True)).print(
-        f"batch {number:,}: {rows}, {kept} kept{seen}; {_count(len(ledger), 'round')} so far",
+        f"batch {number:,}: {rows}, {kept} kept{seen}; {counted(len(ledger), 'round')} so far",
         highlight=False,
     )
 
@@ -139,7 +139,7 @@ def refills_table(ledger: Ledger, title: str = "") -> Table:
         for refill in refills[-half:]:
             table.add_row(*_cells(refill))
     if any(map(_came_before, refills)):
-        table.caption = "* of rows that had all come before: about this source alone"
+        table.caption = "* rows that were all drawn before: about this source only"
     return table
 
 
@@ -148,36 +148,36 @@ def _cells(refill: Refill) -> list[str]:
     return [
         str(refill.rounds),
         f"{refill.draws:,}",
-        _share(refill.acceptance, 1),
+        percent(refill.acceptance, 1),
         f"{refill.mean:.4f}",
         f"{refill.lower:.4f} – {refill.upper:.4f}",
-        _share(refill.error) + mark if refill.rounds else "",
-        percent(refill.error_upper) + mark if refill.error_upper < 1 else "",
+        percent(refill.error, 2) + mark if refill.rounds else "",
+        percent_above(refill.error_upper, 2) + mark if refill.error_upper < 1 else "",
     ]
 
 
 def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
-    """Say in words what a run did, why it ended, and what may be relied on."""
+    """Summarise a run: what it did, why it stopped, and what is certified."""
     draws = sum(refill.draws for refill in ledger.refills)
     tested = ledger.refills[-1].fresh if ledger.refills else 0
     kept = sum(refill.accepted for refill in ledger.refills)
-    grid = _grid()
+    grid = two_columns()
     grid.add_row(
         "rounds", f"{len(ledger):,} (booster {ledger.booster}, learner {ledger.learner.lower()})"
     )
     grid.add_row("draws", f"{draws:,} examples")
     if tested:
-        grid.add_row("tested on", f"{tested:,} examples never looked at before, in the last test")
-    samples = _count(len(ledger.refills), "sample")
-    grid.add_row("kept", f"{kept:,} of them ({_share(kept / max(1, draws), 1)}), in {samples}")
+        grid.add_row("tested on", f"{tested:,} new examples, in the last test")
+    samples = counted(len(ledger.refills), "sample")
+    grid.add_row("kept", f"{kept:,} of them ({percent(kept / max(1, draws), 1)}), in {samples}")
     grid.add_row("stopped", ledger.stopped)
     scored = [refill for refill in ledger.refills if refill.rounds and not _came_before(refill)]
     if scored:
-        error, when = _share(scored[-1].error), _count(scored[-1].rounds, "round")
+        error, when = percent(scored[-1].error, 2), counted(scored[-1].rounds, "round")
         grid.add_row(
             "error seen",
-            f"{error} of the examples drawn after {when}, scored before anything was learned from "
-            "them (an estimate)",
+            f"{error} of the examples drawn after {when}, before they were used for training (an "
+            "estimate)",
         )
     given = [certificate for certificate in certificates if certificate is not None]
     for certificate in given:
@@ -187,25 +187,10 @@ def summary(ledger: Ledger, *certificates: Certificate | None) -> Table:
         grid.add_row("assumes", "; ".join(certificate.assumptions) or "nothing")
         grid.add_row("may fail with", f"probability {certificate.delta:.3g}")
     if not given:
-        grid.add_row("certificate", "none: no rows were set apart, and none drawn at the end")
+        grid.add_row("certificate", "none: no rows were held out, and none were drawn at the end")
     return grid
 
 
 def _came_before(refill: Refill) -> bool:
-    """Whether all rows of a refill were drawn before, so that it tells of their source alone."""
+    """Whether all rows of a refill were drawn before, so that it is about their source only."""
     return refill.again >= refill.draws and refill.fresh == 0
-
-
-def _grid() -> Table:
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True, style="dim")
-    grid.add_column(overflow="fold")
-    return grid
-
-
-def _share(value: float, places: int = 2) -> str:
-    return f"{100 * value:.{places}f} %"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from pacboost.errors import DataError
 from pacboost.ledgers.hard import HardRow
+from pacboost.numerics.percent import percent
 from pacboost.reports.canvas import figure, shade, tidy
 
 MOST_POINTS = 500
@@ -55,7 +56,7 @@ def hardest(rows: Sequence[HardRow], ax: Any = None) -> Any:
     axes.set_yticks(places, [f"row {entry.row}: {entry.label}" for entry in rows])
     axes.invert_yaxis()
     axes.axvline(0, color="grey", lw=0.8)
-    axes.set_xlabel("margin (left of 0: the vote says something else)")
+    axes.set_xlabel("margin (below 0: the vote is wrong)")
     axes.tick_params(axis="y", length=0)
     return tidy(axes)
 
@@ -67,6 +68,6 @@ def hardest_table(rows: Sequence[HardRow], title: str = "") -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("label", overflow="fold")
     for entry in rows:
-        cells = (str(entry.row), f"{entry.margin:.4f}", f"{entry.wrong:.1%}")
+        cells = (str(entry.row), f"{entry.margin:.4f}", percent(entry.wrong, 1))
         table.add_row(*cells, Text(entry.label))
     return table

@@ -1,7 +1,7 @@
 """Pictures, with matplotlib where it is installed.
 
 Functions that take ``ax`` draw there; without it they draw on a figure of their own, which is
-``axes.figure`` of what they return and is known to nobody else: nothing has to be closed.
+``axes.figure`` of what they return. pyplot does not know it, so it need not be closed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # a picture of a plan needs no compiler
 
 COUNTS = ("examples", "rounds", "draws", "runs", "lower")
 LOG_FROM = 30
-"""Rates that differ by this factor or more cannot be told apart on an even scale."""
+"""If rates differ by this factor or more, the scale is logarithmic."""
 PANELS_IN_A_ROW = 4
 LEVELS_NAMED = 12
 """Of a category with more levels, some are named."""
@@ -60,8 +60,8 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
 def rounds(ledger: Ledger, ax: Any = None) -> Any:
     """Draw the error after each round, with the bound that the product of normalisers gives.
 
-    What was measured on validation rows lies beside them if it is an error, else on a scale of its
-    own at the right.
+    The validation error is drawn in the same axes; another validation metric has a second scale, at
+    the right.
     """
     if len(ledger) == 0:
         raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
@@ -106,7 +106,7 @@ def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
                 f"the margins after round {number} are not a list of numbers from -1 to 1; divide "
                 "them by the sum of votes"
             )
-        # Our own steps: matplotlib's ecdf miscounts equal values when told to compress them.
+        # Not matplotlib's ecdf: with compress=True it miscounts equal values.
         places, counts = np.unique(np.clip(values, -1, 1), return_counts=True)
         below = np.concatenate([[0], np.cumsum(counts), [values.size]]) / values.size
         axes.step(
@@ -198,7 +198,7 @@ def importances(
 
 
 def _grid(panels: int) -> NDArray[Any]:
-    """Axes for so many panels, with one scale of scores for all: their heights compare."""
+    """Axes for some panels, with one common scale of scores."""
     wide = min(panels, PANELS_IN_A_ROW)
     high = -(-panels // wide)
     drawn = figure((max(4.0, 2.6 * wide), max(3.0, 2.2 * high)))

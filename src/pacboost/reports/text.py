@@ -1,6 +1,8 @@
-"""Tables for the terminal."""
+"""Tables for the terminal, and small phrases that they share."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -13,6 +15,7 @@ from pacboost.bounds.training import margin_distribution
 from pacboost.ledgers.ledger import Ledger
 
 MOST_ROWS = 20
+"""Of more rounds or samples, tables show the first and the last."""
 WIDTHS = {"round": 5, "training\nerror": 8}
 
 
@@ -60,3 +63,33 @@ def certificate_panel(certificate: Certificate, ledger: Ledger) -> RenderableTyp
     for theta, share in margin_distribution(ledger):
         margins.add_row("1 (vacuous)" if share >= 1 else f"{share:.4g}", f"{theta:g}")
     return Panel(Group(claim, Text(""), margins), title="certificate", title_align="left")
+
+
+def grid(facts: Sequence[tuple[str, str]] = ()) -> Table:
+    """Lay out names and texts in two columns."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(overflow="fold")
+    for name, text in facts:
+        table.add_row(name, Text(text))
+    return table
+
+
+def counted(number: int, thing: str) -> str:
+    """Write a number of things, with the plural.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    plural = thing + ("es" if thing.endswith("s") else "s")
+    return f"{number:,} {thing if number == 1 else plural}"
+
+
+def listed(names: Sequence[object], most: int) -> str:
+    """Name things, or the first of many.
+
+    >>> listed(["no", "yes"], 6), listed(range(77), 3)
+    ('no, yes', '0, 1, 2 and 74 more')
+    """
+    shown, left = ", ".join(map(str, names[:most])), len(names) - most
+    return f"{shown} and {left} more" if left > 0 else shown

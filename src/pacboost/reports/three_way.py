@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from rich.table import Table
 from pacboost.ledgers.three_way import Record
 from pacboost.numerics.three_way import majority_error
 from pacboost.reports import canvas
+from pacboost.reports.progress import LiveView
 
 RETURNED = ("the first", "the second", "the majority")
 
@@ -71,30 +71,18 @@ def plot_levels(record: Record, ax: Any = None) -> Any:
     return canvas.tidy(axes, legend=True)
 
 
-class RecursionView:
+class RecursionView(LiveView):
     """Call it with the record whenever a call has ended; use it as a context."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._status = Status(
+        self._display: Status = Status(
             "the first examples are drawn", console=console or Console(stderr=True)
         )
 
     def __call__(self, record: Record) -> None:
         """Say how far the recursion has come."""
         last = record.nodes[-1]
-        self._status.update(
+        self._display.update(
             f"{record.draws:,} examples, {len(record.nodes)} calls; the last, on level "
             f"{last.level} of {record.levels}, returned {last.returned}, error ≤ {last.upper:.3f}"
         )
-
-    def __enter__(self) -> RecursionView:
-        self._status.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._status.stop()

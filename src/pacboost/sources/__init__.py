@@ -1,1 +1,1 @@
-"""Where examples come from: arrays, data frames, CSV files, and small worlds of our own."""
+"""Where examples come from: arrays, data frames, files, and distributions with known risk."""

@@ -1,4 +1,4 @@
-"""Find the categorical columns of what users hand in, and the levels of each."""
+"""Find the categorical columns of the input, and the levels of each."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _array(rows: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Source:
-    """The columns of a frame, an array or a table, as they came."""
+    """The columns of a frame, an array or a table; of a table, the distinct cells of each."""
 
     n_columns: int
     names: tuple[str, ...] | None
@@ -72,7 +72,7 @@ class _Source:
 
 def _open(data: Any) -> _Source:
     if isinstance(data, Table):
-        return _Source(data.n_columns, data.names, data.cells, data.levels.__contains__)
+        return _Source(data.n_columns, data.names, data.distinct, data.levels.__contains__)
     if is_frame(data):
         frame = open_frame(data)
         names = tuple(str(name) for name in frame.columns)

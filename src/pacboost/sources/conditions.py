@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.sources.categories import levels_of
 from pacboost.sources.columns import Columns
+from pacboost.sources.entries import starts_of
 from pacboost.sources.levels import Level, Levels
 from pacboost.sources.text import TextFeatures
 from pacboost.sources.words import WordTable
@@ -128,7 +129,7 @@ class NumberConditions(Conditions):
         above = np.searchsorted(cuts, values[known])
         number = np.arange(cuts.size)
         sides = number + cuts.size * (number >= above[:, None])
-        starts = _starts(np.where(known, cuts.size, int(self.missing)))
+        starts = starts_of(np.where(known, cuts.size, int(self.missing)))
         words = np.full(starts[-1], 2 * cuts.size, dtype=np.int32)
         words[np.repeat(known, np.diff(starts))] = sides.ravel()
         return WordTable(starts, words, len(self.words))
@@ -155,7 +156,7 @@ class LevelConditions(Conditions):
 
     @classmethod
     def learn(cls, name: str, rows: Columns, min_count: int) -> tuple[LevelConditions, WordTable]:
-        """Find the levels that so many rows have."""
+        """Find the levels that at least ``min_count`` rows have."""
         absent = rows.missing(name)
         levels = levels_of(rows.cells[name], repr(name), rows.n_rows)
         if len(levels) > max(MOST_LEVELS, np.count_nonzero(~absent) / 2):
@@ -181,7 +182,7 @@ class LevelConditions(Conditions):
         if self.missing:
             found = np.where(rows.missing(self.name), len(self.levels), found)
         known = ~np.isnan(found)
-        return WordTable(_starts(known), found[known].astype(np.int32), len(self.words))
+        return WordTable(starts_of(known), found[known].astype(np.int32), len(self.words))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the levels."""
@@ -220,10 +221,6 @@ def read_conditions(
             raise ValueError(f"the levels of {name!r} are not all text, numbers or booleans")
         return LevelConditions(name, Levels.from_dict({"0": levels}).columns[0], **given)
     raise ValueError(f"{kind!r} is no kind of column")
-
-
-def _starts(sizes: NDArray[Any]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
 def _rounded(values: NDArray[np.floating]) -> NDArray[np.float32]:

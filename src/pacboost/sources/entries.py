@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,15 @@ def picked(starts: Places, lines: NDArray[np.integer]) -> tuple[Places, Places]:
     [[0, 3, 5], [2, 3, 4, 0, 1]]
     """
     sizes = np.diff(starts)[lines]
-    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+    begins = starts_of(sizes)
     moved = np.repeat(starts[:-1][lines] - begins[:-1], sizes)
     return begins, moved + np.arange(int(begins[-1]))
+
+
+def starts_of(sizes: NDArray[Any]) -> Places:
+    """Tell where lists of these sizes begin if they lie one after the other, and where all end.
+
+    >>> starts_of(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])

@@ -75,7 +75,7 @@ class MixedFeatures:
         return list(accumulate(sizes[:-1], initial=0))
 
     def read(self, rows: Any) -> Columns:
-        """Check what users hand in: a data frame, or rows that name their cells."""
+        """Check the input: a data frame, or rows that name their cells."""
         alone = len(self.text) == len(self.columns) == 1
         if alone and isinstance(rows, list | tuple) and all(isinstance(r, str) for r in rows):
             rows = [{self.text[0]: row} for row in rows]

@@ -60,7 +60,7 @@ class SparseTable(Table):
 def _in_order(matrix: Any) -> Any:
     """Give a matrix column by column, each in the order of its rows, and no cell twice.
 
-    What was handed in is left as it is.
+    The given matrix is not changed.
     """
     columns = matrix.tocsc()
     if not columns.has_canonical_format:

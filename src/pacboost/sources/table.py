@@ -67,7 +67,13 @@ class Table(ABC):
 
     def cells(self, column: int) -> NDArray[Any]:
         """A column as it came: its levels if it is categorical, None where they are missing."""
-        values = self.block(column, column + 1)[:, 0]
+        return self._as_it_came(column, self.block(column, column + 1)[:, 0])
+
+    def distinct(self, column: int) -> NDArray[Any]:
+        """The different cells of a column, as they came."""
+        return self._as_it_came(column, np.unique(self.block(column, column + 1)[:, 0]))
+
+    def _as_it_came(self, column: int, values: NDArray[Any]) -> NDArray[Any]:
         return self.levels.values(column, values) if column in self.levels else values
 
 
@@ -115,9 +121,18 @@ class RecodedTable(ColumnTable):
 
     def column(self, number: int) -> Values:
         """Number the levels of a column, if it is categorical."""
+        values = self._table.block(number, number + 1)[:, 0]
         if number not in self.levels:
-            return self._table.block(number, number + 1)[:, 0]
-        return self.levels.numbers(number, self._table.cells(number), self.name(number))
+            return values
+        known, name = self._table.levels.columns.get(number), self.name(number)
+        if known is None:
+            return self.levels.numbers(number, values, name)
+        present = ~np.isnan(values)
+        numbers = np.full(values.size, np.nan)
+        if present.any():  # from the number of a level there to its number here
+            there = np.array(known, dtype=object)
+            numbers[present] = self.levels.numbers(number, there, name)[values[present].astype(int)]
+        return numbers
 
 
 def refuse_infinite(values: Values, column: str) -> None:

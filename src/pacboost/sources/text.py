@@ -33,11 +33,11 @@ GAP = " … "
 
 @dataclass(frozen=True)
 class TextFeatures:
-    """What counts as a word.
+    """What is read as a word.
 
-    ``ngrams`` runs of words, from so many to so many in a row; with ``skips``, up to so many words
-    may be left out between two of them, as in BoosTexter's sparse n-grams; ``characters`` pieces of
-    words, from so many letters to so many, a blank standing for the border. What fewer than
+    ``ngrams`` gives the shortest and the longest n-grams of words; with ``skips``, up to this many
+    words may be left out between two of them, as in BoosTexter's sparse n-grams; ``characters``
+    gives the shortest and the longest pieces of words, with a blank for the border. What fewer than
     ``min_count`` texts contain is dropped; and the rarest, if more than ``max_features`` are left.
 
     >>> features, table = TextFeatures(skips=1).learn(["I lost my card", "My card!"])
@@ -135,7 +135,7 @@ class TextFeatures:
         return f"it contains {self.vocabulary[number]!r}"
 
     def read(self, texts: Any) -> list[str]:
-        """Check what users hand in."""
+        """Check the input."""
         return read_texts(texts)
 
     def lines(self, texts: Any) -> list[str]:
@@ -228,7 +228,7 @@ def _span(name: str, given: Any) -> tuple[int, int] | None:
     whole = len(ends) == 2 and all(type(end) is int for end in ends)
     if not whole or not 1 <= ends[0] <= ends[1] <= LONGEST:
         raise ParameterError(
-            f"{name} is {given!r}; it may be a pair such as (1, 2), from so many to so many and at "
+            f"{name} is {given!r}; it may be a pair such as (1, 2), the least and the most, at "
             f"most {LONGEST}, or None"
         )
     return ends

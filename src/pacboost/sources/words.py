@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.sources.entries import Entries
+from pacboost.sources.entries import Entries, picked, starts_of
 from pacboost.sources.table import Table, Values
 
 Places = NDArray[np.int64]
@@ -53,7 +53,7 @@ class WordTable(Table):
         [0, 0, 1]
         """
         counts = np.bincount(self.words, minlength=self.n_columns)
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
+        starts = starts_of(counts)
         owner = np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(self.starts))
         return starts, owner[np.argsort(self.words, kind="stable")]
 
@@ -77,11 +77,8 @@ class WordTable(Table):
 
     def take(self, rows: NDArray[np.intp]) -> WordTable:
         """Copy some rows."""
-        sizes = np.diff(self.starts)[rows]
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-        moved = np.repeat(self.starts[:-1][rows] - starts[:-1], sizes)
-        words = self.words[moved + np.arange(int(starts[-1]))]
-        return WordTable(starts, words, self.n_columns, self.names)
+        starts, places = picked(self.starts, rows)
+        return WordTable(starts, self.words[places], self.n_columns, self.names)
 
 
 def renumbered(
@@ -96,7 +93,7 @@ def renumbered(
     """
     words = places[words]
     kept = words >= 0
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])
+    before = starts_of(kept)
     starts, words = before[starts], words[kept]
     ones, shape = np.ones(words.size, dtype=np.int8), (starts.size - 1, len(names))
     rows = sparse.csr_array((ones, words, starts), shape=shape)

@@ -11,6 +11,7 @@ from scipy.stats import binom, nbinom
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ParameterError
+from pacboost.estimators.boosting import filter_setup
 from pacboost.learners.stump import Stump
 from pacboost.training.filtering.mean_test import PART
 from pacboost.training.filtering.plan import KEPT, Plan, draws_for
@@ -80,7 +81,7 @@ def test_what_is_refused(wrong: dict[str, float], complaint: str) -> None:
 def test_boosters_go_by_the_edge_that_rules_surely_have(name: str) -> None:
     """A rule may pass with 0.4 of the promised edge; theorems have to bound the rounds of these."""
     told = FilterBoostClassifier(name, "stump", edge=0.2, epsilon=0.1)
-    booster = told._booster(Stump())
+    booster = filter_setup._booster(told, Stump())
     assert pytest.approx(2 * PART * Plan(1, 1, 1, edge=0.2).floor) == KEPT * 0.2
     assert booster.most_rounds(KEPT * 0.2, 0.1) < math.inf
     if name == "measure":

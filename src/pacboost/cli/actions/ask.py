@@ -1,4 +1,4 @@
-"""Answer questions one by one, each with its confidence and its grounds."""
+"""Answer questions one by one, each with its confidence and the reasons."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from typing import Any
 import click
 import numpy as np
 
-from pacboost.cli.inputs.cells import Cells
 from pacboost.cli.inputs.model_files import load
 from pacboost.cli.inputs.rows import Reader, column_names, lone_text, text_features
 from pacboost.cli.output import bold, print_json, print_parts
 from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.numerics.percent import percent
+from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
 from pacboost.sources.table import Table
 
 ALMOST_SURE = 0.995
-Ground = tuple[float, str]
-"""What speaks for an answer (or, below 0, against it), in numbers and in words."""
+Reason = tuple[float, str]
+"""What a reason adds to the score of the answer (below 0: takes away), and the reason in words."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,11 @@ class Reply:
     answer: Any
     guess: Any
     confidence: float
-    grounds: Sequence[Ground]
+    reasons: Sequence[Reason]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give what JSON shall say."""
-        why = [{"words": words, "contribution": added} for added, words in self.grounds]
+        """Give the content of the JSON document."""
+        why = [{"words": words, "contribution": added} for added, words in self.reasons]
         return {
             "question": self.question,
             "answer": self.answer,
@@ -47,12 +48,12 @@ class Reply:
         }
 
     def lines(self) -> Iterator[Any]:
-        """Say it to people."""
+        """Give the lines to print."""
         said = f"no answer (a guess: {self.guess})" if self.answer is None else str(self.answer)
         yield bold(said)
-        sure = "over 99" if self.confidence >= ALMOST_SURE else f"{100 * self.confidence:.0f}"
-        yield f"  confidence {sure} %"
-        for added, words in self.grounds:
+        over = self.confidence >= ALMOST_SURE
+        yield f"  confidence {'over 99 %' if over else percent(self.confidence, 0)}"
+        for added, words in self.reasons:
             yield f"  {added:+6.2f}  {words}"
 
 
@@ -63,7 +64,8 @@ def run_ask(
     model = load(path)
     if not hasattr(model, "explain") or not hasattr(model, "classes_"):
         raise FileError(
-            f"{path}: holds a {type(model).__name__}, which cannot say why; predict answers files"
+            f"{path}: holds a {type(model).__name__}, which cannot explain its answers; use "
+            "`pacboost predict`"
         )
     replies = []
     for number, asked in enumerate(_questions(model, question)):
@@ -77,7 +79,7 @@ def run_ask(
 
 
 def _threshold(model: Any, asked: float | None) -> float:
-    """The confidence below which there is no answer: what is asked for, or what was certified."""
+    """The confidence below which there is no answer: the option, or the certified threshold."""
     if asked is not None:
         return asked
     answering = getattr(model.model_, "answering", None)
@@ -93,7 +95,7 @@ def _questions(model: Any, question: Sequence[str]) -> Iterator[str]:
         yield shlex.join(question)
     else:
         if sys.stdin.isatty():
-            click.echo("One question a line; Ctrl-D ends it.", err=True)
+            click.echo("Type one question per line; Ctrl-D ends the input.", err=True)
         for line in sys.stdin:
             if line.strip():
                 yield line.strip()
@@ -105,15 +107,15 @@ def _reply(model: Any, asked: str, top: int, least: float) -> Reply:
     X = _rows(model, given)
     answer = model.predict(X).tolist()[0]
     if isinstance(answer, list):
-        raise DataError("this model gives several labels a row; predict answers files with them")
+        raise DataError("this model gives several labels per row; use `pacboost predict`")
     place = model.classes_.tolist().index(answer)
     sure = float(model.predict_proba(X)[0, place])
     if isinstance(X, Table) and model.model_.vote.trees:
-        grounds = _shares(model, X, given, place)[:top]
+        reasons = _shares(model, X, given, place)[:top]
     else:
         found = model.explain(_one(X), top, for_class=answer)
-        grounds = [(entry.contribution, entry.words) for entry in found.entries]
-    return Reply(asked, answer if sure >= least else None, answer, sure, grounds)
+        reasons = [(entry.contribution, entry.words) for entry in found.entries]
+    return Reply(asked, answer if sure >= least else None, answer, sure, reasons)
 
 
 def _one(X: Any) -> Any:
@@ -123,8 +125,8 @@ def _one(X: Any) -> Any:
     return X[0] if isinstance(X, list) else X
 
 
-def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Ground]:
-    """Share the score among the columns: the ways through trees are too long to be read."""
+def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Reason]:
+    """Divide the score among the columns (SHAP): the paths through trees are too long to read."""
     shares, _ = model.shap_values(X)
     own = shares[0, :, place] if shares.ndim == 3 else shares[0] * (1 if place else -1)
     said = [_said(X.name(j), given, float(X.block(j, j + 1)[0, 0])) for j in range(X.n_columns)]
@@ -135,7 +137,9 @@ def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Gro
 def _said(name: str, given: dict[str, str], value: float) -> str:
     if name not in given:
         return f"{name} is missing"
-    return f"{name} = {given[name]}" + (", which no fit has seen" if np.isnan(value) else "")
+    return f"{name} = {given[name]}" + (
+        ", which did not occur in training" if np.isnan(value) else ""
+    )
 
 
 def _given(model: Any, asked: str) -> dict[str, str]:
@@ -146,7 +150,8 @@ def _given(model: Any, asked: str) -> dict[str, str]:
         name, equals, value = part.partition("=")
         if not equals or name not in names:
             raise ParameterError(
-                f"{part!r} is no COLUMN=VALUE of this model; its columns are {', '.join(names)}"
+                f"{part!r} is not COLUMN=VALUE with a column of this model; its columns are "
+                f"{', '.join(names)}"
             )
         given[name] = value
     return given

@@ -1,4 +1,4 @@
-"""Certify a saved model by a file: all of its answers, or those of which it is confident."""
+"""Certify a saved model by the rows of a file: all of its answers, or the confident ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pacboost.cli.output import (
     bold,
     certificate_facts,
     certificate_sentence,
-    grid,
     print_json,
     print_parts,
     working,
@@ -25,10 +24,11 @@ from pacboost.errors import FileError
 from pacboost.numerics.checks import probability
 from pacboost.questions.certify import certify
 from pacboost.questions.selective import certify_answers
+from pacboost.reports.text import grid
 
 
 def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, Any]) -> None:
-    """Read, count, and say what follows; the answer is no if it is more than epsilon."""
+    """Read the rows, count mistakes, and print the certificate; the answer is no above epsilon."""
     model_path, data = model_first(model_path, data)
     epsilon = given["epsilon"]
     if epsilon is not None:
@@ -36,11 +36,12 @@ def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, A
     confident = given["target_error"] is not None or given["abstain_below"] is not None
     if confident and (given["groups"] or given["ordered"] or given["models"] != 1):
         raise click.UsageError(
-            "--groups, --ordered and --models do not go with --abstain-below and --target-error"
+            "--groups, --ordered and --models cannot be combined with --abstain-below or "
+            "--target-error; leave them out"
         )
     model = load(model_path)
     if not hasattr(model, "classes_"):
-        raise FileError(f"{model_path}: predicts numbers, which are never simply right or wrong")
+        raise FileError(f"{model_path}: predicts numbers; only classifiers can be certified")
     groups = [] if given["groups"] is None else [given["groups"]]
     X, y, cells = read_all(model, data, target, given["text"], [*given["drop"], *groups])
     with working("counting mistakes"):
@@ -53,17 +54,17 @@ def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, A
     if given["as_json"]:
         print_json({**document, "met": met, "certificate": certificate.to_dict()})
     else:
-        wanted = "" if met is None else f"At most {epsilon:g} was wanted: {'yes' if met else 'NO'}."
+        wanted = "" if met is None else f"Is this at most {epsilon:g}? {'Yes' if met else 'NO'}."
         print_parts(*parts, *(["", wanted] if wanted else []))
     if met is False:
         raise the_answer_is_no()
 
 
-Said = tuple[Certificate, dict[str, Any], list[Any]]
-"""What is certified, what a program is told besides, and what people are shown."""
+Certified = tuple[Certificate, dict[str, Any], list[Any]]
+"""A certificate, what JSON adds to it, and the parts to print."""
 
 
-def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Said:
+def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Certified:
     options = {name: given[name] for name in ("delta", "models", "ordered", "copies")}
     found = certify(model, X, y, groups=groups, **options)
     said = certificate_sentence(found)
@@ -71,7 +72,7 @@ def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str,
     return found, {"sentence": said}, parts
 
 
-def _of_confident_answers(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> Said:
+def _of_confident_answers(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> Certified:
     options = {name: given[name] for name in ("delta", "target_error", "abstain_below", "copies")}
     answering = certify_answers(model, X, y, **options)
     found = answering.certificate

@@ -1,4 +1,4 @@
-"""Boost by every rule, and lay the results side by side."""
+"""Train several boosters on the same rows, and compare them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from pacboost.reports.canvas import figure, save
 def run_compare(
     data: Path, target: str, given: Mapping[str, Any], *, as_json: bool, plot: Path | None
 ) -> None:
-    """Read, boost by every rule, and show what is done, after Ctrl-C too."""
+    """Read the rows, train every booster, and show the results, also after Ctrl-C."""
     check_output(plot, data)
     if plot is not None:
-        figure()  # without matplotlib it ends here, not after the work
+        figure()  # if matplotlib is missing, it fails here and not after the work
     learner = given["learner"]
     if given["leaves"] is not None:
         if learner != "tree":
-            raise ParameterError("--leaves are of trees; add --learner tree")
+            raise ParameterError("--leaves applies to trees only; add --learner tree")
         learner = Tree(max_leaves=given["leaves"])
     examples = read_examples(data, target, given["drop"], categories=given["categories"])
     contest = Contest(

@@ -1,4 +1,4 @@
-"""Ten points that fit on a slide, then breast cancer data."""
+"""The demonstration: ten points in the plane, then the breast cancer data."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from sklearn.model_selection import train_test_split
 from pacboost.cli.actions.fit_in_memory import show
 from pacboost.cli.output import print_json
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.numerics.percent import percent
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.toy import ten_points
 
 
 def run_demo(rounds: int, *, as_json: bool) -> None:
-    """Show both."""
+    """Boost both data sets and show the results."""
     console = Console(file=io.StringIO()) if as_json else Console()
     console.rule("ten points, three rules")
     X, y = ten_points()
     toy = AdaBoostClassifier(n_estimators=3)
     started = time.perf_counter()
     toy.fit(X, y)
-    console.print(f"(kernels ready after {time.perf_counter() - started:.1f} s)")
+    console.print(f"(code compiled after {time.perf_counter() - started:.1f} s)")
     show(toy, "", console)
     console.print(
-        "Errors 3/10, 3/14, 3/22: each rule alone is poor, and the vote makes no mistake.\n"
+        "Weighted errors 3/10, 3/14, 3/22: each rule is poor, but the vote makes no mistake.\n"
     )
 
     console.rule("breast cancer: is a tumour malignant?")
@@ -43,8 +44,8 @@ def run_demo(rounds: int, *, as_json: bool) -> None:
     show(model, "", console)
     error = 1 - model.score(ArrayTable(test, names), test_labels)
     console.print(
-        f"On {len(test_labels)} rows it has never seen it errs on {error:.1%}. "
-        "The certificate above speaks of the training rows only."
+        f"On {len(test_labels)} test rows, {percent(error, 1)} of the predictions are wrong. "
+        "The certificate above is about the training rows only."
     )
     if as_json:
         parts = {"ten points": toy, "breast cancer": model}

@@ -1,4 +1,4 @@
-"""What the doctor looks at."""
+"""The checks of ``pacboost doctor``."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ EXTRAS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     well: bool
     words: str
     mark: bool | None = True
-    """None for what is not there and need not be."""
+    """None for an optional package that is not installed."""
 
 
 def findings() -> Iterator[Finding]:
-    """Look at one thing after the other."""
+    """Run the checks, one after the other."""
     yield Finding(
         "pacboost",
         True,
@@ -65,7 +65,7 @@ def _extra(name: str, extra: str, use: str) -> Finding:
 
 
 def _kernels() -> Finding:
-    """Fit three rounds on ten points, whose votes are known."""
+    """Fit three rounds on ten points, for which the votes are known."""
     started = time.perf_counter()
     try:
         from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
@@ -75,7 +75,7 @@ def _kernels() -> Finding:
         X, y = ten_points()
         model = AdaBoostClassifier(n_estimators=3).fit(X, y)
         right = [f"{vote:.4f}" for vote in model.votes_] == ["0.4236", "0.6496", "0.9229"]
-    except Exception as problem:  # whatever it is, it is what was asked for
+    except Exception as problem:  # any error is a finding
         return Finding("compiled code", False, f"{type(problem).__name__}: {problem}", mark=False)
     seconds = time.perf_counter() - started
     if not right:
@@ -85,7 +85,7 @@ def _kernels() -> Finding:
 
 
 def _cache() -> Finding:
-    """Ask a compiled function where it is kept, and whether that can be written."""
+    """Check that the folder of the compiled code can be written to."""
     try:
         from pacboost.kernels.lookup import encode
 

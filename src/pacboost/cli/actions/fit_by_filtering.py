@@ -1,4 +1,4 @@
-"""Fit by filtering: files of any size in, a summary and the certificate out."""
+"""Fit by filtering, from files of any size."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Any
 import click
 from rich.console import Console
 
-from pacboost.cli.filter_options import MEAN_FILTERING
 from pacboost.cli.fit_result import report_model, save_model
 from pacboost.cli.group import INTERRUPTED
 from pacboost.cli.inputs.model_files import check_output
+from pacboost.cli.options import MEAN_FILTERING
 from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.reports.filtering import refills_table, summary
+from pacboost.sources.cells import read_labels
 from pacboost.sources.oracles import csv_blocks, svmlight
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
 from pacboost.sources.oracles.files import find_files
-from pacboost.sources.oracles.labels import kind_of, read_texts
 
 SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 
 
 def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
-    """Tell whether files are boosted by filtering: by their kind, or because it is asked for.
+    """Tell whether files are boosted by filtering: because of their kind, or of an option.
 
     >>> by_filtering([Path("a.parquet")], {}), by_filtering([Path("a.csv")], {})
     (True, False)
@@ -73,7 +73,7 @@ def run_filtering(
     as_json: bool = False,
     forget_rows: bool = False,
 ) -> None:
-    """Draw, boost, show, and save if asked to; after Ctrl-C too."""
+    """Fit, show the result, and save it if asked to; also after Ctrl-C."""
     check_output(output, *data)
     source = [str(path) for path in data]
     named = {"table": table, "query": query, "drop": drop}
@@ -82,21 +82,22 @@ def run_filtering(
     model = FilterBoostClassifier(**parameters)
     labels = None
     if classes is not None:
-        texts = [text.strip() for text in classes.split(",")]
-        labels = read_texts(texts, kind_of(texts))
+        labels = read_labels([text.strip() for text in classes.split(",")])
     try:
         model.fit_source(source, target, labels, **options)
     except KeyboardInterrupt:
         if hasattr(model, "model_") and len(model.ledger_):
             _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
         else:
-            click.echo("Interrupted before there was anything to keep.", err=True)
+            click.echo(
+                "Interrupted before the first round was finished; nothing was saved.", err=True
+            )
         raise click.exceptions.Exit(INTERRUPTED) from None
     _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
 
 
 def _check(files: Sequence[Path], target: str | None, options: Mapping[str, Any]) -> None:
-    """Refuse options that do not go with the kind of the files."""
+    """Reject options that do not apply to the kind of the files."""
     lines = files[0].name.lower().endswith(svmlight.SUFFIXES)
     if target is None and not lines:
         raise click.UsageError(
@@ -104,14 +105,14 @@ def _check(files: Sequence[Path], target: str | None, options: Mapping[str, Any]
         )
     if lines and (target is not None or options.get("drop")):
         raise click.UsageError(
-            f"{files[0]}: lines of svmlight begin with the label, and columns have no names; leave "
-            "--target and --drop out"
+            f"{files[0]}: svmlight lines begin with the label, and columns have no names; "
+            "leave out --target and --drop"
         )
     database = files[0].name.lower().endswith(DATABASES)
     if database and ("table" in options) == ("query" in options):
-        raise click.UsageError(f"{files[0]}: name what to read of it, by --table or by --query")
+        raise click.UsageError(f"{files[0]}: name what to read with either --table or --query")
     if not database and ("table" in options or "query" in options):
-        raise click.UsageError(f"{files[0]}: --table and --query go with a .duckdb file")
+        raise click.UsageError(f"{files[0]}: --table and --query apply to .duckdb files only")
 
 
 def _keep(
@@ -122,7 +123,7 @@ def _keep(
     as_json: bool,
     forget_rows: bool,
 ) -> None:
-    """Show what was learned, and write it."""
+    """Write the model, and show the result."""
     files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
     save_model(model, output, forget_rows=forget_rows)
     if not as_json:
@@ -131,11 +132,11 @@ def _keep(
     checkpoint = model.checkpoint
     with suppress(OSError):
         if checkpoint is not None and Path(checkpoint).exists():
-            click.echo(f"The same command goes on from {checkpoint}.", err=as_json)
+            click.echo(f"The same command continues from {checkpoint}.", err=as_json)
 
 
 def show(model: FilterBoostClassifier, title: str, console: Console | None = None) -> None:
-    """Print every drawing of a sample, and what all of it means."""
+    """Print a table of the samples drawn, and a summary."""
     console = console or Console()
     ledger = model.ledger_
     console.print(refills_table(ledger, title))

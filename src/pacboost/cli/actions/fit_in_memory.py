@@ -1,4 +1,4 @@
-"""Fit in memory by a booster and a learner that were named."""
+"""Fit in memory, with a booster and a learner given as options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def in_memory_model(given: Mapping[str, Any]) -> AdaBoostClassifier | BoostClassifier:
-    """Make the estimator that the options of the command ask for."""
+    """Make the estimator from the options of the command."""
     booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
     validation, certify = given["validation"], given["certify"]
     common: dict[str, Any] = {
@@ -43,12 +43,12 @@ def in_memory_model(given: Mapping[str, Any]) -> AdaBoostClassifier | BoostClass
             learning_rate=1.0 if rate is None else rate, resample=resample, **common
         )
     if resample:
-        raise click.UsageError("--resample goes with --booster adaboost --learner stump")
+        raise click.UsageError("--resample requires --booster adaboost and --learner stump")
     return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
 
 
 def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Read, boost, show, and save if asked to; after Ctrl-C too, what is done is kept."""
+    """Fit, show the result, and save it if asked to; after Ctrl-C, the rounds done so far."""
     check_output(output, data)
     model = in_memory_model(given)
     examples = read_examples(data, target, given["drop"], categories=given["categories"])
@@ -76,4 +76,4 @@ def show(model: Boosting, title: str, console: Console | None = None) -> None:
 def _show_hardest(model: Boosting, number: int) -> None:
     if number:
         found = model.ledger_.hardest(min(number, len(model.ledger_.hard) or 1))
-        Console().print(hardest_table(found, "hardest rows, counted from 0"))
+        Console().print(hardest_table(found, "hardest rows, numbered from 0"))

@@ -1,4 +1,4 @@
-"""Fit in memory by what suits the rows, with some of them set apart for the certificate."""
+"""Fit in memory, with booster and learner chosen automatically and rows held out to certify."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from pacboost.cli.group import the_answer_is_no
 from pacboost.cli.inputs.examples import about, read_examples
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.inputs.rows import text_features
-from pacboost.cli.output import bold, certificate_facts, grid, per_cent, print_parts
+from pacboost.cli.output import bold, certificate_facts, print_parts
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.numerics.checks import probability
+from pacboost.numerics.percent import percent
+from pacboost.reports.text import grid, listed
 from pacboost.sources.mixed import MixedFeatures
 
-PARTS = {"learn": "to learn from", "watch": "to see when to stop", "certify": "to certify by"}
+PARTS = {"learn": "for training", "watch": "for early stopping", "certify": "to certify"}
 CLASSES_NAMED = 6
 
 
 def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Read, choose, boost, certify, show, and save if asked to; no, if epsilon was missed."""
+    """Fit, show the result, and save it if asked to; the answer is no if epsilon was missed."""
     check_output(output, data)
     for name in ("epsilon", "delta"):
         if given[name] is not None:
@@ -58,25 +60,14 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
     parts = [f"{rows:,} {PARTS[part]}" for part, rows in model.parts_.items() if rows]
     facts = [
         ("data", said),
-        ("classes", classes(model.classes_.tolist())),
+        ("classes", listed(model.classes_.tolist(), CLASSES_NAMED)),
         ("rows", ", ".join(parts)),
         ("chosen", model.choice_),
         ("rounds", f"{len(ledger):,}; {ledger.stopped}"),
     ]
     if len(ledger):
-        error = per_cent(ledger.rounds[-1].training_error)
-        facts.append(("training error", f"{error} of the rows it learned from"))
+        error = percent(ledger.rounds[-1].training_error, 2)
+        facts.append(("training error", f"{error} of the training rows"))
     if certificate is not None and certificate.delta > 0:
         facts += certificate_facts(certificate)
     return facts
-
-
-def classes(names: list[Any]) -> str:
-    """Name the classes, or the first of many.
-
-    >>> classes(["no", "yes"]), classes(list(range(77)))
-    ('no, yes', '0, 1, 2, 3, 4, 5 and 71 more')
-    """
-    shown = ", ".join(map(str, names[:CLASSES_NAMED]))
-    left = len(names) - CLASSES_NAMED
-    return f"{shown} and {left} more" if left > 0 else shown

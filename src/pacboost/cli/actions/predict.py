@@ -1,4 +1,4 @@
-"""Predict a file block by block, and sum up what was predicted."""
+"""Predict a file block by block, and summarise the predictions."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.cli.inputs.cells import Cells, blocks
 from pacboost.cli.inputs.model_files import check_output, load, model_first
 from pacboost.cli.inputs.rows import Reader, labels
-from pacboost.cli.output import counted, per_cent, print_json, working
+from pacboost.cli.output import print_json, working
 from pacboost.errors import FileError
 from pacboost.models.answers import confidence
-from pacboost.sources.placing import placed
+from pacboost.numerics.percent import percent
+from pacboost.reports.text import counted
+from pacboost.sources.atomic_write import atomic_write
+from pacboost.sources.cells import Cells, blocks
 
 MOST_CLASSES = 10
-"""The summary names so many classes."""
+"""The summary names at most this many classes."""
 NO_ANSWER = "no answer"
 
 
 @dataclass
-class Tally:
-    """What was predicted so far."""
+class PredictionCounts:
+    """How often each class was predicted so far, and how many predictions were wrong."""
 
     rows: int = 0
     counts: Counter[Any] = field(default_factory=Counter)
     wrong: int | None = None
 
     def sentences(self) -> Iterator[str]:
-        """Say it."""
+        """Give the sentences of the summary."""
         parts = [
-            f"{label} {count:,} ({per_cent(count / self.rows)})"
+            f"{label} {count:,} ({percent(count / self.rows, 2)})"
             for label, count in self.counts.most_common(MOST_CLASSES)
         ]
         more = len(self.counts) - len(parts)
@@ -48,8 +50,8 @@ class Tally:
         yield f"{counted(self.rows, 'row')}: {said}" if said else f"{self.rows:,} rows"
         if self.wrong is not None:
             given = self.rows - self.counts[NO_ANSWER]
-            share = per_cent(self.wrong / max(1, given))
-            yield f"{self.wrong:,} of {given:,} answers differ from the labels ({share})."
+            share = percent(self.wrong / max(1, given), 2)
+            yield f"{self.wrong:,} of {given:,} predictions differ from the labels ({share})."
 
 
 def run_predict(
@@ -65,14 +67,14 @@ def run_predict(
     drop: Sequence[str],
     as_json: bool,
 ) -> None:
-    """Answer, write, and sum up: on the error stream where the answers go to the output."""
+    """Predict, write, and summarise; on the error stream if predictions go to the output."""
     model_path, data = model_first(model_path, data)
     check_output(output, model_path, data)
     model = load(model_path)
     if (proba or abstain_below is not None) and not hasattr(model, "predict_proba"):
-        raise FileError(f"{model_path}: predicts numbers, which have no probabilities")
+        raise FileError(f"{model_path}: predicts numbers, for which there are no probabilities")
     reader = Reader(model, text, [*keep, *drop, *([] if target is None else [target])])
-    tally, collected = Tally(), Answers(model, keep, abstain_below, proba=proba)
+    tally, collected = PredictionCounts(), Answers(model, keep, abstain_below, proba=proba)
     everything: list[list[Any]] = []
     with _writing(output, nothing=as_json) as file, working("predicting") as progress:
         writer = csv.writer(file, lineterminator="\n")
@@ -94,7 +96,7 @@ def run_predict(
 
 
 class Answers:
-    """The columns that are written: those kept, the prediction, the probabilities."""
+    """The columns of the output: those kept, the prediction, the probabilities."""
 
     def __init__(
         self, model: Any, keep: Sequence[str], abstain_below: float | None, *, proba: bool
@@ -108,7 +110,7 @@ class Answers:
         self.header = [*self._keep, *asked, *chances]
 
     def of(self, X: Any, cells: Cells) -> tuple[list[Any], list[list[Any]]]:
-        """Predict some rows; also give the rows to write. None where there is no answer."""
+        """Predict some rows; also give the rows to write. A prediction is None if it is unsure."""
         predicted = np.asarray(self._model.predict(X))
         given = predicted.tolist()
         chances: NDArray[Any] | None = None
@@ -125,7 +127,9 @@ class Answers:
         return given, [list(row) for row in zip(*columns, strict=True)]
 
 
-def _count(tally: Tally, given: list[Any], model: Any, cells: Cells, target: str | None) -> None:
+def _count(
+    tally: PredictionCounts, given: list[Any], model: Any, cells: Cells, target: str | None
+) -> None:
     tally.rows += cells.n_rows
     if not hasattr(model, "classes_") or isinstance(given[0], list):
         return
@@ -137,7 +141,7 @@ def _count(tally: Tally, given: list[Any], model: Any, cells: Cells, target: str
 
 
 def _tell_json(
-    tally: Tally, header: Sequence[str], rows: list[list[Any]], output: Path | None
+    tally: PredictionCounts, header: Sequence[str], rows: list[list[Any]], output: Path | None
 ) -> None:
     content: dict[str, Any] = {"rows": tally.rows, "counts": tally.counts, "wrong": tally.wrong}
     if output is None:
@@ -157,5 +161,5 @@ def _writing(output: Path | None, *, nothing: bool) -> Iterator[IO[str]]:
         else:
             yield sys.stdout
         return
-    with placed(output) as part, part.open("w", encoding="utf-8", newline="") as file:
+    with atomic_write(output) as part, part.open("w", encoding="utf-8", newline="") as file:
         yield file

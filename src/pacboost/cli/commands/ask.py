@@ -1,4 +1,4 @@
-"""``pacboost ask``: what does a model say to this, how sure is it, and why?"""
+"""``pacboost ask``: the prediction for one example, with its confidence and the reasons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pacboost.cli import options
 )
 @options.model_file
 @click.argument("question", nargs=-1)
-@click.option("--top", default=5, show_default=True, help="How many grounds to show.")
+@click.option("--top", default=5, show_default=True, help="How many reasons to show.")
 @options.abstain_below
 @options.as_json
 def command(
@@ -26,8 +26,9 @@ def command(
 ) -> None:
     """Ask a model about one text, or about one row as COLUMN=VALUE.
 
-    Shows the answer, the model's probability for it, and what spoke for and against it. Columns
-    that are not named are missing. Without a question, each line of the standard input is one.
+    Shows the answer, the probability that the model gives it, and the reasons for and against it.
+    Columns that are not named count as missing. Without a question, every line of the standard
+    input is a question.
     """
     from pacboost.cli.actions.ask import run_ask
 

@@ -1,4 +1,4 @@
-"""``pacboost certify``: how wrong can a model be? Counted on rows that no fit has seen."""
+"""``pacboost certify``: an upper bound on the error of a model, by rows that no fit has seen."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ from pacboost.cli import options
     "--models",
     default=1,
     show_default=True,
-    help="How many models are scored on these rows, one of which may be kept.",
+    help="The number of models that are compared on these rows, of which you keep one.",
 )
 @click.option(
     "--groups",
     metavar="COLUMN",
-    help="Rows with the same value here depend on each other (a patient, a customer).",
+    help="Rows with the same value in this column depend on each other (the same patient).",
 )
 @click.option(
     "--copies",
     type=click.Choice(["auto", "independent", "once"]),
     default="auto",
     show_default=True,
-    help="How equal rows with equal labels are counted: as separate draws, or once. auto: as "
-    "separate draws if the training rows show that rows repeat, else in the worse of both ways.",
+    help="How equal rows with equal labels are counted: each of them (independent), or once. auto: "
+    "each of them if the training rows show that rows repeat, otherwise in the worse of both ways.",
 )
-@click.option("--ordered", is_flag=True, help="Rows come in the order of time.")
+@click.option("--ordered", is_flag=True, help="The rows are in the order of time.")
 @options.abstain_below
 @click.option(
     "--target-error",
     type=float,
-    help="Find the confidence from which on answers err on at most this share.",
+    help="Find the confidence above which at most this share of the answers is wrong.",
 )
 @options.text
 @options.drop
 @options.as_json
 def command(model: Path, data: Path, target: str, **given: Any) -> None:
-    """Certify the error of a model on new examples, by rows that had no part in fitting it.
+    """Certify the error of a model on new examples, by rows that it was not trained on.
 
-    With --abstain-below or --target-error it certifies the answers of which the model is confident.
-    With --epsilon it ends with 1 if the error cannot be certified to be at most that.
+    With --abstain-below or --target-error only the confident answers are certified. With --epsilon
+    the exit code is 1 if the certified error is larger than that.
     """
     from pacboost.cli.actions.certify import run_certify
 

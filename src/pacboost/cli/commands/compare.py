@@ -1,4 +1,4 @@
-"""``pacboost compare``: which booster does best here?"""
+"""``pacboost compare``: several boosters on the same rows."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ from pacboost.cli import options
     "--boosters",
     default="adaboost,logit,adaboost_v,lp,erlp",
     show_default=True,
-    help="Names of boosters with commas between them, or 'all'.",
+    help="Names of boosters, separated by commas, or 'all'.",
 )
 @click.option(
     "--learner",
     type=click.Choice(["stump", "tree"]),
     default="stump",
     show_default=True,
-    help="What is boosted.",
+    help="The weak learner.",
 )
 @options.leaves
-@click.option("--rounds", default=100, show_default=True, help="The most rounds each may run.")
 @click.option(
-    "--learning-rate", type=float, help="Scales every vote.  [default: 0.1 for trees, else 1]"
+    "--rounds", default=100, show_default=True, help="Maximum number of rounds of each booster."
+)
+@click.option(
+    "--learning-rate", type=float, help="Factor on every vote.  [default: 0.1 for trees, else 1]"
 )
 @options.max_bins
 @click.option(
@@ -41,14 +43,14 @@ from pacboost.cli import options
     type=click.FloatRange(0, 1, max_open=True),
     default=0.25,
     show_default=True,
-    help="Share of rows that no booster sees, to test on; 0 for none.",
+    help="Share of rows held out to test on; 0 for none.",
 )
 @click.option(
     "--share",
     type=float,
     default=0.05,
     show_default=True,
-    help="Share of the worst rows whose mean margin is shown.",
+    help="The mean margin of this share of the worst rows is shown.",
 )
 @options.categories
 @options.drop
@@ -58,10 +60,10 @@ from pacboost.cli import options
 @click.option("--plot", type=options.FILE, help="Draw errors and margins into this file.")
 @options.as_json
 def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: Any) -> None:
-    """Boost the rows of a CSV file by several rules, and lay them side by side.
+    """Train several boosters on the rows of a CSV file, and compare them.
 
-    Prints rounds, seconds, training error against its bound, margins, and the error on rows set
-    apart with its interval. A booster that fails says why, and the others go on.
+    Prints rounds, seconds, training error and its bound, margins, and the error on held-out rows
+    with a confidence interval. If one booster fails, the reason is shown and the others continue.
     """
     from pacboost.cli.actions.compare import run_compare
 

@@ -11,7 +11,7 @@ from pacboost.cli import options
 @click.option("--rounds", default=50, show_default=True, help="Rounds on the real data set.")
 @options.as_json
 def command(rounds: int, as_json: bool) -> None:
-    """Boost ten points by hand, then a real data set, each with its certificate."""
+    """Boost ten points in three rounds, then a real data set, and show the certificates."""
     from pacboost.cli.actions.demo import run_demo
 
     run_demo(rounds, as_json=as_json)

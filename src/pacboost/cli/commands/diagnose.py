@@ -1,4 +1,4 @@
-"""``pacboost diagnose``: is there an edge for boosting to work with?"""
+"""``pacboost diagnose``: does the weak learner have an edge?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pacboost.cli.group import the_answer_is_no
 @click.command(epilog=options.example("pacboost diagnose adult.csv --target income"))
 @options.data_file
 @options.target
-@click.option("--label", help="With more than two classes: this one against the others.")
+@click.option("--label", help="With more than two classes: the class to separate from the others.")
 @options.categories
 @options.drop
 @options.delta
@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Measure the edge of decision stumps on the distributions that boosting makes.
 
-    Half of the rows are boosted for a while; the other half tells how good fresh rules are on the
-    rows that are hard by then. Ends with 1 if they are no better than guessing.
+    Half of the rows are boosted for some rounds; the other half measures how good new rules are on
+    the rows that are hard by then. The exit code is 1 if they are no better than guessing.
     """
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.cli.output import print_json, print_parts, working

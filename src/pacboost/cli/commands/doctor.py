@@ -1,4 +1,4 @@
-"""``pacboost doctor``: is everything in place on this machine?"""
+"""``pacboost doctor``: check the installation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from pacboost.cli.group import the_answer_is_no
 @click.command(epilog=options.example("pacboost doctor"))
 @options.as_json
 def command(as_json: bool) -> None:
-    """Look at versions, cores, the cache of compiled code, and what is installed besides.
+    """Check versions, cores, the cache of compiled code, and optional packages.
 
-    Ends with 1 if something does not work.
+    The exit code is 1 if something does not work.
     """
     from pacboost.cli.actions.doctor import findings
-    from pacboost.cli.output import grid, print_json, print_parts, working
+    from pacboost.cli.output import print_json, print_parts, working
+    from pacboost.reports.text import grid
 
-    with working("looking at this machine"):
+    with working("checking the installation"):
         found = list(findings())
     well = all(one.well for one in found)
     if as_json:
@@ -26,6 +27,9 @@ def command(as_json: bool) -> None:
     else:
         marks = {True: "ok", False: "FAILS", None: "–"}
         print_parts(grid([(f"{marks[f.mark]:>5}  {f.name}", f.words) for f in found]))
-        print_parts("", "All is well." if well else "Something does not work: see above.")
+        print_parts(
+            "",
+            "Everything works." if well else "Something does not work: see the lines marked FAILS.",
+        )
     if not well:
         raise the_answer_is_no()

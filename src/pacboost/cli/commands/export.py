@@ -1,4 +1,4 @@
-"""``pacboost export``: a model for places where pacboost is not."""
+"""``pacboost export``: a model that runs without pacboost."""
 
 from __future__ import annotations
 
@@ -21,14 +21,20 @@ KINDS = ("python", "c", "onnx")
 @click.option(
     "--to",
     type=click.Choice(KINDS),
-    help="What to write.  [default: by the ending of --output]",
+    help="The format.  [default: by the extension of --output]",
 )
-@click.option("--output", "-o", type=options.FILE, required=True, help="Write it to this file.")
+@click.option(
+    "--output",
+    "-o",
+    type=options.FILE,
+    required=True,
+    help="Write the exported model to this file.",
+)
 @options.as_json
 def command(model: Path, to: str | None, output: Path, as_json: bool) -> None:
-    """Write a model as Python or C code that needs nothing else, or as ONNX.
+    """Write a model as Python or C code without dependencies, or as ONNX.
 
-    What it writes predicts as the model does.
+    The exported model gives the same predictions.
     """
     from pacboost.cli.inputs.model_files import check_output, load
     from pacboost.cli.output import print_json, working
@@ -42,4 +48,4 @@ def command(model: Path, to: str | None, output: Path, as_json: bool) -> None:
         size = output.stat().st_size
         print_json({"model": model, "output": output, "bytes": size})
     else:
-        click.echo(f"The model is in {output}, and needs no pacboost there.")
+        click.echo(f"The model is in {output}. It runs without pacboost.")

@@ -1,4 +1,4 @@
-"""``pacboost fit``: a file in, a classifier and its certificate out."""
+"""``pacboost fit``: train a classifier on a file and certify it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from click.core import ParameterSource
 
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.cli import options
-from pacboost.cli.filter_options import filter_options, source_options
 
 BY_HAND = ("leaves", "learning_rate", "max_bins", "resample", "validation", "certify", "hardest")
-"""Options for whoever chooses booster and learner."""
+"""Options that require --booster or --learner."""
 CHOSEN_ALONE = ("text", "groups", "time_column")
-"""Options for whoever leaves the choice to us."""
+"""Options that require that booster and learner are chosen automatically."""
 IN_MEMORY_ALONE = ("categories", "resample", "validation", "certify", "hardest", *CHOSEN_ALONE)
-"""Options that boosting by filtering does not know."""
+"""Options that boosting by filtering does not have."""
 
 
 class BoosterName(click.Choice[str]):
@@ -45,69 +44,73 @@ class BoosterName(click.Choice[str]):
 @click.option(
     "--groups",
     metavar="COLUMN",
-    help="Rows with the same value here depend on each other (a patient, a customer): whole groups "
-    "are set apart.",
+    help="Rows with the same value in this column depend on each other (the same patient, the same "
+    "customer): whole groups are held out.",
 )
 @click.option(
-    "--time-column", metavar="COLUMN", help="When each row was made: the latest are set apart."
+    "--time-column", metavar="COLUMN", help="The time of each row: the latest rows are held out."
 )
 @options.categories
 @options.drop
 @click.option(
     "--booster",
     type=BoosterName(list(BOOSTERS)),
-    help="How rows and rounds are weighed, if you want to choose: one of these names, or "
-    "module:Class for a booster of your own. Filtering takes those whose weights lie in [0, 1], "
-    "such as logit, mada or measure.  [default with --learner: adaboost; by filtering: logit]",
+    help="The boosting algorithm: one of these names, or module:Class for a class of yours. "
+    "Filtering accepts those whose weights lie in [0, 1], such as logit, mada or measure.  "
+    "[default: chosen automatically; with --learner: adaboost; by filtering: logit]",
 )
 @click.option(
     "--learner",
     type=click.Choice(["stump", "tree"]),
-    help="What is boosted, if you want to choose.  [default with --booster: stump; by filtering: "
+    help="The weak learner.  [default: chosen automatically; with --booster: stump; by filtering: "
     "tree]",
 )
 @click.option(
     "--rounds",
     type=int,
-    help="The most rounds to run.  [default: 1000; 50 with --booster or --learner; 300 by "
+    help="Maximum number of rounds.  [default: 1000; 50 with --booster or --learner; 300 by "
     "filtering]",
 )
 @options.leaves
 @click.option(
     "--learning-rate",
     type=float,
-    help="Scales every vote.  [default: 0.1 for trees, else 1; 0.2 for trees by filtering]",
+    help="Factor on every vote.  [default: 0.1 for trees, else 1; 0.2 for trees by filtering]",
 )
 @options.max_bins
-@click.option("--resample", is_flag=True, help="Train each rule on a draw from the weights.")
+@click.option(
+    "--resample",
+    is_flag=True,
+    help="Train each rule on rows drawn with probability proportional to their weights.",
+)
 @click.option(
     "--validation",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.0,
-    help="Share of rows held back to stop early on.",
+    help="Share of rows held out for early stopping.",
 )
 @click.option(
     "--certify",
     type=click.Choice(["train-error", "holdout", "train"]),
     default="train-error",
     show_default=True,
-    help="What to certify with --booster or --learner: the training error, or the error on new "
-    "rows, by held-out rows or by the training rows themselves. Otherwise it is always by rows set "
-    "apart.",
+    help="What to certify with --booster or --learner: the training error (train-error), or the "
+    "error on new rows, by held-out rows (holdout) or by the training rows (train). Without "
+    "--booster and --learner it is always by held-out rows.",
 )
 @click.option(
     "--hardest",
     type=click.IntRange(0, 100),
     default=0,
-    help="Also show so many rows that the vote finds hardest: look at their labels.",
+    help="Also show this many of the hardest rows: their labels may be wrong.",
 )
 @click.option(
     "--forget-rows",
     is_flag=True,
-    help="Leave the sketch of the training rows out of the model file: `pacboost certify` can then "
-    "not refuse rows that the model was trained on.",
+    help="Leave the sketch of the training rows out of the model file. `pacboost certify` can then "
+    "no longer refuse rows that the model was trained on.",
 )
-@filter_options
+@options.filtering
 @options.seed
 @options.jobs
 @options.as_json
@@ -120,19 +123,19 @@ def command(
     output: Path | None,
     **given: Any,
 ) -> None:
-    """Learn to tell classes apart from files with labelled rows, and certify the error.
+    """Train a classifier on labelled rows, and certify its error on new examples.
 
     A CSV file (plain or .gz) with a header is read into memory. Columns of text are categories, or
-    texts where they read like sentences. Some rows are set apart, the others are boosted by what
-    suits them, and the rows set apart tell how wrong the result can be. Whoever names --booster or
-    --learner chooses for themselves.
+    texts if they read like sentences. Some rows are held out; booster and learner are chosen to
+    suit the others; and the held-out rows certify the error of the result. Use --booster and
+    --learner to choose yourself.
 
     Parquet, svmlight and DuckDB files, folders, patterns such as 'data/*.parquet' and several files
-    are boosted by filtering: rows are drawn, the hard ones are learned from, and none has to stay
-    in memory.
+    are boosted by filtering: rows are drawn, the hard ones are learned from, and the data need not
+    fit in memory.
 
-    Nothing is written without --output or --checkpoint. With --epsilon it ends with 1 if that was
-    not reached.
+    Nothing is written without --output or --checkpoint. With --epsilon the exit code is 1 if that
+    error could not be certified.
     """
     from pacboost.cli.actions.fit_by_filtering import (
         by_filtering,
@@ -146,15 +149,16 @@ def command(
                 raise click.UsageError(f"--{name.replace('_', '-')} {why}")
 
     if by_filtering(data, given):
-        refuse(IN_MEMORY_ALONE, "does not go with boosting by filtering")
+        refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
         parameters = filtering_parameters(given)
-        more = {name: given[name] for name in ("as_json", "forget_rows")}
-        run_filtering(data, target, output, parameters, **source_options(given), **more)
+        names = ("table", "query", "drop", "classes", "as_json", "forget_rows")
+        more = {name: given[name] for name in names}
+        run_filtering(data, target, output, parameters, **more)
         return
     if target is None:
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
     if given["booster"] is None and given["learner"] is None:
-        refuse(BY_HAND, "is for whoever chooses: name --booster or --learner, too")
+        refuse(BY_HAND, "requires --booster or --learner; add one of them")
         from pacboost.cli.compile_ahead import compiling_ahead
 
         with compiling_ahead():
@@ -162,7 +166,9 @@ def command(
 
             run_chosen(data[0], target, output, given)
         return
-    refuse(("epsilon", *CHOSEN_ALONE), "does not go with --booster and --learner")
+    refuse(
+        ("epsilon", *CHOSEN_ALONE), "cannot be combined with --booster or --learner; leave it out"
+    )
     from pacboost.cli.actions.fit_in_memory import run_fit
 
     run_fit(data[0], target, output, given)

@@ -1,4 +1,4 @@
-"""``pacboost inspect``: what is in a model file?"""
+"""``pacboost inspect``: what a model file contains."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pacboost.cli import options
 @options.model_file
 @options.as_json
 def command(model: Path, as_json: bool) -> None:
-    """Say what is in a model file: what was fitted, what it reads, what is certified.
+    """Show what a model file contains: the fit, the columns it reads, and the certificate.
 
-    The file is checked to be whole, but nothing in it is run: that takes a moment only.
+    The file is checked for damage, but the model is not built, so this is fast.
     """
     from pacboost.cli.output import print_json
     from pacboost.models.file.inspect import inspect

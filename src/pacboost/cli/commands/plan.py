@@ -1,4 +1,4 @@
-"""``pacboost plan``: one command for each question, with the question's own parameters."""
+"""``pacboost plan``: one command for each question, with the parameters of that question."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Questions(click.Group):
             click.Option(
                 ["--plot"],
                 type=options.FILE,
-                help="Draw the answer against the first parameter into this file.",
+                help="Draw the answer as a function of the first parameter, into this file.",
             ),
             click.Option(["--json", "as_json"], is_flag=True, help=options.JSON),
         ]
@@ -73,7 +73,7 @@ class Questions(click.Group):
     ),
 )
 def command() -> None:
-    """Say how many examples, rounds, draws or runs are needed."""
+    """Compute how many examples, rounds, draws or runs are needed."""
 
 
 def _option(parameter: inspect.Parameter) -> click.Option:

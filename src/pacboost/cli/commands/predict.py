@@ -1,4 +1,4 @@
-"""``pacboost predict``: a model and a file in, a class for every row out."""
+"""``pacboost predict``: predict a class for every row of a file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from pacboost.cli import options
 )
 @options.model_file
 @options.data_file
-@click.option("--proba", is_flag=True, help="Give the probability of each class, too.")
+@click.option("--proba", is_flag=True, help="Also give the probability of each class.")
 @click.option(
-    "--keep", metavar="COLUMN", multiple=True, help="Copy this column; may be given often."
+    "--keep", metavar="COLUMN", multiple=True, help="Copy this column. The option may be repeated."
 )
 @click.option(
-    "--target", metavar="COLUMN", help="The column of labels, if there is one: count errors."
+    "--target",
+    metavar="COLUMN",
+    help="The column of labels, if there is one: errors are then counted.",
 )
 @options.abstain_below
 @options.text
@@ -33,9 +35,9 @@ from pacboost.cli import options
 def command(model: Path, data: Path, output: Path | None, **given: Any) -> None:
     """Predict a class for every row of a CSV file.
 
-    The file is read and answered a block of rows at a time, so it may be of any size. Columns are
-    found by their names; others in the file do not matter. Answers are CSV with the columns
-    "prediction" and, with --proba, one for each class.
+    The file is read in blocks of rows, so it may be larger than memory. Columns are found by their
+    names; other columns are ignored. The output is CSV with the column "prediction" and, with
+    --proba, one more column for each class.
     """
     from pacboost.cli.actions.predict import run_predict
 

@@ -1,4 +1,4 @@
-"""``pacboost report``: all there is to say about a model, on one page."""
+"""``pacboost report``: one HTML page about a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from pacboost.cli import options
 )
 @options.model_file
 @options.output("Write the page to this file.  [default: the model's name with .html]")
-@click.option("--data", type=options.FILE, help="Rows with labels, to show margins and mistakes.")
+@click.option(
+    "--data", type=options.FILE, help="A file of labelled rows, to show margins and mistakes."
+)
 @click.option("--target", metavar="COLUMN", help="The column of --data that holds the labels.")
 @options.text
 @options.drop
@@ -31,9 +33,9 @@ def command(
     drop: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Write one HTML page about a model, which needs no network and opens anywhere.
+    """Write one HTML page about a model; it works offline and loads nothing.
 
-    It has the certificate, the rounds, the rules; with --data and --target also margins,
+    The page shows the certificate, the rounds and the rules; with --data and --target also margins,
     calibration, the confusion matrix and the hardest rows.
     """
     from pacboost.cli.inputs.model_files import check_output, load
@@ -41,7 +43,7 @@ def command(
     from pacboost.cli.output import print_json, working
 
     if (data is None) != (target is None):
-        raise click.UsageError("--data and --target go together")
+        raise click.UsageError("--data and --target have to be given together")
     path = output or model.with_suffix(".html")
     check_output(path, model, *([] if data is None else [data]))
     fitted = load(model)

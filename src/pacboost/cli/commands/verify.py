@@ -1,4 +1,4 @@
-"""``pacboost verify``: does the certificate in a model file stand?"""
+"""``pacboost verify``: does the certificate in a model file hold?"""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def command(model: Path, as_json: bool) -> None:
     """Recompute the certificate of a saved model, without its data.
 
-    Ends with 1 if it does not stand, or if something could not be checked. What no check without
-    data can find: mistakes that were counted wrongly from the start.
+    The exit code is 1 if the certificate does not hold, or if something could not be checked.
+    Without data it cannot be found out whether mistakes were counted correctly in the first place.
     """
     from pacboost.cli.output import print_json
     from pacboost.questions.verify import verify
@@ -43,7 +43,7 @@ def command(model: Path, as_json: bool) -> None:
 
 def _answer(checks: list[Check]) -> str:
     if all(check.holds for check in checks):
-        return "the certificate stands"
+        return "the certificate holds"
     if all(check.holds or not check.checked for check in checks):
         return "what could be checked of the certificate holds, but not all of it could be checked"
-    return "the certificate does not stand"
+    return "the certificate does not hold"

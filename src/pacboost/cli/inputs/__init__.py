@@ -1,1 +1,1 @@
-"""Files, rows and models as the commands read them."""
+"""What the commands read: files, rows and models."""

@@ -1,13 +1,14 @@
-"""Labelled rows of a CSV file, to learn from."""
+"""Labelled rows of a CSV file, for training."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from pacboost.cli.output import counted, working
+from pacboost.cli.output import working
 from pacboost.errors import FileError, ParameterError
 from pacboost.estimators.strong.reading import text_columns
+from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.categories import MOST_LEVELS
 from pacboost.sources.columns import Columns
@@ -23,10 +24,10 @@ def read_examples(
     categories: bool = True,
     text: Sequence[str] | None = None,
 ) -> LabelledTable:
-    """Read a file without some of its columns; those of text become categories.
+    """Read a file without some of its columns; columns of text become categories.
 
-    ``text`` names columns that are texts; so may others be that read like sentences. If it is None,
-    none may be.
+    ``text`` names columns that hold texts; others that read like sentences are found. If ``text``
+    is None, no column is read as texts.
     """
     with working(f"reading {data.name}"):
         examples = read_csv(data, target, categories=categories or bool(drop) or bool(text))
@@ -41,8 +42,8 @@ def read_examples(
         if len(own) > MOST_LEVELS:
             name = table.name(column)
             raise FileError(
-                f"{data}: column {name!r} holds {len(own):,} different texts; as a category it may "
-                f"have {MOST_LEVELS} levels. Leave it out by --drop {name}"
+                f"{data}: column {name!r} holds {len(own):,} different texts; a category may have "
+                f"at most {MOST_LEVELS} levels. Ignore the column by --drop {name}"
                 + ("" if text is None else f", or have its words read by --text {name}")
             )
     return LabelledTable(table, examples.labels)
@@ -52,12 +53,13 @@ def _refuse_unknown(asked: Sequence[str], known: Collection[str], option: str) -
     for name in asked:
         if name not in known:
             raise ParameterError(
-                f"{option} names {name!r}; the columns are {', '.join(map(repr, known))}"
+                f"{option} names {name!r}, which is no column; the columns are "
+                f"{', '.join(map(repr, known))}"
             )
 
 
 def without(table: ArrayTable, drop: Sequence[str]) -> ArrayTable:
-    """Leave columns out."""
+    """Remove columns."""
     names = table.names or ()
     _refuse_unknown(drop, names, "--drop")
     if not drop:
@@ -68,9 +70,9 @@ def without(table: ArrayTable, drop: Sequence[str]) -> ArrayTable:
 def about(
     data: Path, table: Table, text: Collection[str] = (), others: Collection[str | None] = ()
 ) -> str:
-    """Say how a file was read, but for ``others``, which are no features.
+    """Describe how a file was read; ``others`` are columns that are no features.
 
-    So that whoever misspelt a number sees that its column is taken for a category.
+    A column of numbers with a typing error shows up here as a category.
     """
     kinds: dict[str, list[str]] = {"numbers": [], "categories": [], "texts": [*text]}
     for j, name in enumerate(table.names or ()):

@@ -1,4 +1,4 @@
-"""Model files on the command line: which of two files it is, and reading it."""
+"""Model files on the command line: which of two files is the model, and reading it."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def load(path: Path) -> Any:
 
 
 def check_output(output: Path | None, *inputs: Path) -> None:
-    """Look at where a file shall go before the work, not after."""
+    """Check before the work whether the output can be written."""
     if output is None:
         return
     folder = output.absolute().parent
     if not folder.is_dir():
-        raise FileError(f"{output}: its folder does not exist; make it first")
+        raise FileError(f"{output}: its folder does not exist; create it first")
     if not os.access(folder, os.W_OK):
-        raise FileError(f"{output}: its folder may not be written to; name another")
+        raise FileError(f"{output}: its folder cannot be written to; name another one")
     if output.is_dir():
         raise FileError(f"{output}: is a folder; name a file in it")
     if output.exists() and not output.is_file():
-        raise FileError(f"{output}: is no file, but a device or a pipe; name a file")
-    if output.exists() and any(own.exists() and own.samefile(output) for own in inputs):
-        raise FileError(f"{output}: is what is read, and would be lost; name another file")
+        raise FileError(f"{output}: is a device or a pipe; name a file")
+    if output.exists() and any(one.exists() and one.samefile(output) for one in inputs):
+        raise FileError(f"{output}: is also an input and would be overwritten; name another file")

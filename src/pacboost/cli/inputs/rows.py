@@ -1,4 +1,4 @@
-"""Rows of a file as a fitted model wants them: its columns, its levels, its kind of labels."""
+"""Rows of a file in the form that a fitted model expects: columns, levels, kind of labels."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.cli.inputs.cells import Cells, blocks, whole
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.cells import Cells, read_labels, whole
 from pacboost.sources.columns import Columns
 from pacboost.sources.conditions import Conditions, LevelConditions, TextConditions
 from pacboost.sources.levels import Levels
@@ -43,7 +43,7 @@ class Reader:
         left = [name for name in cells.columns if name not in self._others]
         if len(left) != 1:
             raise FileError(
-                f"{cells.path}: the model reads texts; name the column that holds them by --text. "
+                f"{cells.path}: the model reads texts; name the column of texts with --text. "
                 f"The columns are {', '.join(map(repr, cells.columns))}"
             )
         return left[0]
@@ -53,9 +53,9 @@ class Reader:
         left = tuple(name for name in cells.columns if name not in self._others)
         if len(left) != self._model.n_features_in_:
             raise FileError(
-                f"{cells.path}: has {len(left)} columns of features, and the model wants "
-                f"{self._model.n_features_in_} (it knows no names of columns). Name those that are "
-                "none by --target or --drop"
+                f"{cells.path}: has {len(left)} feature columns, but the model expects "
+                f"{self._model.n_features_in_} (it was fitted on columns without names). Name the "
+                "columns that are not features with --target or --drop"
             )
         return left
 
@@ -77,7 +77,7 @@ def text_features(model: Any) -> TextFeatures | MixedFeatures | None:
 
 
 def lone_text(model: Any) -> str | None:
-    """Name the column of a model whose rows are one text each; any name will do for some."""
+    """Name the text column of a model whose rows are one text each; None for other models."""
     features = text_features(model)
     if isinstance(features, MixedFeatures):
         return features.text[0] if features.text == features.names else None
@@ -121,7 +121,7 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
     found = np.array(texts)
     if classes.dtype.kind in "iuf":
         with suppress(ValueError):
-            found = np.array([float(text) for text in texts])
+            found = read_labels(texts, float)
             found = found.astype(np.int64) if (found == np.rint(found)).all() else found
     elif classes.dtype.kind == "b":
         found = np.array([text.lower() == "true" for text in texts])
@@ -129,8 +129,8 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
     if not any(label in known for label in found.tolist()):
         shown = ", ".join(map(repr, classes.tolist()[:5]))
         raise DataError(
-            f"column {target!r} holds none of the classes that the model knows: {shown}; it holds "
-            f"{texts[0]!r}. Name the column that holds the labels by --target"
+            f"column {target!r} holds none of the classes of the model, {shown}; it holds "
+            f"{texts[0]!r}. Name the column that holds the labels with --target"
         )
     return found
 
@@ -140,6 +140,6 @@ def read_all(
 ) -> tuple[Any, NDArray[Any], Cells]:
     """Read a whole file with labels: what the model takes, the label of each row, all cells."""
     with working(f"reading {data.name}"):
-        cells = whole(list(blocks(data)))
+        cells = whole(data)
         X = Reader(model, text, [target, *others]).rows(cells)
         return X, labels(cells.labels(target), model.classes_, target), cells

@@ -106,7 +106,7 @@ def make_members(asked: Any, run: Bagging, most: int) -> None:
     with ExitStack() as stack:
         watchers = callables("callbacks", asked.callbacks)
         if asked.verbose:
-            from pacboost.reports.members import MembersBar
+            from pacboost.reports.progress import MembersBar
 
             watchers.append(stack.enter_context(MembersBar(most)))
         steps = run.run(most, threads(asked.n_jobs), watched=bool(watchers))

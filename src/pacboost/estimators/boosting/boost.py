@@ -58,7 +58,7 @@ class BoostClassifier(NestedParameters, Boosting):
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that the learner is fitted on.
     max_leaves, max_depth, min_leaf_rows, max_features : default=None
-        Set these of the tree; None leaves them as they are: 31 leaves, any depth, 20 rows, all
+        Parameters of the trees. None means the default: 31 leaves, any depth, 20 rows, all
         features; with K > 3 classes 16 K leaves, up to 127, and half of the features at each split.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
@@ -67,8 +67,8 @@ class BoostClassifier(NestedParameters, Boosting):
         Columns split by sets of levels: text and category columns, or those named or numbered.
         Levels not seen in fit are treated as missing.
     l2 : float, default=None
-        For "logit": rows' worth of weight that holds every leaf back. None: 1, or what the booster
-        object says.
+        For "logit": the L2 regularisation of leaf values, in units of rows. None: 1, or what the
+        booster object says.
     multiclass : "mh", "m1", "samme" or None, default=None
         For "adaboost": how more than two classes are reduced to two; several labels need "mh".
     max_bins : int, default=255

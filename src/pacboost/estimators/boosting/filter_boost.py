@@ -80,7 +80,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         certificate is about them. Of files and tables they are drawn from all rows, in a pass of
         their own, and their number is about this. None: a tenth of the rows, at most 20,000.
     max_leaves, max_depth, min_leaf_rows, max_features : default=None
-        Set these of the tree.
+        Parameters of the trees. None means the default.
     max_bins : int, default=255
     checkpoint : str or path, default=None
         A file that a fit writes now and then, and on Ctrl-C. A later fit with the same parameters

@@ -71,7 +71,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         Columns split by sets of levels: text and category columns, or those named or numbered.
         Levels not seen in fit are treated as missing.
     l2 : float, default=None
-        For "square": rows' worth of weight that holds every leaf back.
+        For "square": the L2 regularisation of leaf values, in units of rows.
     max_bins : int, default=255
     early_stopping : bool, "refit" or "auto", default="auto"
         Hold ``validation_fraction`` of the rows back, stop when ``eval_metric`` on them has not

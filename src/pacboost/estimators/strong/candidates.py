@@ -78,7 +78,7 @@ def choose(
     if not (many_rows or many_classes or several_labels):
         smaller = f"trees of at most {SMALL_TREE} leaves by {called}"
         trees.append(Candidate(smaller, partial(make, max_leaves=SMALL_TREE)))
-    why = "rows have several labels" if several_labels else "rows have columns"
+    why = "rows have several labels" if several_labels else "the rows are a table"
     most = rounds or (MOST_ROUNDS_OF_MANY if many_classes else MOST_ROUNDS)
     least = 0 if many_rows else min(most, 100 if many_classes else 180)
     return Choice(tuple(trees), why, most, least, PATIENCE)

@@ -1,1 +1,1 @@
-"""A fitted model as a program of its own: Python, C or ONNX, with nothing of pacboost in it."""
+"""A fitted model as a program that runs without pacboost: Python, C or ONNX."""

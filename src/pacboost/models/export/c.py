@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.models.calibration.curves import Isotonic, Sigmoid
-from pacboost.models.export.program import Answer, Program
+from pacboost.models.export.program import Output, Program
 from pacboost.models.export.trees import Trees
 
 A_LINE = 12
@@ -169,7 +169,7 @@ def _trees(trees: Trees) -> list[str]:
     ]
 
 
-def _curves(answer: Answer) -> list[str]:
+def _curves(answer: Output) -> list[str]:
     sigmoids = [curve for curve in answer.curves if isinstance(curve, Sigmoid)]
     steps = [curve for curve in answer.curves if isinstance(curve, Isotonic)]
     if sigmoids:

@@ -1,4 +1,4 @@
-"""The door of exports: a fitted model goes in, a file of its own comes out."""
+"""Export a fitted model as a program in one file."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pacboost.models.export.c import to_c
 from pacboost.models.export.onnx import to_onnx
 from pacboost.models.export.program import MOST_SPLITS, Program, program_of
 from pacboost.models.export.python import to_python
-from pacboost.sources.placing import placed
+from pacboost.sources.atomic_write import atomic_write
 
 KINDS: dict[str, tuple[Callable[[Program, str], str | bytes], int]] = {
     "python": (lambda program, name: to_python(program), MOST_SPLITS),
     "c": (to_c, MOST_SPLITS),
     "onnx": (lambda program, name: to_onnx(program), 10_000_000),
 }
-"""What writes each kind, and how many splits it may hold."""
+"""The function that writes each kind, and the largest number of splits."""
 ENDINGS = {".py": "python", ".c": "c", ".onnx": "onnx"}
 
 
@@ -32,9 +32,13 @@ def export(model: Any, path: str | Path, kind: str | None = None) -> None:
     path = Path(path)
     kind = ENDINGS.get(path.suffix.lower()) if kind is None else kind
     if kind not in KINDS:
-        asked = f"kind is {kind!r}" if kind else f"{path.name!r} ends like no kind of export"
+        asked = (
+            f"kind is {kind!r}"
+            if kind
+            else f"the extension of {path.name!r} is no known kind of export"
+        )
         raise ParameterError(
-            f"{asked}; it may be {', '.join(map(repr, KINDS))}, or left out where the path ends "
+            f"{asked}; it may be {', '.join(map(repr, KINDS))}, or left out if the path ends "
             f"in {', '.join(ENDINGS)}"
         )
     written, most = KINDS[kind]
@@ -44,5 +48,5 @@ def export(model: Any, path: str | Path, kind: str | None = None) -> None:
 
 def _write(path: Path, content: bytes) -> None:
     """Write the file whole or not at all."""
-    with placed(path) as part:
+    with atomic_write(path) as part:
         part.write_bytes(content)

@@ -15,7 +15,7 @@ from pacboost.errors import ParameterError
 from pacboost.models.calibration.curves import Isotonic, Sigmoid
 from pacboost.models.export.onnx_graph import Graph
 from pacboost.models.export.onnx_trees import agreed, sums_of
-from pacboost.models.export.program import Answer, Program
+from pacboost.models.export.program import Output, Program
 
 OPSET, TREES_OPSET, IR = 18, 5, 10
 
@@ -53,7 +53,7 @@ def to_onnx(program: Program) -> bytes:
     return content
 
 
-def _answers(graph: Graph, answer: Answer, sums: str) -> dict[str, tuple[int, list[Any]]]:
+def _answers(graph: Graph, answer: Output, sums: str) -> dict[str, tuple[int, list[Any]]]:
     """Add what turns sums into answers; give the kind and shape of every output."""
     kinds, count = graph.onnx.TensorProto, answer.classes.size
     if answer.kind == "number":
@@ -74,7 +74,7 @@ def _answers(graph: Graph, answer: Answer, sums: str) -> dict[str, tuple[int, li
     return {**shapes, "probabilities": (kinds.DOUBLE, ["rows", count])}
 
 
-def _place(graph: Graph, answer: Answer, sums: str, shares: str) -> str:
+def _place(graph: Graph, answer: Output, sums: str, shares: str) -> str:
     """Add what finds the place of the class that is decided for."""
     if answer.kind == "two":
         above = graph.add("Greater", sums, np.zeros(1))
@@ -83,7 +83,7 @@ def _place(graph: Graph, answer: Answer, sums: str, shares: str) -> str:
     return graph.add("ArgMax", sums if answer.kind == "many" else shares, axis=1, keepdims=0)
 
 
-def _classes(graph: Graph, answer: Answer) -> tuple[str, int]:
+def _classes(graph: Graph, answer: Output) -> tuple[str, int]:
     """Add the classes; give their name and kind."""
     classes, kinds = answer.classes, graph.onnx.TensorProto
     if classes.dtype.kind in "OUT":
@@ -95,7 +95,7 @@ def _classes(graph: Graph, answer: Answer) -> tuple[str, int]:
     return graph.constant(classes.astype(np.int64)), kinds.INT64
 
 
-def _probabilities(graph: Graph, answer: Answer, sums: str) -> str:
+def _probabilities(graph: Graph, answer: Output, sums: str) -> str:
     """Add what turns sums into probabilities, (rows, classes)."""
     if answer.kind == "one":
         return graph.add("Exp", graph.add("Mul", sums, np.zeros(1)))

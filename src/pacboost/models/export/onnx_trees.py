@@ -1,8 +1,8 @@
 """Trees as one TreeEnsemble of ONNX (ai.onnx.ml, version 5), in doubles.
 
-Rows are float32, so its comparisons are ours, and its sums are exact. A leaf of that operator adds
-to one target only. So with many outputs every tree is a target of its own that gives the line of
-its leaf, and lines are looked up and added some trees at a time.
+Rows are float32, so it compares as pacboost does, and its sums are exact. A leaf of that operator
+adds to one target only. So with many outputs every tree has its target, which gives the line of its
+leaf, and lines are looked up and added some trees at a time.
 """
 
 from __future__ import annotations

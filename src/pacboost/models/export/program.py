@@ -30,7 +30,7 @@ Kind = Literal["number", "one", "two", "many", "several", "shares"]
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Output:
     """How sums become answers.
 
     A ``number`` is middle + scale · sum / count; ``shares`` of classes are sums / count, where two
@@ -52,7 +52,7 @@ class Answer:
 class Program:
     """Columns, what is asked about them (trees, or lists of words), and the answer."""
 
-    answer: Answer
+    answer: Output
     names: tuple[str, ...]
     levels: Levels
     trees: Trees
@@ -119,7 +119,7 @@ def _of_votes(model: Model, most: int) -> Program:
     )  # fmt: skip
 
 
-def _answer(model: Model) -> Answer:
+def _answer(model: Model) -> Output:
     classes, steep = model.classes, steepness(model.ledger.potential)
     curves: tuple[Sigmoid, ...] | tuple[Isotonic, ...] = ()
     if model.calibration is not None:
@@ -128,19 +128,19 @@ def _answer(model: Model) -> Answer:
             steep = model.calibration.slope
             curves = (Sigmoid(steep, 0.0),) if classes.size == 2 else ()
     if classes.size == 0:
-        return Answer("number", classes)
+        return Output("number", classes)
     if model.ledger.several_labels:
-        return Answer("several", classes)
+        return Output("several", classes)
     if classes.size <= 2:
-        return Answer("two" if classes.size == 2 else "one", classes, 2.0, curves)
-    return Answer("many", classes, steep, curves)
+        return Output("two" if classes.size == 2 else "one", classes, 2.0, curves)
+    return Output("many", classes, steep, curves)
 
 
 def _of_forest(model: ForestModel, most: int) -> Program:
     forest, classes = model.forest, model.classes
     kind: Kind = "number" if classes.size == 0 else "one" if classes.size == 1 else "shares"
     _refuse_large((forest.n_nodes - len(forest)) // 2, most)
-    answer = Answer(
+    answer = Output(
         kind, classes, count=max(1, len(forest)), middle=forest.middle, scale=forest.scale
     )
     trees = Trees.none(1) if kind == "one" else of_forest(forest)

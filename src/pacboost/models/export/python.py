@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.word_list import GRID, WordIndex
-from pacboost.models.export.program import Answer, Program
+from pacboost.models.export.program import Output, Program
 from pacboost.models.export.trees import Trees
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.sources.conditions import (
@@ -55,7 +55,7 @@ def to_python(program: Program) -> str:
 
 
 def _copied(part: str) -> tuple[str, str]:
-    """Give the imports of a file of ours, and the code below its line."""
+    """Give the imports of a file of this package, and the code below its line."""
     text = files("pacboost.models.export").joinpath(f"{part}.py").read_text(encoding="utf-8")
     above, _, below = text.partition(LINE)
     wanted = [line for line in above.splitlines() if line.startswith(("import ", "from "))]
@@ -173,7 +173,7 @@ def _ends(span: tuple[int, int] | None) -> tuple[int, int]:
     return (0, 0) if span is None else (span[0], span[1] + 1)
 
 
-def _answer(answer: Answer) -> str:
+def _answer(answer: Output) -> str:
     fields = [f"kind={answer.kind!r}", "classes=" + repr(answer.classes.tolist())]
     fields += [f"steepness={answer.steepness!r}", f"count={answer.count}"]
     fields += [f"middle={answer.middle!r}", f"scale={answer.scale!r}"]

@@ -33,7 +33,7 @@ class Checkpoint:
     """A run of filtering between two refills."""
 
     settings: dict[str, Any]
-    """What the run was told, and which source it reads: another run cannot go on from here."""
+    """The parameters of the run and its source: a run with others cannot continue from here."""
     position: dict[str, Any]
     """Where the oracle is."""
     rows: tuple[int, int]

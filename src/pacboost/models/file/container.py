@@ -26,7 +26,7 @@ from typing import Any
 from pacboost.errors import FileError
 from pacboost.models.file import document
 from pacboost.models.file.memory_budget import MemoryBudget
-from pacboost.sources.placing import place_of
+from pacboost.sources.atomic_write import place_of
 
 VERSION = 3
 DIGEST = 32

@@ -39,8 +39,8 @@ def written(content: dict[str, Any]) -> tuple[bytes, list[Array]]:
     """
     arrays: list[Array] = []
     plain = _plain(content, arrays, "content", 0)
-    told = [f"{array.dtype.str[1:]} {'x'.join(map(str, array.shape))}" for array in arrays]
-    whole = {"arrays": told, "content": plain}
+    headers = [f"{array.dtype.str[1:]} {'x'.join(map(str, array.shape))}" for array in arrays]
+    whole = {"arrays": headers, "content": plain}
     return json.dumps(whole, sort_keys=True, separators=(",", ":")).encode("ascii"), arrays
 
 
@@ -105,10 +105,10 @@ def read(
     )
     if not isinstance(whole, dict) or sorted(whole) != ["arrays", "content"]:
         raise ValueError("the document does not consist of arrays and content")
-    told = [_told(line) for line in _list(whole["arrays"], "arrays")]
-    if sum(kind.itemsize * math.prod(shape) for kind, shape in told) != left:
+    headers = [_array_header(line) for line in _list(whole["arrays"], "arrays")]
+    if sum(kind.itemsize * math.prod(shape) for kind, shape in headers) != left:
         raise ValueError(f"the arrays do not take up the {left} bytes that are there")
-    arrays = [_filled(kind, shape, fill, room) for kind, shape in told]
+    arrays = [_filled(kind, shape, fill, room) for kind, shape in headers]
     reader = _Reader(arrays, room)
     content = reader.value(whole["content"], "content", 0)
     if reader.next != len(arrays) or not isinstance(content, dict):
@@ -143,7 +143,7 @@ def _list(value: Any, where: str) -> list[Any]:
     return value
 
 
-def _told(line: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _array_header(line: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
     kind, _, sizes = line.partition(" ") if isinstance(line, str) else ("", "", "")
     shape = [int(size) if size.isdigit() and size.isascii() else -1 for size in sizes.split("x")]
     if kind not in TYPES or len(shape) > MOST_AXES or min(shape) < 0 or max(shape) >= 2**48:

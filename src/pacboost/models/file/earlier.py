@@ -1,8 +1,8 @@
-"""What files of earlier versions leave out, and what stands in its place when they are read.
+"""Files of earlier versions: what they lack, and what is filled in when they are read.
 
-They wrote the claim of a certificate as text, which is not read, and neither what it speaks of nor
-a digest of the whole model. The first follows from the ledger. The second cannot be had again: such
-a certificate is marked (models/file/seal.py), so that writing the model anew does not bind it.
+They hold the claim of a certificate as text, which is not read, but neither what the claim is about
+nor a digest of the whole model. The first follows from the ledger. The second cannot be recovered:
+such a certificate is marked (models/file/seal.py), so that saving the model again does not bind it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def completed(model: Model, document: Mapping[str, Any]) -> Model:
-    """Give the model of a file with what its claims leave out."""
+    """Fill in what the claims of a model lack."""
     certificate, answering = model.certificate, model.answering
     if answering is not None:
         answering = replace(answering, model_digest=kept(document, "answering"))
@@ -28,14 +28,14 @@ def completed(model: Model, document: Mapping[str, Any]) -> Model:
 
 
 def read(certificate: Certificate | None, document: Mapping[str, Any]) -> Certificate | None:
-    """Give the certificate of a file with what it leaves out."""
+    """Fill in what the certificate of a file lacks."""
     if certificate is None:
         return None
     return replace(typed(certificate, document), model_digest=kept(document, "certificate"))
 
 
 def typed(certificate: Certificate, document: Mapping[str, Any]) -> Certificate:
-    """Say what the certificate of a document speaks of, where only words said so."""
+    """Fill in what the certificate of a document is about, if only its text said so."""
     if "of_what" in document["certificate"]:
         return certificate
     core = document["model"]

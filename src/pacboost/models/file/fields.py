@@ -1,7 +1,7 @@
 """The fields of a file on their way to become a model: each is asked for by name and kind.
 
 Whatever no fit could have written is refused with the name of the field and the reason. A field
-that nobody asks for is refused too: it might have changed what the model means.
+that nothing reads is refused too: it might have changed what the model means.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LARGEST = 1e150
 
 
 class Written(Protocol):
-    """Something that can say itself in plain values."""
+    """Something that can be written as plain values."""
 
     def to_dict(self) -> Any:
         """Give plain values."""
@@ -131,8 +131,8 @@ class Fields:
             size in (None, own) for size, own in zip(shape, value.shape, strict=True)
         )
         if not fits:
-            told = " x ".join("any" if size is None else str(size) for size in shape)
-            self.refuse(name, f"has the shape {value.shape}, not {told}")
+            wanted_shape = " x ".join("any" if size is None else str(size) for size in shape)
+            self.refuse(name, f"has the shape {value.shape}, not {wanted_shape}")
         least, most = (-LARGEST, LARGEST) if within is None else within
         ends = (value.min().item(), value.max().item()) if value.size else (0, 0)
         if wanted.kind != "b" and value.size and not least <= ends[0] <= ends[1] <= most:
@@ -166,7 +166,7 @@ class Fields:
         return made
 
     def end(self) -> None:
-        """Refuse fields that nobody asked for."""
+        """Refuse fields that nothing has read."""
         for name in self._content:
             self.refuse(name, "is a field that this version does not know")
 

@@ -117,7 +117,7 @@ def _about(model: Model) -> dict[str, Any]:
 
 
 def _ledger_written(ledger: Ledger) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    written: dict[str, Any] = {
         field.name: getattr(ledger, field.name)
         for field in fields(Ledger)
         if field.name not in ROUNDS
@@ -125,8 +125,8 @@ def _ledger_written(ledger: Ledger) -> dict[str, Any]:
     for name, (kind, outside) in ROUNDS.items():
         held = getattr(ledger, name)
         inside = [field.name for field in fields(kind) if field.name not in outside]
-        told[name] = {"count": len(held), **records.columns(held, inside)}
-    return told
+        written[name] = {"count": len(held), **records.columns(held, inside)}
+    return written
 
 
 def _ledger_read(part: Fields, about: Fields) -> Ledger:

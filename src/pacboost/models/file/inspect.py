@@ -75,8 +75,8 @@ class Summary:
             "written by": made,
             "file": f"{self.size:,} bytes, schema {self.schema}, SHA-256 {self.sha256[:16]}",
         }
-        told = [f"  {name:<12} {said}" for name, said in lines.items() if said]
-        return "\n".join([self.sentence, "", *told])
+        shown = [f"  {name:<12} {said}" for name, said in lines.items() if said]
+        return "\n".join([self.sentence, "", *shown])
 
 
 def inspect(path: str | Path) -> Summary:
@@ -92,10 +92,10 @@ def inspect(path: str | Path) -> Summary:
     try:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
-        told = _forest(core) if kind == "forest" else _vote(core)
+        found = _forest(core) if kind == "forest" else _vote(core)
         names = None if about.peek("names") is None else tuple(about.words("names"))
         return Summary(
-            **told,
+            **found,
             names=names,
             classes=tuple(core.entries("classes")),
             certificate=_certificate(whole, content.document),

@@ -1,4 +1,4 @@
-"""How much memory reading a file may take: what is in it must not decide that alone."""
+"""A limit on the memory that reading a file may take, whatever the file contains."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ file, allow it with load(path, memory=10**9)
 
     @classmethod
     def of(cls, size: int, memory: int = 0) -> MemoryBudget:
-        """Give what a file of so many bytes may take, or so much memory if that is more."""
+        """Give the budget of a file of this size in bytes; ``memory`` may raise it."""
         return cls(max(2 * size + SPARE, memory))
 
     def take(self, size: int, what: str) -> None:
-        """Set so many bytes aside, or refuse."""
+        """Reserve bytes, or refuse."""
         self.left -= size
         if self.left < 0:
             raise ValueError(
@@ -38,7 +38,7 @@ file, allow it with load(path, memory=10**9)
 
     @contextmanager
     def lent(self, size: int, what: str) -> Iterator[None]:
-        """Set bytes aside for a while."""
+        """Reserve bytes for the length of a context."""
         self.take(size, what)
         yield
         self.left += size

@@ -85,19 +85,21 @@ def _values(part: Fields, field: Field[Any], count: int) -> list[Any]:
 
 def check(part: Fields, field: Field[Any], value: Any) -> None:
     """Refuse a value that a field of a class cannot have."""
-    told = str(field.type)
-    if told in KINDS:
-        fits = isinstance(value, KINDS[told]) and (told == "bool" or not isinstance(value, bool))
-    elif told == "list[float]":
+    declared = str(field.type)
+    if declared in KINDS:
+        fits = isinstance(value, KINDS[declared]) and (
+            declared == "bool" or not isinstance(value, bool)
+        )
+    elif declared == "list[float]":
         fits = isinstance(value, list) and all(type(v) in (int, float) for v in value)
-    elif told == "tuple[str, ...]":
+    elif declared == "tuple[str, ...]":
         fits = isinstance(value, list) and all(isinstance(v, str) for v in value)
-    elif told.startswith("Mapping[str, "):
+    elif declared.startswith("Mapping[str, "):
         fits = isinstance(value, dict) and all(type(v) in (int, float, str) for v in value.values())
     else:
-        raise TypeError(f"no file holds fields of the kind {told}")
+        raise TypeError(f"no file holds fields of the kind {declared}")
     if not fits:
-        part.refuse(field.name, f"is {value!r:.40} where {told} is needed")
+        part.refuse(field.name, f"is {value!r:.40} where {declared} is needed")
 
 
 def checked(part: Fields, kind: type[Any], skip: Collection[str] = ()) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 The digest is a SHA-256 of everything in the file but clock times and versions (rules, votes, bins,
 column names, levels, classes, calibration, vocabulary, ledger, and whatever a later version adds),
-together with all fields of the claim itself. So a certificate cannot be laid beside other classes
-or names than those it was made for. The digest is no signature: whoever makes a file from scratch
-can compute it too.
+together with all fields of the claim itself. So a certificate cannot be combined with other classes
+or names than those it was made for. The digest is not a signature: anybody who writes a file from
+scratch can compute it too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from pacboost.models.file import container
 
 CLAIMS = ("certificate", "answering")
-"""The parts of a file that claim something of the model; each has a digest of its own."""
+"""The parts of a file that make a claim about the model; each has its digest."""
 OUTSIDE = ("seconds", "versions")
 """What equal models may differ in."""
 FIELD = "model_digest"
@@ -44,13 +44,13 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def binds(content: Mapping[str, Any], name: str) -> bool:
-    """Tell whether the digest of a claim is that of the content it lies in."""
+    """Tell whether the digest of a claim matches the content of its file."""
     claim = content[name]
     return bool(claim[FIELD] == _digest(_body_digest(content), claim))
 
 
 def kept(content: Mapping[str, Any], name: str) -> str:
-    """Give what stands for the digest of a claim once it is read: "" if it belongs to the model.
+    """Give the digest that a claim keeps after reading: "" if the claim belongs to the model.
 
     Such a claim gets a new digest when the model is written again; no other claim does.
     """

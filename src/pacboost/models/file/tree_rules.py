@@ -12,7 +12,7 @@ from pacboost.models.file.fields import LARGEST, Fields
 from pacboost.samples.bins import Bins
 
 LONGEST_RUN = 2**16
-"""Trees are parted after so many splits, so that checking them needs little memory."""
+"""A new group of trees begins after this many splits, so that checking needs little memory."""
 MOST_LEAVES = 2**16
 BYTES_TO_CHECK_A_SPLIT = 150
 BYTES_A_TREE = 2_000

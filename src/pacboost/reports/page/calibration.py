@@ -1,4 +1,4 @@
-"""Calibration: whether what it is 80 % sure of is right 80 times in a hundred."""
+"""Calibration: whether predictions with a confidence of 80 % are right 80 times in a hundred."""
 
 from __future__ import annotations
 
@@ -7,36 +7,37 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.models.calibration.calibrators import calibration_error
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.evidence import Evidence
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag
+from pacboost.reports.page.markup import Markup, numbers, table, tag
 from pacboost.reports.page.section import Section, paragraphs
 
 PARTS = 10
 DELTA = 0.05
 
 Part = tuple[float, int, int]
-"""Mean confidence, how many were right, of how many."""
+"""The mean confidence of some predictions, how many of them were right, and their number."""
 
 
 def calibration(rows: Evidence) -> Section | None:
-    """Draw how often answers are right against how sure they were said to be."""
+    """Draw how often predictions are right against their confidence."""
     if rows.probabilities.shape[1] < 2:
         return None
     sure, right = _pairs(rows)
     parts = equal_parts(sure, right)
     if len(parts) < 2:
         return None
-    what = "Labels" if rows.several else "Answers"
-    sentences = [f"{what} are put in {len(parts)} groups by how sure the model is of them. On the "
-                 "diagonal it is right as often as it says."]  # fmt: skip
+    what = "Labels" if rows.several else "Predictions"
+    sentences = [f"{what} are divided into {len(parts)} groups by their confidence. On the "
+                 "diagonal, the share of correct ones equals the confidence."]  # fmt: skip
     if not rows.several:
         off = calibration_error(rows.probabilities, rows.own)
-        sentences.append(f"On average it is off by {percent(off)}.")
+        sentences.append(f"The calibration error is {percent(off)}.")
     gap = sum(own * mean - hits for mean, hits, own in parts) / sum(p[2] for p in parts)
     if abs(gap) > 0.01 and not rows.several:
-        way = "surer than it should be" if gap > 0 else "less sure than it could be"
-        sentences.append(f"Overall it is {way}.")
+        way = "overconfident" if gap > 0 else "underconfident"
+        sentences.append(f"Overall the model is {way}.")
     return Section("calibration", "Can its confidence be trusted?", paragraphs(*sentences),
                    _figure(parts, rows.several))  # fmt: skip
 
@@ -70,8 +71,8 @@ def _figure(parts: list[Part], several: bool) -> Markup:
     low = min(low, np.floor(10 * min(hits / own for _, hits, own in parts)) / 10)
     first, last = parts[0], parts[-1]
     text = (
-        f"where it is {percent(first[0])} sure, {percent(first[1] / first[2])} are right; where "
-        f"it is {percent(last[0])} sure, {percent(last[1] / last[2])} are"
+        f"at a confidence of {percent(first[0])}, {percent(first[1] / first[2])} are right; at "
+        f"{percent(last[0])}, {percent(last[1] / last[2])} are right"
     )
 
     def draw(width: int) -> Markup:
@@ -84,13 +85,13 @@ def _figure(parts: list[Part], several: bool) -> Markup:
             marks.append(tag("line", x1=x, x2=x, y1=float(top), y2=float(bottom), class_="spread"))
             marks.append(tag("circle", cx=x, cy=float(frame.y.at(hits / own)), r=5, class_="one"))
         line = frame.line([p[0] for p in parts], [p[1] / p[2] for p in parts], "curve one")
-        return frame.svg("How sure and how often right", text,
-                         frame.axes("how sure it is", x_shares=True), line, marks)  # fmt: skip
+        return frame.svg("Confidence and accuracy", text,
+                         frame.axes("confidence", x_shares=True), line, marks)  # fmt: skip
 
     said = [(percent(mean), percent(hits / own), f"{own:,}") for mean, hits, own in parts]
-    names = ["said on average", "right", "labels" if several else "rows"]
+    names = ["mean confidence", "right", "labels" if several else "rows"]
     return figure(
         draw,
         numbers("The numbers", table(names, said, caption="Groups by confidence", words=())),
-        key=key([("one", "measured, with 95 % intervals"), ("bound", "right as often as it says")]),
+        key=key([("one", "measured, with 95 % intervals"), ("bound", "perfect calibration")]),
     )

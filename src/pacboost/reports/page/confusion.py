@@ -1,33 +1,34 @@
-"""What is mistaken for what."""
+"""The confusion matrix: which classes are mistaken for which."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Evidence
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag, together
+from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
 
 MOST_NAMED = 10
-"""Of more classes, a picture takes the place of the table."""
+"""With more classes, a picture replaces the table."""
 MOST_LISTED = 12
 MOST_SQUARES = 2500
-"""Of more pairs of classes that occur, the commonest are drawn."""
+"""If more pairs of classes occur, the most common ones are drawn."""
 SHADES = 9
 
 Counts = NDArray[np.int64]
 
 
 def confusion(subject: Subject, rows: Evidence) -> Section | None:
-    """Count the given rows by what they are and what the model says."""
+    """Count the given rows by their class and the predicted class."""
     names = subject.classes
     if rows.several:
         lead = paragraphs(
-            "Each label on its own. Recall: of the rows that have it, how many are found. "
-            "Precision: of those said to have it, how many do.",
+            "Each label by itself. Recall: the share of rows with the label for which it is "
+            "predicted. Precision: the share of rows with the prediction that have the label.",
         )
         return Section("confusion", "Label by label", lead, _labels(names, rows))
     if len(names) < 2:
@@ -35,21 +36,21 @@ def confusion(subject: Subject, rows: Evidence) -> Section | None:
     counts = np.zeros((len(names), len(names)), dtype=np.int64)
     np.add.at(counts, (rows.own, rows.said), 1)
     right = int(np.trace(counts))
-    sentences = [f"{right:,} of {rows.rows:,} rows are told right. Each line is what rows are, "
-                 "each column what the model says."]  # fmt: skip
+    sentences = [f"{right:,} of {rows.rows:,} rows are predicted correctly. Lines are true "
+                 "classes, columns are predicted ones."]  # fmt: skip
     worst = _worst(counts)
     if worst:
         of, to, count = worst[0]
         sentences.append(
-            f"The commonest mistake: {count:,} of “{names[of]}” taken for “{names[to]}”."
+            f"The most common mistake: {count:,} rows of “{names[of]}” predicted as “{names[to]}”."
         )
     body = _matrix(names, counts) if len(names) <= MOST_NAMED else _picture(names, counts, worst)
-    return Section("confusion", "What it mistakes", paragraphs(*sentences),
+    return Section("confusion", "Confusion matrix", paragraphs(*sentences),
                    together(body, numbers("Class by class", _classes(names, counts))))  # fmt: skip
 
 
 def _worst(counts: Counts) -> list[tuple[int, int, int]]:
-    """Give (is, taken for, how often), the commonest mistake first."""
+    """Give (true class, predicted class, how often), the most common mistake first."""
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_LISTED]
@@ -85,7 +86,7 @@ def _shade(share: float) -> int:
 
 
 def _picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, int]]) -> Markup:
-    """A square for every pair of classes that occurs, and the commonest mistakes in words."""
+    """A square for every pair of classes that occurs, and a list of the most common mistakes."""
     totals = np.maximum(counts.sum(axis=1), 1)
     size = len(names)
     order = np.argsort(-counts, axis=None, kind="stable")[:MOST_SQUARES].tolist()
@@ -108,16 +109,16 @@ def _picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int,
         edge = tag("rect", x=frame.x.start, y=frame.y.end, width=frame.x.end - frame.x.start,
                    height=frame.y.start - frame.y.end, class_="edge")  # fmt: skip
         says = tag(
-            "text", "the model says →", x=frame.x.start, y=frame.y.start + 16, class_="label"
+            "text", "predicted class →", x=frame.x.start, y=frame.y.start + 16, class_="label"
         )
         turned = f"translate(13 {frame.y.start:g}) rotate(-90)"
-        is_ = tag("text", "the row is →", transform=turned, class_="label")
+        is_ = tag("text", "true class →", transform=turned, class_="label")
         return frame.svg("Confusion matrix", f"{size} classes; squares on the diagonal are right",
                          edge, squares, says, is_, class_="confusion")  # fmt: skip
 
     listed = [(names[a], names[b], f"{n:,}", percent(n / int(totals[a]))) for a, b, n in worst]
-    made = table(["row is", "taken for", "rows", "of its class"], listed,
-                 caption="The commonest mistakes", words=(0, 1))  # fmt: skip
+    made = table(["true class", "predicted class", "rows", "share of the class"], listed,
+                 caption="The most common mistakes", words=(0, 1))  # fmt: skip
     return together(figure(draw), made)
 
 
@@ -144,7 +145,7 @@ def _labels(names: tuple[str, ...], rows: Evidence) -> Markup:
             (name, f"{int(has.sum()):,}", f"{int(given.sum()):,}", _rate(both, int(has.sum())),
              _rate(both, int(given.sum())))
         )  # fmt: skip
-    head = ["label", "rows that have it", "said to", "recall", "precision"]
+    head = ["label", "rows with it", "predicted", "recall", "precision"]
     return table(head, said, caption="Label by label")
 
 

@@ -22,7 +22,7 @@ from pacboost.reports.page.section import Section
 from pacboost.reports.page.sentence import Sentence, line, sentence
 from pacboost.reports.page.shapes import shapes
 from pacboost.reports.page.subject import Subject
-from pacboost.sources.placing import placed
+from pacboost.sources.atomic_write import atomic_write
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
@@ -40,7 +40,7 @@ def write_report(
 ) -> Path:
     """Write the page of a subject whole or not at all; give the path of the file."""
     path = Path(path)
-    with placed(path) as part:
+    with atomic_write(path) as part:
         part.write_text(page(subject, rows, title, said), encoding="utf-8", newline="\n")
     return path
 
@@ -65,19 +65,19 @@ def page(
     )  # fmt: skip
     body = tag(
         "body",
-        tag("a", "To the content", href="#sections", class_="skip"),
+        tag("a", "Skip to the content", href="#sections", class_="skip"),
         bar,
         tag("header", _hero(subject, rows, title, said), class_="hero", id="top"),
         tag("nav", tag("div", links), aria_label="Sections"),
         tag("main", (part.markup(k) for k, part in enumerate(found, start=1)), id="sections"),
-        tag("footer", tag("p", "This file is complete: it loads nothing and sends nothing.")),
+        tag("footer", tag("p", "This page works offline: it loads nothing and sends nothing.")),
         tag("script", Markup(_asset("script.js"))),
     )
     return f"<!doctype html>\n{tag('html', _head(title, said), body, lang='en')}\n"
 
 
 def _head(title: str, said: Sentence) -> Markup:
-    """The head; its policy lets nothing run or load but what stands in this file."""
+    """The head; its security policy allows only what is in this file."""
     style, script = _asset("style.css"), _asset("script.js")
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; "
@@ -102,8 +102,8 @@ def _hero(subject: Subject, rows: Evidence | Numbers | None, title: str, said: S
     if rows is not None and rows.seen:
         seen = tag(
             "p",
-            "Many of the rows given for this report are rows that the model learned from. What "
-            "they show flatters it.",
+            "Many of the rows given for this report are training rows. What they show is too "
+            "optimistic.",
             class_="warning",
         )
     return together(

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pacboost.numerics.percent import percent_digits
 from pacboost.reports.page.markup import Child, Markup, short, tag, together
-from pacboost.reports.page.scales import Scale, number_words, percent_words
+from pacboost.reports.page.scales import Scale, number_words
 
 WIDE, NARROW = 700, 340
 """Widths that figures are drawn at, so that their letters are legible on either screen."""
@@ -46,7 +47,7 @@ class Frame:
         self, x_label: str, *, shares: bool = True, x_shares: bool = False, whole: bool = False
     ) -> Markup:
         """Draw both axes: level lines at the ticks of y, ticks of x below."""
-        say, say_x = (percent_words if own else number_words for own in (shares, x_shares))
+        say, say_x = (percent_digits if own else number_words for own in (shares, x_shares))
         left, right, bottom = self.x.start, self.x.end, self.y.start
         parts = []
         for value, place in _placed(self.y, 5 if self.height > 160 else 4):

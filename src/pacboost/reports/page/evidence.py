@@ -1,4 +1,4 @@
-"""What rows with known labels say about a model: computed by estimators, drawn by pages."""
+"""Predictions for labelled rows: estimators compute them, the page draws them."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ Cells = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Shown:
-    """One row to look at, in words."""
+    """One row that is shown in words."""
 
     row: int
     label: str
     said: str
     margin: float
-    """Or for numbers, how far off it is."""
+    """For regressors, the error."""
     cells: Cells
-    """Its telling columns and their values, or its text under an empty name."""
+    """Its most important columns and their values, or its text under an empty name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Rows that were judged by a classifier."""
+    """Labelled rows and the predictions of a classifier."""
 
     own: Wholes
     """The number of the class of each row; with several labels (rows, labels) of 0 and 1."""
     said: Wholes
-    """What the model says, in the same way."""
+    """The predictions, in the same form."""
     wrong: NDArray[np.bool_]
     probabilities: Doubles
     """(rows, classes)."""
@@ -63,14 +63,14 @@ class Evidence:
 
     @property
     def commonest(self) -> tuple[int, float]:
-        """The commonest class, and the error of always saying it."""
+        """The most common class, and the error of always predicting it."""
         counts = np.bincount(self.own)
         return int(counts.argmax()), float(1 - counts.max() / self.rows)
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Rows that were judged by a regressor."""
+    """Labelled rows and the predictions of a regressor."""
 
     own: Doubles
     said: Doubles

@@ -1,4 +1,4 @@
-"""Data and run: the facts that identify a model."""
+"""Facts about the data and the run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pacboost.reports.page.evidence import Evidence, Numbers
 from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject, mixed
+from pacboost.reports.text import listed
 
 MOST_NAMED = 24
 
@@ -19,10 +20,10 @@ Fact = tuple[str, str]
 
 
 def tiles(subject: Subject) -> Markup:
-    """The few numbers that people ask for first."""
+    """The most important numbers."""
     ledger, found = subject.ledger, list[Fact]()
     if ledger is not None and ledger.rows:
-        found.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "rows learned from"))
+        found.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "training rows"))
     found.append((f"{len(subject.names):,}", _columns(subject)))
     if subject.classes:
         labels = "labels" if ledger is not None and ledger.several_labels else "classes"
@@ -34,22 +35,22 @@ def tiles(subject: Subject) -> Markup:
 
 
 def facts(subject: Subject, rows: Evidence | Numbers | None) -> Section:
-    """All that is known of data and run, in a list."""
+    """List what is known about the data and the run."""
     known = [("Method", subject.kind), *_run(subject.ledger), *_data(subject)]
     if rows is not None:
-        seen = "; more of them than chance explains are rows of the fit" if rows.seen else ""
+        seen = "; many of them are training rows" if rows.seen else ""
         known.append(("Rows given for this report", f"{rows.rows:,}{seen}"))
     known.append(("Written by", f"pacboost {version('pacboost')}"))
     body = tag("dl", (tag("div", tag("dt", n), tag("dd", v)) for n, v in known), class_="facts")
-    lead = paragraphs("What it was made from, and how. The fingerprint is that of the record of "
-                      "its rounds: equal runs have equal ones.")  # fmt: skip
+    lead = paragraphs("The data and the settings. The fingerprint identifies the record of "
+                      "the rounds: equal runs have equal fingerprints.")  # fmt: skip
     return Section("facts", "Data and run", lead, together(body))
 
 
 def _columns(subject: Subject) -> str:
     if subject.model is None or not subject.text:
         return "columns"
-    return "words and conditions" if mixed(subject.model) else "words and runs"
+    return "words and conditions" if mixed(subject.model) else "words and n-grams"
 
 
 def _run(ledger: Ledger | None) -> list[Fact]:
@@ -61,33 +62,29 @@ def _run(ledger: Ledger | None) -> list[Fact]:
         found.append(("Rounds", f"{len(ledger):,}"))
         if np.isfinite(edges).all() and not ledger.regression:
             said = f"{edges.mean():.3f} on average, {edges[-1]:.3f} in the last round"
-            found.append(("Edge of its rules", said))
+            found.append(("Edge of the rules", said))
         last = ledger.rounds[-1].effective_size
         if math.isfinite(last) and ledger.classes == 1 and not ledger.refills:
             found.append(("Effective size at the end", f"{last:,.0f} of {ledger.rows:,} rows"))
         seconds = math.fsum(entry.seconds for entry in ledger.rounds)
         found.append(
-            ("Time of its rounds", f"{seconds:.2f} s" if seconds >= 0.01 else "below 10 ms")
+            ("Time of the rounds", f"{seconds:.2f} s" if seconds >= 0.01 else "below 10 ms")
         )
     if ledger.stopped:
-        found.append(("Why it ended", ledger.stopped))
+        found.append(("Why it stopped", ledger.stopped))
     if ledger.multiclass:
-        found.append(("With many classes", ledger.multiclass))
+        found.append(("Multiclass method", ledger.multiclass))
     if ledger.weighted:
-        found.append(("Weights", "rows came with weights of their own"))
+        found.append(("Weights", "the rows were weighted"))
     return [*found, ("Fingerprint", ledger.digest()[:32])]
 
 
 def _data(subject: Subject) -> list[Fact]:
     found = []
     if subject.classes:
-        names = ", ".join(subject.classes[:MOST_NAMED])
-        more = len(subject.classes) - MOST_NAMED
-        found.append(("Classes", names + (f" and {more} more" if more > 0 else "")))
+        found.append(("Classes", listed(subject.classes, MOST_NAMED)))
     if not subject.text:
-        names = ", ".join(subject.names[:MOST_NAMED])
-        more = len(subject.names) - MOST_NAMED
-        found.append(("Columns", names + (f" and {more} more" if more > 0 else "")))
+        found.append(("Columns", listed(subject.names, MOST_NAMED)))
     model = subject.model
     if model is None:
         return found

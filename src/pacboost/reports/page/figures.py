@@ -1,16 +1,17 @@
-"""Numbers that were predicted beside those that were to be."""
+"""Predicted against true numbers, for regressors."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Numbers
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag
+from pacboost.reports.page.markup import Markup, numbers, table, tag
 from pacboost.reports.page.section import Section, paragraphs
 
 MOST_POINTS = 500
-"""Of more rows, so many are drawn, evenly chosen by what they are."""
+"""If there are more rows, this many are drawn, evenly spaced in the order of true values."""
 
 
 def predicted(rows: Numbers) -> Section:
@@ -32,7 +33,7 @@ def predicted(rows: Numbers) -> Section:
             tag("circle", cx=float(a), cy=float(b), r=3, class_="point")
             for a, b in zip(xs, ys, strict=True)
         )
-        text = f"{kept.size} rows; on the diagonal a prediction is exact"
+        text = f"{kept.size} rows; predictions on the diagonal are exact"
         return frame.svg("Predicted against true", text, frame.axes("true", shares=False),
                          frame.line(ends, ends, "diagonal"), points)  # fmt: skip
 
@@ -42,9 +43,7 @@ def predicted(rows: Numbers) -> Section:
         ("root mean squared error", f"{np.sqrt((off**2).mean()):.4g}"),
         ("explained (R²)", percent(explained) if explained > 0 else f"{explained:.3g}"),
     ]
-    made = figure(
-        draw, numbers("The numbers", table(["measure", "value"], said, caption="How far off"))
-    )
-    lead = paragraphs(f"{rows.rows:,} rows; the nearer to the diagonal, the better.",
-                      f"{said[3][1]} of the spread is explained.")  # fmt: skip
+    made = figure(draw, numbers("The numbers", table(["measure", "value"], said, caption="Errors")))
+    lead = paragraphs(f"{rows.rows:,} rows; the closer to the diagonal, the better.",
+                      f"R² is {said[3][1]}.")  # fmt: skip
     return Section("predicted", "Predicted and true", lead, made)

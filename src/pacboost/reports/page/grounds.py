@@ -1,20 +1,22 @@
-"""The certificates with everything that they rest on."""
+"""The certificates, with their assumptions and all numbers that enter them."""
 
 from __future__ import annotations
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import confidence, percent
+from pacboost.bounds.rounding import confidence
 from pacboost.bounds.training import margin_distribution
-from pacboost.bounds.wording import NEW_GROUPS, percent_above
+from pacboost.bounds.wording import NEW_GROUPS
 from pacboost.errors import NotCertified
+from pacboost.numerics.percent import percent_above
 from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
 
 DOES_NOT_SAY = (
-    "that any single answer is right: it counts how many of many are wrong",
-    "anything about examples from elsewhere: if customers, machines or habits change, count anew",
-    "that errors are spread evenly: some groups may see more of them than others",
+    "that any single prediction is right: it bounds the share of many that is wrong",
+    "anything about examples from another distribution: if customers, machines or habits change, "
+    "certify again",
+    "that errors are spread evenly: the error may be larger in some groups",
 )
 
 
@@ -28,18 +30,20 @@ def certificates(subject: Subject) -> Section:
         does_not = tag("ul", (tag("li", text) for text in DOES_NOT_SAY))
         cards.append(tag("div", tag("h3", "What it does not say"), does_not, class_="aside"))
     lead = paragraphs(
-        "An upper limit, and what it rests on. All numbers are here, so anybody can compute it "
-        "again without the data.",
+        "An upper bound on the error, and what it rests on. All numbers are given, so it can be "
+        "recomputed without the data.",
         together(tag("code", "pacboost verify"), " does so from the model file."),
     )
     return Section("certificates", "What is proved", lead, together(cards, _margins(subject)))
 
 
 def _card(certificate: Certificate) -> Markup:
-    value = "vacuous" if certificate.vacuous else percent(certificate.value)
+    value = "vacuous" if certificate.vacuous else percent_above(certificate.value, 2)
     unit = "groups" if certificate.of_what == NEW_GROUPS else "rows"
     sure = (
-        f"with {confidence(certificate.delta)} confidence" if certificate.delta else "for certain"
+        f"with {confidence(certificate.delta)} confidence"
+        if certificate.delta
+        else "with certainty"
     )
     assumed = [tag("li", text) for text in certificate.assumptions] or [tag("li", "Nothing.")]
     facts = [
@@ -47,7 +51,7 @@ def _card(certificate: Certificate) -> Markup:
         ("Reference", certificate.reference),
         ("Counted on", f"{certificate.size:,} {unit}: {certificate.sample}"),
         ("Independent of", certificate.independent_of),
-        ("After looking at it", _after(certificate)),
+        ("After it was looked at", _after(certificate)),
     ]
     inputs = [
         (name, f"{value:.6g}" if isinstance(value, float) else f"{value}")
@@ -55,9 +59,9 @@ def _card(certificate: Certificate) -> Markup:
     ]
     terms = tag("dl", (tag("div", tag("dt", name), tag("dd", text)) for name, text in facts))
     all_numbers = table(["quantity", "value"], [*inputs, ("bound", f"{certificate.value:.10g}")],
-                        caption="Everything that went in")  # fmt: skip
+                        caption="All inputs of the bound")  # fmt: skip
     grounds = together(tag("h4", "It assumes"), tag("ul", assumed), terms)
-    if certificate.delta == 0:  # it speaks of the past only, so its grounds may wait
+    if certificate.delta == 0:  # it is about training rows only, so the details are folded away
         grounds = numbers("What it rests on", together(grounds, all_numbers))
     else:
         grounds = together(grounds, numbers("The numbers behind it", all_numbers))
@@ -77,10 +81,10 @@ def _card(certificate: Certificate) -> Markup:
 
 def _after(certificate: Certificate) -> str:
     if certificate.valid_after_looking:
-        return "It stays valid."
+        return "It remains valid."
     return (
-        "Models must not be chosen by it any more: a certificate that was looked at to change the "
-        "model would need rows of its own."
+        "Do not choose among models by it: if it is used to change the model, the new model needs "
+        "a certificate by other rows."
     )
 
 
@@ -88,11 +92,11 @@ def _without(subject: Subject) -> Markup:
     reason = (
         subject.refusal
         if not subject.certificates and subject.refusal
-        else ("no rows were held out to count on")
+        else ("no rows were held out")
     )
     way = together(
-        "Fit with ", tag("code", 'certify="holdout"'), ", or give rows that the model has never "
-        "seen to ", tag("code", "pacboost.certify(model, X, y)"), "."
+        "Fit with ", tag("code", 'certify="holdout"'), ", or pass rows that the model was not "
+        "trained on to ", tag("code", "pacboost.certify(model, X, y)"), "."
     )  # fmt: skip
     return tag(
         "div",
@@ -116,4 +120,4 @@ def _margins(subject: Subject) -> Markup | None:
     ]
     made = table(["margin at most", "on at most this share of training rows"], said,
                  caption="Margins of training rows, by the theorem")  # fmt: skip
-    return numbers("What follows for margins", made)
+    return numbers("What the theorem says about margins", made)

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pacboost.ledgers.hard import HardRow
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import meter
 from pacboost.reports.page.evidence import Evidence, Numbers, Shown
-from pacboost.reports.page.markup import Markup, percent, tag, together
+from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
 
 MOST_ROWS = 12
 LEAD = (
-    "The rows that the votes contradict most, or support least. Look at these first: they are "
-    "outliers, exceptions, and often labels that are wrong."
+    "The rows with the smallest margins. Look at these first: they are outliers, exceptions, and "
+    "often rows with wrong labels."
 )
 
 
 def hardest(subject: Subject, rows: Evidence | Numbers | None) -> Section | None:
-    """Show the rows that the vote is furthest from deciding as their labels say."""
+    """Show the rows with the smallest margins."""
     shown = () if rows is None else rows.shown
     fitted: Sequence[HardRow] = () if subject.ledger is None else subject.ledger.hard[:MOST_ROWS]
     if not shown and not fitted:
         return None
     numbers = isinstance(rows, Numbers)
-    lead = paragraphs("The rows on which it is furthest off." if numbers else LEAD)
+    lead = paragraphs("The rows with the largest errors." if numbers else LEAD)
     parts = []
     if shown:
         cards = (_card(entry, numbers) for entry in shown)
@@ -34,14 +35,14 @@ def hardest(subject: Subject, rows: Evidence | Numbers | None) -> Section | None
             tag("div", cards, class_="cases"),
         ]
     if fitted:
-        parts += [tag("h3", "Among the rows it learned from"), _fitted(fitted)]
+        parts += [tag("h3", "Among the training rows"), _fitted(fitted)]
     return Section("hardest", "Hardest examples", lead, together(parts))
 
 
 def _card(entry: Shown, numbers: bool) -> Markup:
     text = [value for name, value in entry.cells if not name]
     named = [(name, value) for name, value in entry.cells if name]
-    how = "off by" if numbers else "margin"
+    how = "error" if numbers else "margin"
     facts = tag("dl", (tag("div", tag("dt", n), tag("dd", v)) for n, v in named)) if named else None
     return tag(
         "article",
@@ -51,12 +52,12 @@ def _card(entry: Shown, numbers: bool) -> Markup:
             "p",
             "is ",
             tag("b", entry.label),
-            ", taken for ",
+            ", predicted as ",
             tag("b", entry.said),
             class_="verdict",
         )
         if entry.label != entry.said
-        else tag("p", "is ", tag("b", entry.label), ", told right", class_="verdict"),
+        else tag("p", "is ", tag("b", entry.label), ", predicted correctly", class_="verdict"),
         facts,
     )
 
@@ -71,7 +72,7 @@ def _fitted(rows: Sequence[HardRow]) -> Markup:
         for own in rows
     )  # fmt: skip
     head = tag("tr", (tag("th", name, scope="col", class_=kind) for name, kind in (
-        ("row", "number"), ("its label", "words"), ("votes against it", "words"), ("", "number"),
+        ("row", "number"), ("label", "words"), ("votes against the label", "words"), ("", "number"),
         ("margin", "number"))))  # fmt: skip
-    caption = tag("caption", "Rows are counted from 0, as they were given to fit")
+    caption = tag("caption", "Rows are numbered from 0, in the order given to fit")
     return tag("table", caption, tag("thead", head), tag("tbody", lines), class_="bars")

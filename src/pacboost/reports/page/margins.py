@@ -1,4 +1,4 @@
-"""Margins: how clearly rows are decided, with a slider over the rounds."""
+"""The distribution of margins, with a slider over the rounds."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.numerics.mistakes import wrong_margins
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.evidence import Evidence
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag, together
+from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 
 Doubles = NDArray[np.float64]
@@ -19,11 +20,11 @@ Doubles = NDArray[np.float64]
 BARS = 40
 """An even number, so that 0 lies between two bars."""
 REACHES = (0.05, 0.1, 0.2, 0.5)
-BEYOND = "The outermost bars hold what lies beyond."
+BEYOND = "The outermost bars include all values beyond."
 
 
 def margins(rows: Evidence) -> Section | None:
-    """Draw how the margins of the given rows are distributed, after any of some rounds."""
+    """Draw the distribution of the margins of the given rows, after some of the rounds."""
     if not rows.margins:
         return None
     stages = sorted(rows.margins)
@@ -31,18 +32,16 @@ def margins(rows: Evidence) -> Section | None:
     shares = {stage: histogram(rows.margins[stage], reach) for stage in stages}
     last = rows.margins[stages[-1]]
     lead = paragraphs(
-        "A margin is how clearly a row is decided: 1 where all votes are right, below 0 where the "
-        "answer is wrong.",
+        "The margin of a row is 1 if all votes for it are right, and below 0 if the prediction is "
+        "wrong.",
         f"Of {last.size:,} {'labels of rows' if rows.several else 'rows'} "
         f"{percent(float(wrong_margins(last).mean()))} lie at or below 0.",
-        "Move the slider: the rows furthest to the left are lifted first, often at the cost of "
-        "those far to the right."
+        "Move the slider: boosting first raises the smallest margins, often at the cost of the "
+        "largest."
         if len(stages) > 1
         else None,
     )
-    return Section(
-        "margins", "How clearly it decides", lead, _figure(rows.margins, shares, rows.stages, reach)
-    )
+    return Section("margins", "Margins", lead, _figure(rows.margins, shares, rows.stages, reach))
 
 
 def _reach(margins: Mapping[int, Doubles]) -> float:
@@ -87,7 +86,7 @@ def _figure(
             data_high=f"{frame.y.start - frame.y.end:g}",
         )  # fmt: skip
 
-    told = [
+    states = [
         {
             "stage": stage,
             "bars": [round(float(share), 5) for share in shares[stage]],
@@ -97,18 +96,18 @@ def _figure(
         }
         for stage in stages
     ]
-    few = [told[k] for k in np.unique(np.linspace(0, len(told) - 1, 12).round().astype(int))]
-    names = [unit, "at or below 0", "a tenth is below", "half is below"]
+    few = [states[k] for k in np.unique(np.linspace(0, len(states) - 1, 12).round().astype(int))]
+    names = [unit, "at or below 0", "10 % are below", "50 % are below"]
     rows = [[f"{s['stage']:,}", str(s["wrong"]), str(s["tenth"]), str(s["middle"])] for s in few]
-    data = Markup(json.dumps({"unit": unit, "stages": told}))
+    data = Markup(json.dumps({"unit": unit, "stages": states}))
     return figure(
         draw,
-        _slider(told, unit) if len(told) > 1 else None,
+        _slider(states, unit) if len(states) > 1 else None,
         tag("script", data, type="application/json"),
         tag("p", BEYOND if reach < 1 else "", class_="remark"),
         numbers("The numbers", table(names, rows, caption="Margins after some rounds")),
         key=key([("right", "right"), ("wrong", "wrong or tied"), ("final", "after the last round")]
-                if len(told) > 1 else [("right", "right"), ("wrong", "wrong or tied")]),
+                if len(states) > 1 else [("right", "right"), ("wrong", "wrong or tied")]),
         class_="margins",
     )  # fmt: skip
 
@@ -137,8 +136,8 @@ def _outline(frame: Frame, edges: Doubles, shares: Doubles) -> Markup:
     return tag("path", d="".join(points), class_="outline")
 
 
-def _slider(told: list[dict[str, object]], unit: str) -> Markup:
-    last = told[-1]
+def _slider(states: list[dict[str, object]], unit: str) -> Markup:
+    last = states[-1]
     return tag(
         "div",
         tag("button", "Play", type="button", class_="play"),
@@ -146,13 +145,14 @@ def _slider(told: list[dict[str, object]], unit: str) -> Markup:
             "label",
             tag("span", f"After {unit} "),
             tag("output", f"{last['stage']:,}", class_="stage"),
-            tag("input", type="range", min="0", max=str(len(told) - 1), value=str(len(told) - 1),
-                step="1", aria_label=f"After which {unit}", aria_valuetext=f"{last['stage']}"),
+            tag("input", type="range", min="0", max=str(len(states) - 1),
+                value=str(len(states) - 1), step="1",
+                aria_label=f"After which {unit}", aria_valuetext=f"{last['stage']}"),
         ),
         tag(
             "p",
-            tag("b", str(last["wrong"]), class_="wrong-share"), " at or below 0, half above ",
-            tag("b", str(last["middle"]), class_="middle"), ", a tenth below ",
+            tag("b", str(last["wrong"]), class_="wrong-share"), " at or below 0, median ",
+            tag("b", str(last["middle"]), class_="middle"), ", 10 % are below ",
             tag("b", str(last["tenth"]), class_="tenth"), ".",
             class_="state", aria_live="polite",
         ),

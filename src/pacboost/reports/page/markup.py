@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterable, Sequence
 
 
@@ -81,20 +80,6 @@ def short(value: float) -> str:
     """
     said = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if said == "-0" else said
-
-
-def percent(share: float) -> str:
-    """Say a share that was measured, with two or three digits; only all of it is 100 %.
-
-    >>> percent(0.1234), percent(0.00012), percent(0.99997), percent(1.0), percent(0.0)
-    ('12.3 %', '0.012 %', '99.99 %', '100 %', '0 %')
-    """
-    if share in (0.0, 1.0):
-        return f"{100 * share:.0f} %"
-    if 0.9995 <= share < 1:
-        return f"{math.floor(10_000 * share) / 100:.2f} %"
-    digits = max(1, 1 - math.floor(math.log10(100 * share))) if share < 0.1 else 1
-    return f"{100 * share:.{min(digits, 6)}f} %"
 
 
 def _attribute(key: str, value: Attribute) -> str:

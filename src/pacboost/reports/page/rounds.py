@@ -1,4 +1,4 @@
-"""How the error and its bound went, round by round."""
+"""The error and its bound, round by round."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.ledgers.ledger import Ledger
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
-from pacboost.reports.page.markup import Markup, numbers, percent, table, tag, together
+from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
 
 Doubles = NDArray[np.float64]
 
 MOST_POINTS = 240
-"""Of more rounds, as many are drawn: the first ones, and then ever fewer."""
+"""If there are more rounds, this many are drawn, most of them early ones."""
 MOST_LINES = 24
 LOG_FROM = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One curve; shares lie on the common scale."""
+    """One curve; shares have a common scale."""
 
     name: str
     kind: str
@@ -32,7 +33,7 @@ class Line:
 
 
 def rounds(subject: Subject) -> Section | None:
-    """Draw what the ledger has, or nothing if it has none."""
+    """Draw the record of the rounds; None if there is none."""
     ledger = subject.ledger
     if ledger is None or not (len(ledger) > 1 or ledger.refills):
         return None
@@ -44,7 +45,7 @@ def rounds(subject: Subject) -> Section | None:
         return _losses(ledger, numbers_)
     lines = [Line("error on training rows", "one", np.array(columns["training_error"]))]
     if ledger.multiclass != "samme":
-        lines.append(Line("what the theorem allows", "bound", np.array(columns["bound"])))
+        lines.append(Line("bound of the theorem", "bound", np.array(columns["bound"])))
     watched = np.array(columns["validation"], dtype=np.float64)
     if (ledger.metric or "error") == "error" and not np.isnan(watched).all():
         lines.append(Line("error on validation rows", "two", watched))
@@ -56,11 +57,11 @@ def rounds(subject: Subject) -> Section | None:
     last = ledger.rounds[-1]
     lead = paragraphs(
         f"After {len(ledger):,} rounds the vote is wrong on {percent(last.training_error)} of the "
-        "rows it learned from.",
-        "The bound is the product of what each round won; no run can end above it."
+        "training rows.",
+        "The bound is the product of the normalisers of all rounds; the error is never above it."
         if len(lines) > 1
         else None,
-        f"Why it ended: {ledger.stopped}." if ledger.stopped else None,
+        f"Why it stopped: {ledger.stopped}." if ledger.stopped else None,
     )
     return Section("rounds", "Round by round", lead, body)
 
@@ -73,9 +74,7 @@ def _losses(ledger: Ledger, numbers_: Doubles) -> Section:
     if not np.isnan(watched).all():
         lines.append(Line("on validation rows", "two", watched))
     body = curves(lines, numbers_, "round", "Mean loss by round", shares=False)
-    return Section(
-        "rounds", "Round by round", paragraphs("What every round took off the loss."), body
-    )
+    return Section("rounds", "Round by round", paragraphs("The mean loss after every round."), body)
 
 
 def _refills(ledger: Ledger) -> Section:
@@ -85,14 +84,14 @@ def _refills(ledger: Ledger) -> Section:
     upper = np.array([refill.error_upper for refill in ledger.refills])
     kept = np.array([refill.acceptance for refill in ledger.refills])
     lines = [
-        Line("error on rows not learned from", "one", error),
-        Line("what it is at most", "bound", upper),
+        Line("error on new rows", "one", error),
+        Line("upper bound", "bound", upper),
         Line("share of rows kept", "two", kept),
     ]
     lead = paragraphs(
-        f"{int(draws[-1]):,} rows were drawn and scored by the vote so far; the hard ones were "
-        "kept and learned from.",
-        f"Why it ended: {ledger.stopped}." if ledger.stopped else None,
+        f"{int(draws[-1]):,} rows were drawn and scored by the vote at that time; the hard ones "
+        "were kept for training.",
+        f"Why it stopped: {ledger.stopped}." if ledger.stopped else None,
     )
     body = curves(lines, draws, "rows drawn", "Error while rows are drawn")
     return Section("rounds", "Draw by draw", lead, body)
@@ -112,7 +111,7 @@ def curves(
     low = float(np.nanmin(positive)) * 0.8 if log else 0.0
     high = float(np.nanmax(values)) * (1.25 if log else 1.06) or 1.0
     ends = (float(at[0]), float(at[-1])) if at.size > 1 else (0.0, float(at[-1]) + 1)
-    zeros = " Points at the lower edge are 0 errors." if log and (values == 0).any() else ""
+    zeros = " Points at the lower edge stand for 0." if log and (values == 0).any() else ""
     text = "; ".join(f"{own.name} ends at {_said(own.values[-1], shares)}" for own in drawn)
 
     def draw(width: int) -> Markup:

@@ -1,4 +1,4 @@
-"""The rules in words, and which columns they ask about."""
+"""The rules in words, and the importance of columns."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.models.explain import word_reasons
 from pacboost.models.model import Model
+from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import meter
-from pacboost.reports.page.markup import Markup, numbers, percent, tag, together
+from pacboost.reports.page.markup import Markup, numbers, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject, mixed
 
@@ -22,13 +23,13 @@ MOST_ROUNDS = 200
 MOST_COLUMNS = 14
 MOST_CLASSES = 12
 CLASSES_KEPT = 160
-"""Of more classes, the others are left to ``rules(label=...)``."""
+"""If there are more classes, ``rules(label=...)`` gives the others."""
 WORDS_PER_CLASS = 7
 MOST_NODES = 63
 
 
 def rules(subject: Subject) -> Section | None:
-    """Say what the model goes by."""
+    """Show what the model uses."""
     model = subject.model
     if model is not None and subject.text:
         return _words(model, subject.classes)
@@ -39,10 +40,10 @@ def rules(subject: Subject) -> Section | None:
         return None
     asked = int((subject.importances > 0).sum())
     lead = paragraphs(
-        f"It asks about {asked:,} of {len(subject.names):,} columns." if asked else None,
-        "Bars are shares of all that its rules have to say." if asked else None,
+        f"The model uses {asked:,} of {len(subject.names):,} columns." if asked else None,
+        "Bars show the importance of each column." if asked else None,
     )
-    return Section("rules", "What it goes by", lead, together(*parts))
+    return Section("rules", "What the model uses", lead, together(*parts))
 
 
 def _importances(subject: Subject) -> Markup | None:
@@ -59,10 +60,8 @@ def _importances(subject: Subject) -> Markup | None:
         for j in order.tolist()
     )  # fmt: skip
     rest = int((shares > 0).sum()) - order.size
-    more = (
-        tag("p", f"{rest:,} more columns have smaller shares.", class_="remark") if rest else None
-    )
-    caption = tag("caption", "Columns by their share of the rules")
+    more = tag("p", f"{rest:,} more columns are less important.", class_="remark") if rest else None
+    caption = tag("caption", "Columns by importance")
     return together(tag("table", caption, tag("tbody", lines), class_="bars"), more)
 
 
@@ -90,7 +89,7 @@ def _strongest(model: Model) -> Markup | None:
 
 
 def _first_tree(model: Model) -> Markup | None:
-    """The first tree that splits, as nested questions; later ones mend what it leaves."""
+    """The first tree that splits, as nested questions; later trees correct its errors."""
     trees = (rule for rule in model.vote.hypotheses if isinstance(rule, TreeRule))
     tree = next((rule for rule in trees if rule.feature.size), None)
     if tree is None or tree.feature.size == 1 or tree.feature.size > MOST_NODES:
@@ -115,12 +114,12 @@ def _all(model: Model) -> Markup:
     words = model.words()
     shown = tag("ol", (tag("li", text) for text in words[:MOST_ROUNDS]), class_="all")
     more = len(words) - MOST_ROUNDS
-    rest = tag("p", f"{more:,} more: rules() of the model has all.", class_="remark")
+    rest = tag("p", f"{more:,} more; model.rules() gives all of them.", class_="remark")
     return numbers("All rules, in the order of rounds", together(shown, rest if more > 0 else None))
 
 
 def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
-    """For each class the words that speak for it most."""
+    """For each class, the words that add most to its score."""
     asked, added = word_reasons.totals(model.vote)
     if not asked.size:
         return None
@@ -131,13 +130,13 @@ def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
     grid = tag("div", cards[:MOST_CLASSES], class_="words-grid")
     rest = cards[MOST_CLASSES:]
     more = numbers(f"{len(rest):,} more classes", tag("div", rest, class_="words-grid"))
-    what = "words and conditions" if mixed(model) else "words and runs of words"
+    what = "words and conditions" if mixed(model) else "words and n-grams"
     lead = paragraphs(
-        f"Its rules ask for {asked.size:,} {what}; here are those that speak most for each class.",
-        "What a word adds is summed over all rules that ask for it. Beside other words of the "
-        "same rules it adds less.",
+        f"The rules use {asked.size:,} {what}. For each class, those that add most to its score.",
+        "The contribution of a word is summed over all rules that use it; beside other words of "
+        "the same rules it is smaller.",
     )
-    return Section("rules", "What it goes by", lead, together(grid, more if rest else None))
+    return Section("rules", "What the model uses", lead, together(grid, more if rest else None))
 
 
 def _card(model: Model, name: str, asked: NDArray[np.int32], added: NDArray[np.float64]) -> Markup:

@@ -94,12 +94,3 @@ def number_words(value: float) -> str:
     size = abs(value)
     large, letter = next((unit for unit in UNITS if size >= unit[2]), (1.0, "", 0.0))[:2]
     return f"{value / large:.4g}{letter}".replace("-", "−")
-
-
-def percent_words(value: float) -> str:
-    """Write a share on an axis.
-
-    >>> [percent_words(v) for v in (0.0, 0.25, 0.001)]
-    ['0 %', '25 %', '0.1 %']
-    """
-    return f"{100 * value:.6g} %"

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import confidence
-from pacboost.bounds.wording import percent_above
+from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.reports.page.drawing import Frame, figure
 from pacboost.reports.page.evidence import Evidence, Numbers
-from pacboost.reports.page.markup import Markup, percent, tag, together
+from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.scales import round_numbers
 from pacboost.reports.page.subject import Subject
 
 UNSEEN = (
-    'For that, rows are counted that it has never seen: fit with certify="holdout", or give such '
+    'That takes rows that the model was not trained on: fit with certify="holdout", or pass such '
     "rows to pacboost.certify."
 )
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """The claim in one breath; ``strong`` is the part that counts."""
+    """A claim in three parts; ``strong`` is the number, printed in bold."""
 
     before: str
     strong: str
@@ -34,7 +34,7 @@ class Sentence:
 
 
 def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Sentence:
-    """Say the most that is proved, or that nothing is and why."""
+    """State the strongest claim that is proved, or that there is none and why."""
     if not subject.classes:
         return _of_numbers(rows)
     best = next((c for c in subject.certificates if c.delta > 0), None)
@@ -46,25 +46,27 @@ def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Senten
         return Sentence("Nothing is certified about this model yet.", "", "", UNSEEN)
     if best.vacuous:
         return Sentence(
-            "No limit below 100 % on its errors could be proved.", "", "",
-            f"{best.size:,} rows were counted; more of them, or a better model, would help.",
+            "No bound below 100 % on its error could be proved.", "", "",
+            f"{best.size:,} rows were used; more of them, or a better model, would help.",
         )  # fmt: skip
     return Sentence(*wording.sentence(best))
 
 
 def _of_numbers(rows: Evidence | Numbers | None) -> Sentence:
     why = (
-        "There is no certificate for numbers: theorems here bound how often an answer is wrong, "
-        "and a number is never simply right or wrong."
+        "There is no certificate for regression: the theorems bound how often a prediction is "
+        "wrong, and a number is rarely exactly right."
     )
     if not isinstance(rows, Numbers):
         return Sentence("It predicts ", "a number", ".", why)
     off = float(abs(rows.own - rows.said).mean())
-    return Sentence("On the rows shown to it, it is off by ", f"{off:.4g}", " on average.", why)
+    return Sentence(
+        "On the rows given for this report, the mean absolute error is ", f"{off:.4g}", ".", why
+    )
 
 
 def line(subject: Subject, rows: Evidence | Numbers | None) -> Markup | None:
-    """Draw the errors that are seen and proved on one line from 0."""
+    """Draw the measured and the proved errors on one line that starts at 0."""
     best = next((c for c in subject.certificates if not c.vacuous), None)
     marks: list[tuple[str, float, str, str]] = []
     if best is not None:
@@ -81,7 +83,7 @@ def line(subject: Subject, rows: Evidence | Numbers | None) -> Markup | None:
         if not rows.several and subject.classes:
             number, error = rows.commonest
             name = subject.classes[number]
-            marks.append(("naive", error, percent(error), f"if it always said “{name}”"))
+            marks.append(("naive", error, percent(error), f"if “{name}” were always predicted"))
     if not marks:
         return None
     high = round_numbers(0, 1.15 * max(m[1] for m in marks) or 0.01, 6)
@@ -118,7 +120,7 @@ def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
     ticks = x.ticks(6 if frame.width < 500 else 9)
     for value, place in zip(ticks, x.at(ticks).tolist(), strict=True):
         anchor = "start" if value == 0 else "middle"
-        said = f"{100 * value:.6g} %"
+        said = percent_digits(value)
         parts.append(tag("text", said, x=place, y=56, text_anchor=anchor, class_="tick"))
     for kind, value, _, _ in marks:
         at = float(x.at(value))
@@ -132,23 +134,23 @@ def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
 
 
 def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
-    """What the rows of a certificate showed, where it tells."""
+    """Give the error that was measured on the rows of a certificate, if it is known."""
     inputs = certificate.inputs
     mistakes, rows = inputs.get("k", inputs.get("mistakes")), inputs.get("n")
     if isinstance(mistakes, int) and isinstance(rows, int) and rows > 0:
-        kind = "held out" if "k" in inputs else "of training"
+        kind = "held-out" if "k" in inputs else "training"
         return (
             mistakes / rows,
             percent(mistakes / rows),
-            (f"seen: {mistakes:,} of {rows:,} rows {kind} were wrong"),
+            f"measured: {mistakes:,} of {rows:,} {kind} rows are wrong",
         )
     measured = inputs.get("measured")
     if isinstance(measured, float):
-        return measured, percent(measured), f"seen on the {certificate.size:,} rows of training"
+        return measured, percent(measured), f"measured on the {certificate.size:,} training rows"
     return None
 
 
 def _proved(certificate: Certificate) -> str:
     if certificate.delta == 0:
-        return "proved for the rows of training, without any chance to fail"
+        return "proved for the training rows, with certainty"
     return f"proved for {certificate.of_what}, with {confidence(certificate.delta)} confidence"

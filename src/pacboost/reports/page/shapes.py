@@ -1,4 +1,4 @@
-"""Shape functions: what each column adds to the score, drawn small and side by side."""
+"""Shape functions: what each column adds to the score, in small panels side by side."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pacboost.reports.page.subject import Subject
 
 PANELS = 12
 MOST_CLASSES = 5
-"""Of more classes, those that a column says most about are drawn."""
+"""If there are more classes, those with the largest effects are drawn."""
 MOST_LEVELS = 8
 LEVELS_NAMED = 3
-"""Of more levels that are treated alike, some are named."""
+"""If more levels are treated alike, some of them are named."""
 WIDTH, HEIGHT = 300, 176
 SKEWED = 8.0
-"""Thresholds that reach so many times further than half of them are drawn on a bent scale."""
+"""If thresholds reach this many times further than half of them, the scale is compressed."""
 
 Doubles = NDArray[np.float64]
 
@@ -44,12 +44,12 @@ def shapes(subject: Subject) -> Section | None:
     panels = [_panel(found.features[j], chosen, (low, high)) for j in order[:PANELS]]
     more = len(order) - PANELS
     lead = paragraphs(
-        "Its rules ask for one column each, so the score is a sum: one step function for every "
-        "column, and nothing is hidden.",
-        f"Above 0 a value speaks for “{found.answers[0]}”, below 0 against it."
+        "Every rule uses one column, so the score is exactly a sum of step functions, one for each "
+        "column.",
+        f"Values above 0 are evidence for “{found.answers[0]}”, values below 0 against it."
         if len(found.answers) == 1
-        else "Above 0 a value speaks for a class, below 0 against it.",
-        f"The {PANELS} columns of the widest range are shown, of {len(order)}."
+        else "Values above 0 are evidence for a class, values below 0 against it.",
+        f"The {PANELS} columns with the widest range are shown, out of {len(order)}."
         if more > 0
         else None,
     )
@@ -107,7 +107,7 @@ def _panel(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Markup
     span = f"from {shape.values.min():+.3g} to {shape.values.max():+.3g}"
     drawn = frame.svg(f"What {shape.name} adds to the score", span, line, ticks, parts)
     notes = [_missing(shape, chosen)] if len(chosen) == 1 else []
-    notes += ["far values drawn together"] if bent else []
+    notes += ["the scale is compressed at the ends"] if bent else []
     return tag(
         "article", heading, drawn, tag("p", "; ".join(n for n in notes if n), class_="remark")
     )
@@ -158,7 +158,9 @@ def _levels(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Marku
         )  # fmt: skip
     rest = sum(len(alike[line]) for line in alike if line not in loudest)
     notes = [_missing(shape, chosen)] if len(chosen) == 1 else []
-    notes += [f"{rest} more level{'s say' if rest > 1 else ' says'} less"] if rest else []
+    notes += (
+        [f"{rest} more level{'s have' if rest > 1 else ' has'} smaller effects"] if rest else []
+    )
     return together(
         tag("table", tag("tbody", lines), class_="bars"),
         tag("p", "; ".join(n for n in notes if n), class_="remark"),

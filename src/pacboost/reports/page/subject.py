@@ -1,4 +1,4 @@
-"""The subject of a page: what any model of ours tells about itself, in one shape."""
+"""The subject of a page: what is known about a model of any kind, in one form."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ KINDS = {
     "random_forest": "Random forest",
     "extra_trees": "Extremely randomised trees",
 }
-"""Titles of what is not one booster; those of boosters come from their classes."""
+"""Titles of models that are not one booster; boosters have titles in their classes."""
 LEARNERS = {"Stump": "stumps", "Tree": "trees", "Words": "word lists"}
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is told without any rows."""
+    """What is known about a model without any rows."""
 
     kind: str
     classes: tuple[str, ...]
@@ -60,7 +60,7 @@ class Subject:
 
 
 def of_model(model: Model) -> Subject:
-    """Tell about a vote."""
+    """Describe a vote."""
     ledger = model.ledger
     certificates = [] if model.certificate is None else [model.certificate]
     refusal = ""
@@ -99,7 +99,7 @@ def mixed(model: Model) -> bool:
 
 
 def of_forest(model: ForestModel, refusal: str = "") -> Subject:
-    """Tell about a forest."""
+    """Describe a forest."""
     won = model.forest.importances
     total = won.sum()
     return Subject(
@@ -107,7 +107,7 @@ def of_forest(model: ForestModel, refusal: str = "") -> Subject:
         classes=tuple(str(name) for name in model.classes.tolist()),
         names=model.column_names,
         certificates=() if model.certificate is None else (model.certificate,),
-        refusal=refusal or "no rows were held out, or counted outside the bags",
+        refusal=refusal or "no rows were held out, and none outside the bags were used",
         importances=won / total if total > 0 else won,
         members=len(model.forest),
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -19,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
-from pacboost.sources.csv import MISSING
+from pacboost.sources.cells import MISSING, label_kind, number, read_labels
 from pacboost.sources.oracles.arrow import HeldArrow, plain_labels, release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.columns import features, refuse_other
 from pacboost.sources.oracles.files import Source, find_files, fingerprint, need
 from pacboost.sources.oracles.held import Held, HeldArray
-from pacboost.sources.oracles.labels import NO_LABEL, kind_of, read_texts
+from pacboost.sources.oracles.labels import NO_LABEL
 from pacboost.sources.oracles.lines import BLOCK, Lines, cut, read_lines, rows_by_bytes
 from pacboost.sources.table import refuse_text
 
@@ -69,7 +68,7 @@ class CsvOracle(BlockOracle):
         self.largest_block_place = self._where(largest)
         self._kind: type = str
         first = self.read(0)
-        self._kind = kind_of(first.labels(slice(None)))
+        self._kind = label_kind(first.labels(slice(None)))
         self.estimated_rows = rows_by_bytes(first.n_rows, self._blocks)
 
     def read(self, block: int) -> Held:
@@ -106,7 +105,7 @@ class CsvOracle(BlockOracle):
         stripped = [text.strip() for text in texts]
         if any(text.lower() in MISSING for text in stripped):
             raise ValueError("a label is missing")
-        return read_texts(stripped, self._kind)
+        return read_labels(stripped, self._kind)
 
     def _parse_cells(self, lines: Lines, content: bytes) -> Held:
         """Read a block cell by cell, and name the line of the first that cannot be read."""
@@ -130,7 +129,7 @@ class CsvOracle(BlockOracle):
         if text.lower() in MISSING:
             raise DataError(f"{where}: {NO_LABEL}")
         try:
-            return read_texts([text], self._kind)[0]
+            return read_labels([text], self._kind)[0]
         except ValueError as problem:
             raise DataError(
                 f"{where}: the label is {text!r}, where those at the beginning of "
@@ -180,10 +179,8 @@ NULLS = sorted(text for word in MISSING for text in _cases(word))
 
 
 def _number(cell: str, name: str, where: str) -> float:
-    if cell.strip().lower() in MISSING:
-        return math.nan
     try:
-        return float("text" if "_" in cell else cell)  # Python reads 1_000 as 1000
+        return number(cell)
     except ValueError:
         raise FileError(f"{where}: {refuse_text([f'{name} ({cell!r})'])}") from None
 

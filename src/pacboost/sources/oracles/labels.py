@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -55,24 +54,3 @@ def first_missing(labels: NDArray[Any]) -> int | None:
     else:
         return None
     return int(missing.argmax()) if missing.any() else None
-
-
-def kind_of(texts: Iterable[str]) -> type:
-    """Tell whether texts are all whole numbers, all numbers, or neither.
-
-    >>> kind_of(["1", "-1"]).__name__, kind_of(["1", "0.5"]).__name__, kind_of(["1", "x"]).__name__
-    ('int', 'float', 'str')
-    """
-    different = set(texts)
-    for kind in (int, float):
-        with suppress(ValueError):
-            read_texts(list(different), kind)
-            return kind
-    return str
-
-
-def read_texts(texts: Sequence[str], kind: type) -> NDArray[Any]:
-    """Read texts as labels of a kind; raise ValueError if one is of another."""
-    if kind is not str and any("_" in text for text in texts):
-        raise ValueError("1_000 is no number in a table, though Python reads it as one")
-    return np.array([kind(text) for text in texts])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,28 @@ class Finite(World):
         return Risk(float(mistaken(self, predict, self.domain()).mean()))
 
 
+class BooleanCube(Finite):
+    """A world whose rows are uniform on {0, 1}^features."""
+
+    least: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not self.least <= self.features <= MOST_FEATURES:
+            raise ParameterError(
+                f"features is {self.features}; it must be {self.least} to {MOST_FEATURES}"
+            )
+
+    def points(self, uniforms: Rows) -> Rows:
+        """Give fair bits."""
+        return (uniforms >= 0.5).astype(np.float64)
+
+    def domain(self) -> Rows:
+        """Give all 2^features rows."""
+        return digits(np.arange(2**self.features), 2, self.features)
+
+
 @dataclass(frozen=True)
-class BooleanConcept(Finite):
+class BooleanConcept(BooleanCube):
     """Rows uniform on {0, 1}^features; +1 where ``concept(X)`` is true, row by row.
 
     >>> parity = BooleanConcept(3, lambda X: X.sum(axis=1) % 2 == 1)
@@ -39,21 +60,9 @@ class BooleanConcept(Finite):
     features: int
     concept: Predict
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.features <= MOST_FEATURES:
-            raise ParameterError(f"features is {self.features}; it must be 1 to {MOST_FEATURES}")
-
-    def points(self, uniforms: Rows) -> Rows:
-        """Give fair bits."""
-        return (uniforms >= 0.5).astype(np.float64)
-
     def truth(self, X: Rows) -> Signs:
         """Ask the concept."""
         return signs(np.asarray(self.concept(X)) > 0)
-
-    def domain(self) -> Rows:
-        """Give all 2^features rows."""
-        return digits(np.arange(2**self.features), 2, self.features)
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
 from pacboost.sources.worlds.base import Rows, Signs, signs
-from pacboost.sources.worlds.finite import MOST_FEATURES, Finite, digits
+from pacboost.sources.worlds.finite import BooleanCube
 
 
 @dataclass(frozen=True)
-class UniformOnly(Finite):
+class UniformOnly(BooleanCube):
     """Rows uniform on {0, 1}^features: three quarters are plain to see, one is mere chance.
 
     Where the first two bits are both 1 the labels are coins, tossed once by ``seed``; elsewhere the
@@ -35,27 +34,16 @@ class UniformOnly(Finite):
 
     features: int
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 3 <= self.features <= MOST_FEATURES:
-            raise ParameterError(f"features is {self.features}; it must be 3 to {MOST_FEATURES}")
+    least = 3
 
     @cached_property
     def _coins(self) -> NDArray[np.bool_]:
         return np.asarray(np.random.default_rng(self.seed).random(2**self.features) < 0.5)
 
-    def points(self, uniforms: Rows) -> Rows:
-        """Give fair bits."""
-        return (uniforms >= 0.5).astype(np.float64)
-
     def truth(self, X: Rows) -> Signs:
         """Look at the third bit, or at the coin of the row."""
         numbers = X.astype(np.int64) @ (1 << np.arange(self.features))
         return signs(np.where(self.blind(X), self._coins[numbers], X[:, 2] > 0))
-
-    def domain(self) -> Rows:
-        """Give all 2^features rows."""
-        return digits(np.arange(2**self.features), 2, self.features)
 
     @staticmethod
     def blind(X: Rows) -> NDArray[np.bool_]:

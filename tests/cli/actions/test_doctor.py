@@ -12,7 +12,7 @@ from tests.cli.running import answer, run, well
 
 def test_all_is_well_here() -> None:
     shown = well("doctor")
-    assert "All is well." in shown
+    assert "Everything works." in shown
     found = answer("doctor")
     assert found["well"] is True
     named = {one["name"]: one for one in found["findings"]}

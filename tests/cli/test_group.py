@@ -122,7 +122,7 @@ def group(
         (KeyboardInterrupt(), 130, "Interrupted;"),
         (BrokenPipeError(errno.EPIPE, "nobody reads any more"), 1, ""),
         (click.UsageError("both"), 2, "Error: both"),
-        (TypeError("oops"), 3, "mistake in pacboost; PACBOOST_DEBUG=1"),
+        (TypeError("oops"), 3, "This is a bug in pacboost. Set PACBOOST_DEBUG=1"),
         (None, 0, ""),
     ],
 )

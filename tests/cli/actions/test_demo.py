@@ -7,7 +7,7 @@ from tests.cli.running import answer, well
 
 def test_demo_shows_both_parts() -> None:
     shown = well("demo", "--rounds", "5")
-    for part in ("0.4236", "0.6496", "0.9229", "0.5162", "malignant", "certificate", "never seen"):
+    for part in ("0.4236", "0.6496", "0.9229", "0.5162", "malignant", "certificate", "test rows"):
         assert part in shown
 
 

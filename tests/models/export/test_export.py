@@ -30,7 +30,10 @@ def test_the_ending_of_the_path_says_the_kind(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind", "said"),
-    [("m.java", None, "'m.java' ends like no kind"), ("m.py", "fortran", "kind is 'fortran'")],
+    [
+        ("m.java", None, "the extension of 'm.java' is no known kind"),
+        ("m.py", "fortran", "kind is 'fortran'"),
+    ],
 )
 def test_other_kinds_are_refused(name: str, kind: str | None, said: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=said):

@@ -87,7 +87,7 @@ def test_draws(data: Path, tmp_path: Path, suffix: str) -> None:
     ("arguments", "message"),
     [
         (["--boosters", "adaboost,oak"], "booster is 'oak'; it may be 'adaboost'"),
-        (["--leaves", "4"], "--leaves are of trees; add --learner tree"),
+        (["--leaves", "4"], "--leaves applies to trees only; add --learner tree"),
         (["--learner", "tree", "--plot", "no/such/folder/p.png"], "folder does not exist"),
         (["--learner", "tree", "--delta", "2"], "delta is 2"),
         (
@@ -127,4 +127,4 @@ def test_fit_shows_the_hardest_rows(data: Path) -> None:
     assert "hardest rows" not in plain.output
     filtered = CliRunner().invoke(main, [*common[:4], "--filter", "--hardest", "3"])
     assert filtered.exit_code == 2
-    assert "--hardest does not go with boosting by filtering" in filtered.output
+    assert "--hardest cannot be combined with boosting by filtering" in filtered.output

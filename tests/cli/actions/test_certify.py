@@ -97,13 +97,13 @@ def test_numbers_cannot_be_certified(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "rows.csv", {"x": X[:, 0].tolist(), "y": X[:, 0].tolist()})
     result = run("certify", tmp_path / "m.pacb", path, "--target", "y")
     assert result.exit_code == 2
-    assert "never simply right or wrong" in result.stderr
+    assert "only classifiers can be certified" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--target", "nope"], "has no target column 'nope'"),
+        (["--target", "nope"], "has no column 'nope'"),
         (["--target", "label", "--groups", "nope"], "has no column 'nope'"),
         (["--target", "label", "--delta", "0"], "delta is 0"),
         (["--target", "label", "--epsilon", "1.5"], "epsilon is 1.5"),

@@ -44,7 +44,7 @@ def test_an_intact_file(path: Path) -> None:
     shown = well("verify", path)
     lines = [line.split() for line in shown.splitlines()]
     assert all(line[0] == "holds" for line in lines[:4])
-    assert "the certificate stands" in shown
+    assert "the certificate holds" in shown
     found = answer("verify", path)
     assert found["stands"] is True
     names = [check["name"] for check in found["checks"]]
@@ -66,7 +66,7 @@ def test_an_edited_file(path: Path, change: Callable[[Model], Model]) -> None:
     result = run("verify", path)
     assert result.exit_code == 1
     assert "FAILS" in result.stdout
-    assert "does not stand" in result.stdout
+    assert "does not hold" in result.stdout
     found = answer("verify", path, code=1)
     assert found["stands"] is False
 

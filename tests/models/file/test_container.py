@@ -15,7 +15,7 @@ import pacboost
 from pacboost.errors import FileError
 from pacboost.models.file import container
 from pacboost.models.file.container import VERSION
-from tests.models.mutants import sealed
+from tests.models.file.mutants import sealed
 
 CONTENT: dict[str, Any] = {"a": np.arange(5.0), "words": [f"w{k}" for k in range(30)], "n": None}
 

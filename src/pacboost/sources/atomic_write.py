@@ -1,4 +1,4 @@
-"""Where a file is written: beside its place first, then put there whole."""
+"""Write a file whole or not at all: beside its place first, then moved there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pacboost.errors import FileError
 
 
 def place_of(path: Path) -> Path:
-    """Follow links to where a file is or shall be; refuse what is there and is no file."""
+    """Follow links to where a file is or will be; reject folders, devices and pipes."""
     place = Path(os.path.realpath(path))
     if place.exists() and not place.is_file():
         what = "a folder" if place.is_dir() else "a device or a pipe"
@@ -20,8 +20,8 @@ def place_of(path: Path) -> Path:
 
 
 @contextmanager
-def placed(path: Path) -> Iterator[Path]:
-    """Give a path to write to; what is there in the end takes the place of ``path``, or nothing.
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Give a path to write to; at the end, the file there replaces ``path``, unless an error came.
 
     A link stays a link, and what it leads to is replaced. Devices and pipes are refused: they would
     be replaced by a file.

@@ -35,7 +35,7 @@ def test_the_sentence_comes_first(data: Path) -> None:
     shown = well("fit", data, "--text", "utterance", "--target", "intent", *QUICK)
     assert shown.startswith("With 95 % confidence it is wrong on at most ")
     assert "requests.csv: 160 rows of 1 column, 1 of texts ('utterance')" in shown
-    assert "32 to certify by" in shown
+    assert "32 to certify" in shown
     assert "lists of words" in shown
 
 
@@ -85,7 +85,10 @@ def test_few_texts(tmp_path: Path) -> None:
         (["--text", "utterance", "--target", "intent", "--groups", "g"], "'g'"),
         (["--text", "utterance", "--target", "intent", "--rounds", "0"], "n_rounds is 0"),
         (["--text", "utterance", "--target", "intent", "--drop", "x"], "--drop names 'x'"),
-        (["--text", "utterance", "--target", "intent", "--booster", "logit"], "--text does not go"),
+        (
+            ["--text", "utterance", "--target", "intent", "--booster", "logit"],
+            "--text cannot be combined",
+        ),
     ],
 )
 def test_errors_are_one_sentence(data: Path, options: list[str], message: str) -> None:

@@ -31,10 +31,10 @@ def test_the_sentence_comes_first_and_all_is_said(data: Path, tmp_path: Path) ->
     for part in (
         "people.csv: 400 rows of 3 columns, 2 of numbers and 1 of categories ('colour')",
         "no, yes",
-        "80 to certify by",
+        "80 to certify",
         "chosen ",
         "rows are drawn independently",
-        f"The model is in {model}. To see all of it: pacboost report {model}",
+        f"The model is in {model}. For a report on it: pacboost report {model}",
     ):
         assert part in shown
     assert max(len(line) for line in result.stdout.splitlines() if "/" not in line) <= 80
@@ -55,7 +55,7 @@ def test_it_is_the_strong_classifier(data: Path, tmp_path: Path) -> None:
 
 def test_nothing_is_written_unless_asked(data: Path) -> None:
     before = sorted(data.parent.iterdir())
-    assert "Nothing was written" in well("fit", data, "--target", "label", *QUICK)
+    assert "The model was not saved" in well("fit", data, "--target", "label", *QUICK)
     assert sorted(data.parent.iterdir()) == before
 
 
@@ -113,7 +113,7 @@ def test_many_classes(tmp_path: Path) -> None:
 def test_what_is_for_whoever_chooses(data: Path, other: list[str]) -> None:
     result = run("fit", data, "--target", "label", *other)
     assert result.exit_code == 2
-    assert f"{other[0]} is for whoever chooses: name --booster or --learner" in result.stderr
+    assert f"{other[0]} requires --booster or --learner" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from pacboost.errors import FileError
-from pacboost.sources.placing import placed
+from pacboost.sources.atomic_write import atomic_write
 
 
 def test_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    with placed(path) as part:
+    with atomic_write(path) as part:
         part.write_text("one")
         assert not path.exists()
     assert path.read_text() == "one"
-    with suppress(KeyError), placed(path) as part:
+    with suppress(KeyError), atomic_write(path) as part:
         part.write_text("half")
         raise KeyError
     assert path.read_text() == "one"
@@ -29,7 +29,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "real.txt", tmp_path / "link.txt"
     target.write_text("old")
     link.symlink_to(target)
-    with placed(link) as part:
+    with atomic_write(link) as part:
         part.write_text("new")
     assert link.is_symlink()
     assert target.read_text() == "new"
@@ -39,6 +39,6 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 def test_what_is_no_file_is_refused(tmp_path: Path, what: str) -> None:
     path = tmp_path / what
     os.mkfifo(path) if what == "pipe" else path.mkdir()
-    with pytest.raises(FileError, match=what), placed(path):
+    with pytest.raises(FileError, match=what), atomic_write(path):
         pass
     assert path.is_fifo() or path.is_dir()

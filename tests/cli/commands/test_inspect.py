@@ -72,7 +72,7 @@ def test_report_with_rows(folder: Path, tmp_path: Path) -> None:
 def test_rows_of_a_report_need_labels(folder: Path) -> None:
     result = run("report", folder / "people.pacb", "--data", folder / "people.csv")
     assert result.exit_code == 2
-    assert "--data and --target go together" in result.stderr
+    assert "--data and --target have to be given together" in result.stderr
 
 
 def test_export_writes_a_program_that_predicts_the_same(folder: Path, tmp_path: Path) -> None:

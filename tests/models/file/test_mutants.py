@@ -13,8 +13,8 @@ from pacboost.estimators.files import load
 from pacboost.models.file.inspect import inspect
 from pacboost.models.file.memory_budget import SPARE
 from pacboost.questions.verify import verify
+from tests.models.file.mutants import GREEDY, WAYS, sealed
 from tests.models.kinds import FOLDER, KINDS, answers, rows
-from tests.models.mutants import GREEDY, WAYS, sealed
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # votes of 1e150 may overflow

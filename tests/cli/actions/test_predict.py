@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost.sources import csv as csv_source
+from pacboost.sources import cells
 from pacboost.sources.csv import read_csv
 from tests.cli.running import answer, people, requests, run, well, write_csv
 
@@ -52,7 +52,7 @@ def test_probabilities_columns_kept_and_errors_in_a_file(folder: Path, tmp_path:
     assert [[float(cell) for cell in row[2:]] for row in rows] == chances.tolist()
     assert [float(row[0]) for row in rows] == people(150, 1)["weight"]
     wrong = sum(a != b for a, b in zip(predicted(folder), read.labels, strict=True))
-    assert f"{wrong} of 150 answers differ from the labels" in said
+    assert f"{wrong} of 150 predictions differ from the labels" in said
     assert str(out) in said
     assert list(tmp_path.iterdir()) == [out]
 
@@ -69,7 +69,7 @@ def test_json_holds_the_predictions_or_says_where_they_are(folder: Path, tmp_pat
 
 
 def test_blocks_of_any_size_give_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_source, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(cells, "ROWS_AT_ONCE", 7)
     result = run("predict", folder / "m.pacb", folder / "rows.csv")
     assert result.stdout.splitlines()[1:] == predicted(folder)
 
@@ -113,7 +113,7 @@ def test_a_model_that_knows_no_names_takes_columns_in_order(tmp_path: Path) -> N
     assert [row["prediction"] for row in found["predictions"]] == model.predict(X).tolist()
     result = run("predict", tmp_path / "m.pacb", path)
     assert result.exit_code == 2
-    assert "has 3 columns of features, and the model wants 2" in result.stderr
+    assert "has 3 feature columns, but the model expects 2" in result.stderr
 
 
 def test_numbers(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_labels_of_another_kind_are_an_error_not_a_rate(folder: Path, tmp_path: 
     path = write_csv(tmp_path / "other.csv", people(150, 1, (0, 1)))
     result = run("predict", folder / "m.pacb", path, "--target", "label")
     assert result.exit_code == 2
-    assert "holds none of the classes that the model knows: 'no', 'yes'" in result.stderr
+    assert "holds none of the classes of the model, 'no', 'yes'" in result.stderr
 
 
 def test_texts(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_texts(tmp_path: Path) -> None:
     assert [row["prediction"] for row in found["predictions"]] == rows["intent"]
     result = run("predict", tmp_path / "m.pacb", path)
     assert result.exit_code == 2
-    assert "name the column that holds them by --text" in result.stderr
+    assert "name the column of texts with --text" in result.stderr
     named = run("predict", tmp_path / "m.pacb", path, "--text", "utterance")
     assert named.stdout.splitlines()[1:] == rows["intent"]
 
@@ -200,5 +200,5 @@ def test_what_is_read_is_never_written_over(folder: Path) -> None:
     ):
         result = run(*asked)
         assert result.exit_code == 2, result.output
-        assert "would be lost" in result.stderr
+        assert "would be overwritten" in result.stderr
     assert before == {name: (folder / name).read_bytes() for name in before}

@@ -93,7 +93,7 @@ def shown(result: Result) -> None:
     text = words(result)
     for part in (
         "rounds 6 (booster",
-        "never looked at before",
+        "new examples, in the last test",
         "of them (",
         "stopped all 6 rounds are done",
         "certificate The classifier is wrong on at most",
@@ -143,7 +143,7 @@ def test_svmlight_has_no_target(sparse: Path) -> None:
     shown(fit(sparse, *SMALL))
     result = fit(sparse, "--target", "y")
     assert result.exit_code == 2
-    assert "leave --target and --drop out" in words(result)
+    assert "leave out --target and --drop" in words(result)
 
 
 def test_a_table_and_a_query(database: Path) -> None:
@@ -216,7 +216,7 @@ def test_ctrl_c_keeps_what_was_learned(
     assert "stopped interrupted" in words(result)
     assert "Traceback" not in result.output
     assert len(load(model).votes_) == 9
-    assert f"goes on from {checkpoint}" in words(result)
+    assert f"continues from {checkpoint}" in words(result)
     going_on = fit(folder, "--target", "y", *ask, "--output", model)
     assert going_on.exit_code == 0, going_on.output
     assert not checkpoint.exists()
@@ -231,7 +231,7 @@ def test_ctrl_c_before_the_first_round(
     interrupt_in(0, monkeypatch)
     result = fit(folder, "--target", "y", *SMALL, "--output", tmp_path / "m.pacb")
     assert result.exit_code == 130
-    assert "before there was anything to keep" in words(result)
+    assert "before the first round was finished" in words(result)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -278,13 +278,13 @@ def test_errors_are_one_sentence(folder: Path, arguments: list[str], message: st
     ("arguments", "message"),
     [
         ([], "Missing option '--target'"),
-        (["--target", "y", "--table", "t"], "go with a .duckdb file"),
-        (["--target", "y", "--categories"], "--categories does not go with"),
-        (["--target", "y", "--certify", "holdout"], "--certify does not go with"),
-        (["--target", "y", "--validation", "0.1"], "--validation does not go with"),
-        (["--target", "y", "--resample"], "--resample does not go with"),
-        (["--target", "y", "--text", "a"], "--text does not go with"),
-        (["--target", "y", "--time-column", "a"], "--time-column does not go with"),
+        (["--target", "y", "--table", "t"], "apply to .duckdb files only"),
+        (["--target", "y", "--categories"], "--categories cannot be combined with"),
+        (["--target", "y", "--certify", "holdout"], "--certify cannot be combined with"),
+        (["--target", "y", "--validation", "0.1"], "--validation cannot be combined with"),
+        (["--target", "y", "--resample"], "--resample cannot be combined with"),
+        (["--target", "y", "--text", "a"], "--text cannot be combined with"),
+        (["--target", "y", "--time-column", "a"], "--time-column cannot be combined with"),
         (["--target", "y", "--booster", "gentlest"], "gentlest"),
     ],
 )
@@ -298,7 +298,7 @@ def test_wrong_usage_of_a_database(database: Path) -> None:
     for both in ([], ["--table", "examples", "--query", "SELECT 1"]):
         result = fit(database, "--target", "y", *both)
         assert result.exit_code == 2
-        assert "by --table or by --query" in words(result)
+        assert "with either --table or --query" in words(result)
 
 
 def test_in_memory_the_target_is_needed_and_boosters_are_known_by_name(table: Path) -> None:

@@ -1,0 +1,59 @@
+"""Shares in per cent, for people: every "%" that is printed is written here."""
+
+from __future__ import annotations
+
+import math
+
+
+def percent(share: float, decimals: int | None = None) -> str:
+    """Write a share that was measured; only all of it is 100 %.
+
+    Without ``decimals`` two or three digits are written, more where the share is close to 0 or 1.
+
+    >>> percent(0.1234), percent(0.00012), percent(0.99997), percent(1.0), percent(0.0)
+    ('12.3 %', '0.012 %', '99.99 %', '100 %', '0 %')
+    >>> percent(0.10266, 2)
+    '10.27 %'
+    """
+    if decimals is not None:
+        return f"{100 * share:.{decimals}f} %"
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    if 0.9995 <= share < 1:
+        return f"{math.floor(10_000 * share) / 100:.2f} %"
+    digits = max(1, 1 - math.floor(math.log10(100 * share))) if share < 0.1 else 1
+    return f"{100 * share:.{min(digits, 6)}f} %"
+
+
+def percent_above(bound: float, decimals: int | None = None) -> str:
+    """Write an upper bound, rounded up as the bound itself is.
+
+    >>> percent_above(0.0406), percent_above(0.00121), percent_above(0.000312), percent_above(1.3)
+    ('4.1 %', '0.13 %', '0.032 %', '100 %')
+    >>> percent_above(0.116992, 2)
+    '11.70 %'
+    """
+    if decimals is not None:
+        return f"{math.ceil(100 * 10**decimals * bound) / 10**decimals:.{decimals}f} %"
+    if bound >= 1:
+        return "100 %"
+    digits = 1 if bound >= 0.01 else min(6, 1 - math.floor(math.log10(100 * max(bound, 1e-6))))
+    return f"{math.ceil(100 * 10**digits * bound * (1 - 1e-12)) / 10**digits:g} %"
+
+
+def percent_below(bound: float) -> str:
+    """Write a lower bound, rounded down to two decimals.
+
+    >>> percent_below(0.116992)
+    '11.69 %'
+    """
+    return f"{100 * (int(10_000 * bound) / 10_000):.2f} %"
+
+
+def percent_digits(share: float, digits: int = 6) -> str:
+    """Write a share in significant digits, without zeros at the end.
+
+    >>> percent_digits(0.25), percent_digits(0.001), percent_digits(0.0526, 2)
+    ('25 %', '0.1 %', '5.3 %')
+    """
+    return f"{100 * share:.{digits}g} %"
