@@ -16,7 +16,7 @@ from pacboost.bounds import passing
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.questions import plan
-from pacboost.training.filtering.plan import Plan as FilteringPlan
+from pacboost.training.filtering.plan import FilteringPlan
 from tests.bounds.coverage import check_coverage, check_rejected
 
 RUNS = 200

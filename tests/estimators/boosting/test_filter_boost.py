@@ -22,8 +22,8 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.worlds import BooleanConcept, Halfspaces, LabelNoise
 from pacboost.training.filtering import candidates
-from pacboost.training.filtering.intake import Examples
-from pacboost.training.filtering.pool import Pool
+from pacboost.training.filtering.array_rows import ArrayRows
+from pacboost.training.filtering.row_encoder import EncodedRows
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.estimators.filter_sources import coin, noisy, small, write_parquet
 
@@ -124,12 +124,12 @@ def test_certificates_by_rows_set_apart_hold_on_a_coin() -> None:
 def test_rows_that_were_learned_from_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broken twin that counts mistakes on rows of the sample."""
 
-    def taken(pool: Pool, intake: Any) -> Examples:
+    def taken(pool: ArrayRows, encoder: Any) -> EncodedRows:
         pool.known_apart = None
         rows = np.arange(pool.kinds.size)[:300]
-        return Examples.join([intake.read(pool._array.take(rows))])
+        return EncodedRows.join([encoder.read(pool._array.take(rows))])
 
-    monkeypatch.setattr(Pool, "apart", taken)
+    monkeypatch.setattr(ArrayRows, "apart", taken)
     check_rejected("rows that were learned from", failures(0.2, 40), 40, 0.2)
 
 
@@ -269,7 +269,7 @@ def test_arrays_whose_rows_have_all_come_before_certify_nothing_by_draws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a pool easy rows come less often, so what comes again is no fair draw."""
-    monkeypatch.setattr("pacboost.training.filtering.pool.SHARE_FRESH", 0.0)
+    monkeypatch.setattr("pacboost.training.filtering.array_rows.SHARE_FRESH", 0.0)
     model = small("mada", callbacks=[first_of_many], n_rounds=500, n_certify=0).fit(*noisy(1000))
     assert model.ledger_.refills[-1].fresh == 0
     assert model.stop_certificate_ is None
@@ -281,12 +281,12 @@ def test_certificates_are_of_the_vote_that_is_delivered(monkeypatch: pytest.Monk
     X, y = noisy(4000)
     hidden: list[Any] = []
 
-    def keep(pool: Pool, intake: Any) -> Any:
-        hidden.append(original(pool, intake))
+    def keep(pool: ArrayRows, encoder: Any) -> Any:
+        hidden.append(original(pool, encoder))
         return hidden[-1]
 
-    original = Pool.apart
-    monkeypatch.setattr(Pool, "apart", keep)
+    original = ArrayRows.apart
+    monkeypatch.setattr(ArrayRows, "apart", keep)
     model = small(n_certify=500).fit(X, y)
     rows = hidden[-1].rows.astype(np.int64)
     told = model.certificate_.inputs

@@ -60,7 +60,7 @@ def test_what_is_still_hard_is_carried_over() -> None:
     old = carried.examples.rows < 5000
     assert 0 < old.sum() < 3500
     assert carried.n_rows <= 5000
-    stands = model._stream.run.court.judge(carried.examples.table, carried.examples.signs)
+    stands = model._stream.run.vote_so_far.score(carried.examples.table, carried.examples.signs)
     assert stands.chances[old].mean() > stands.chances.mean() * 0.8
 
 

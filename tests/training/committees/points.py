@@ -17,7 +17,7 @@ from pacboost.sources.oracles.worlds import WorldOracle
 from pacboost.sources.worlds import NoFreeLunch
 from pacboost.training.committees.recursion import Recursion
 from pacboost.training.committees.three_oracles import Source
-from pacboost.training.filtering.intake import Intake
+from pacboost.training.filtering.row_encoder import RowEncoder
 
 POINTS = 2**14
 CLASSES = np.array([-1, 1], dtype=np.int8)
@@ -72,7 +72,7 @@ def recursion(
 ) -> Recursion:
     """A run on fresh points."""
     oracle = WorldOracle(Points(), seed)
-    source = Source(oracle, Intake(oracle, CLASSES, None), 50_000_000)
+    source = Source(oracle, RowEncoder(oracle, CLASSES, None), 50_000_000)
     return kind(source, learner, edge, epsilon, delta, seed)
 
 

@@ -23,8 +23,8 @@ from pacboost.samples.coded import CodedTable
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Chooser
 from pacboost.sources.worlds import BooleanConcept
-from pacboost.training.filtering.intake import Intake
-from pacboost.training.filtering.standing import Court
+from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.vote_so_far import VoteSoFar
 
 Floats = NDArray[np.float64]
 BITS = 4
@@ -53,17 +53,17 @@ def cube_bins(features: int = BITS) -> Bins:
     return fit_bins(ArrayTable(cube(features).domain()), 255)
 
 
-def intake(oracle: AbstractOracle, features: int = BITS) -> Intake:
+def encoder(oracle: AbstractOracle, features: int = BITS) -> RowEncoder:
     """Read signs and codes of bits."""
-    return Intake(oracle, np.array([-1, 1], dtype=np.int8), cube_bins(features))
+    return RowEncoder(oracle, np.array([-1, 1], dtype=np.int8), cube_bins(features))
 
 
-def court(
+def vote_so_far(
     booster: FilteringBooster[Any], rounds: int = 5, seed: int = 0, features: int = BITS
-) -> Court:
+) -> VoteSoFar:
     """A vote of stumps on bits, of which some are wrong."""
     generator = np.random.default_rng(seed)
-    made = Court(booster, cube_bins(features), 1, cells=False)
+    made = VoteSoFar(booster, cube_bins(features), 1, cells=False)
     plain = isinstance(booster, Measure | Smooth | Projection)
     vote = {Measure: getattr(booster, "slope", 0.0), Smooth: getattr(booster, "step_size", 0.0)}
     for t in range(rounds):
@@ -74,13 +74,13 @@ def court(
     return made
 
 
-def weights_of(made: Court, features: int = BITS) -> Floats:
+def weights_of(made: VoteSoFar, features: int = BITS) -> Floats:
     """What each point of the cube weighs, by its number."""
     world = cube(features)
     X = world.domain()
     bins = cube_bins(features)
     table = CodedTable(bins.encode(ArrayTable(X)), bins)
-    return made.judge(table, world.truth(X)[:, None]).chances
+    return made.score(table, world.truth(X)[:, None]).chances
 
 
 def numbers_of(table: Any, features: int = BITS) -> NDArray[np.int64]:

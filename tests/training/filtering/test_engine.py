@@ -33,10 +33,10 @@ from pacboost.training.filtering import candidates
 from pacboost.training.filtering.candidates import Stream
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
-from pacboost.training.filtering.filling import Filling, Kept
-from pacboost.training.filtering.intake import Intake
 from pacboost.training.filtering.mean_test import MeanTest
-from pacboost.training.filtering.plan import Plan, draws_for
+from pacboost.training.filtering.plan import FilteringPlan, draws_for
+from pacboost.training.filtering.refilling import AcceptedRows, Refilling
+from pacboost.training.filtering.row_encoder import RowEncoder
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.training.filtering.setups import cube, cube_bins
 
@@ -66,7 +66,7 @@ EACH = pytest.mark.parametrize("booster", boosters(), ids=NAMES)
 
 @pytest.fixture(autouse=True)
 def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs on a cube need few draws; helpings of 65,536 would make them slow."""
+    """Runs on a cube need few draws; groups of 65,536 would make them slow."""
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1024)
     monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 64)
 
@@ -99,10 +99,10 @@ def run_of(
     bins = cube_bins(oracle.n_columns) if codes else None
     return kind(
         Stream(oracle, seed, 0),
-        Intake(oracle, SIGNS, bins),
+        RowEncoder(oracle, SIGNS, bins),
         learner or Stump(),
         booster,
-        Plan(**{**told, **plan}),
+        FilteringPlan(**{**told, **plan}),
     )
 
 
@@ -113,13 +113,13 @@ def finish(run: Filtering) -> Filtering:
 
 
 def risk(run: Filtering, world: World) -> float:
-    vote = run.court.vote()
+    vote = run.vote_so_far.vote()
     return float(world.risk(lambda X: vote.scores(ArrayTable(X))))
 
 
 def exact_weights(run: Filtering, world: BooleanConcept) -> Floats:
     X = world.domain()
-    return run.court.judge(ArrayTable(X), world.truth(X)[:, None]).chances
+    return run.vote_so_far.score(ArrayTable(X), world.truth(X)[:, None]).chances
 
 
 # -- the certified stop
@@ -136,7 +136,7 @@ def test_certified_stops_hold(booster: FilteringBooster[Any]) -> None:
         certified += run.certified
         if run.certified:
             assert last.error_upper <= goal
-            assert last.rounds == len(run.court)
+            assert last.rounds == len(run.vote_so_far)
             wrong += risk(run, world) > last.error_upper
     assert certified == runs
     check_coverage(f"certified stop of {type(booster).__name__}", wrong, runs, 0.05)
@@ -171,9 +171,9 @@ def intervals_missed(run: Filtering, world: BooleanConcept) -> int:
 class TrustsItsSample(Filtering):
     """A broken twin: tests μ on the sample it has just been trained on."""
 
-    def boost(self, kept: Kept) -> Iterator[Any]:
+    def boost(self, kept: AcceptedRows) -> Iterator[Any]:
         yield from super().boost(kept)
-        stands = self.court.judge(kept.examples.table, kept.examples.signs)
+        stands = self.vote_so_far.score(kept.examples.table, kept.examples.signs)
         test = MeanTest(self.plan.delta / 2)
         test.add(stands.chances)
         if self._booster.error_factor * test.upper <= (self.plan.epsilon or 0):
@@ -251,9 +251,9 @@ LATE = 1 + 2 / 3
 class ByWeight(Faithful):
     """Stops by the mean weight alone, which is what the theorems on rounds are about."""
 
-    def _good_enough(self, filling: Filling) -> bool:
+    def _good_enough(self, refilling: Refilling) -> bool:
         factor, epsilon = self._booster.error_factor, self.plan.epsilon
-        return len(self.court) > 0 and factor * filling.test.upper <= (epsilon or 0)
+        return len(self.vote_so_far) > 0 and factor * refilling.test.upper <= (epsilon or 0)
 
 
 @pytest.mark.parametrize(
@@ -278,9 +278,9 @@ def test_rounds_stay_within_the_theorem_against_an_adversary(
     for event in run:
         if isinstance(event, Refill):
             continue
-        said = run.court.rules[-1].values[run.court.rules[-1].cells(unlabelled(ArrayTable(X)))][
-            :, 0
-        ]
+        said = run.vote_so_far.rules[-1].values[
+            run.vote_so_far.rules[-1].cells(unlabelled(ArrayTable(X)))
+        ][:, 0]
         edges.append(float((before * said * y).sum() / before.sum()))
         after = exact_weights(run, world)
         assert after.max() / after.mean() <= 1 / after.mean()  # D_M ≤ D/μ
@@ -288,7 +288,7 @@ def test_rounds_stay_within_the_theorem_against_an_adversary(
     assert run.certified
     assert min(edges) >= EDGE  # the promise was kept on the whole world
     most = booster.most_rounds(EDGE / late, slack * EPSILON)
-    assert 3 <= len(run.court) <= most
+    assert 3 <= len(run.vote_so_far) <= most
     assert risk(run, world) <= EPSILON
 
 
@@ -306,7 +306,7 @@ def test_smoothness_is_what_the_draws_say(booster: FilteringBooster[Any]) -> Non
 
 
 def test_draws_stay_within_the_formula() -> None:
-    """A sample of wanted rows takes at most draws_for(wanted, μ, delta) draws and one helping."""
+    """A sample of wanted rows takes at most draws_for(wanted, μ, delta) draws and one group."""
     world, over, total = majority(), 0, 0
     for seed in range(12):
         run = run_on(world, Mada(), seed, epsilon=None)
@@ -328,7 +328,7 @@ def test_draws_stay_within_the_formula() -> None:
 def test_the_rounds_are_done() -> None:
     run = finish(run_on(LabelNoise(cube(), 0.2), Logit(), rounds=3, epsilon=None, kind=Filtering))
     assert run.stopped == "all 3 rounds are done"
-    assert len(run.rounds) == len(run.court) == 3
+    assert len(run.rounds) == len(run.vote_so_far) == 3
     assert [entry.number for entry in run.rounds] == [1, 2, 3]
 
 
@@ -373,7 +373,7 @@ def test_the_time_is_up_in_the_middle_of_a_sample() -> None:
     finish(run)
     assert run.stopped == "the time is up"
     assert run.refills[-1].draws == 3 * 1024
-    assert len(run.court) == 0
+    assert len(run.vote_so_far) == 0
 
 
 def test_the_time_is_up_while_an_edge_is_tested() -> None:
@@ -382,13 +382,13 @@ def test_the_time_is_up_while_an_edge_is_tested() -> None:
     run.over = lambda: next(steps) > 5
     finish(run)
     assert run.stopped == "the time is up"
-    assert len(run.court) == 0
+    assert len(run.vote_so_far) == 0
 
 
 def test_votes_of_the_record_are_those_that_were_cast() -> None:
     for booster in boosters():
         run = finish(run_on(majority(), booster, rounds=4, epsilon=0.01))
-        assert [entry.vote for entry in run.rounds] == run.court.votes
+        assert [entry.vote for entry in run.rounds] == run.vote_so_far.votes
 
 
 def test_the_vote_of_a_tested_edge_is_below_that_of_the_sample() -> None:
@@ -397,10 +397,12 @@ def test_the_vote_of_a_tested_edge_is_below_that_of_the_sample() -> None:
     weights = exact_weights(run, world)
     finish(run)
     X, y = world.domain(), world.truth(world.domain())
-    said = run.court.rules[0].values[run.court.rules[0].cells(unlabelled(ArrayTable(X)))][:, 0]
+    said = run.vote_so_far.rules[0].values[
+        run.vote_so_far.rules[0].cells(unlabelled(ArrayTable(X)))
+    ][:, 0]
     edge = float((weights * said * y).sum() / weights.sum())
-    assert 0.5 * math.log((1 + edge / LATE) / (1 - edge / LATE)) <= run.court.votes[0]
-    assert run.court.votes[0] <= 0.5 * math.log((1 + edge) / (1 - edge))
+    assert 0.5 * math.log((1 + edge / LATE) / (1 - edge / LATE)) <= run.vote_so_far.votes[0]
+    assert run.vote_so_far.votes[0] <= 0.5 * math.log((1 + edge) / (1 - edge))
 
 
 def test_samples_that_are_boosted_on_are_drawn_anew_when_used_up() -> None:

@@ -23,7 +23,7 @@ def test_certified_stops_hold() -> None:
     rules, wrong, runs, certified = Majority(edge=0.3, epsilon=0.15), 0, 12, 0
     for seed in range(runs):
         run = finish(run_on(majority(), rules, seed, epsilon=0.15, rounds=rules.rounds))
-        assert len(run.court) <= rules.rounds
+        assert len(run.vote_so_far) <= rules.rounds
         certified += run.certified
         wrong += run.certified and risk(run, majority()) > run.refills[-1].error_upper
     assert certified == runs
@@ -39,9 +39,9 @@ def test_the_vote_of_all_rounds_has_the_promised_risk() -> None:
         if isinstance(event, Round) and event.edge == 0:
             coins += 1
             small = small and mean <= rules.coin_below(event.number - 1)
-        if len(run.court) < rules.rounds:
+        if len(run.vote_so_far) < rules.rounds:
             mean = float(exact_weights(run, majority()).mean())
-    assert len(run.court) == rules.rounds
+    assert len(run.vote_so_far) == rules.rounds
     assert risk(run, majority()) <= 0.1
     assert coins > 0
     assert small

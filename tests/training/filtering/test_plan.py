@@ -14,7 +14,7 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.boosting import filter_setup
 from pacboost.learners.stump import Stump
 from pacboost.training.filtering.mean_test import PART
-from pacboost.training.filtering.plan import KEPT, Plan, draws_for
+from pacboost.training.filtering.plan import KEPT, FilteringPlan, draws_for
 from tests.bounds.coverage import check_coverage, check_rejected
 
 
@@ -41,23 +41,23 @@ def test_the_number_of_the_theory() -> None:
 
 
 def test_samples_grow_by_half_up_to_the_most() -> None:
-    plan = Plan(rounds=1, rows=1000, first_rows=100)
+    plan = FilteringPlan(rounds=1, rows=1000, first_rows=100)
     assert [plan.rows_of(k) for k in range(8)] == [100, 150, 225, 337, 506, 759, 1000, 1000]
     assert plan.rows_of(10**9) == 1000
 
 
 def test_rows_for_an_edge() -> None:
-    plan = Plan(rounds=1, rows=10**6, first_rows=1, edge=0.2)
+    plan = FilteringPlan(rounds=1, rows=10**6, first_rows=1, edge=0.2)
     need = 8 * math.log(2 * 50 / 0.01) / 0.1**2
     assert plan.rows_for_edge(math.log(50), 0.01) == math.ceil(need)
     assert plan.rows_for_edge(None, 0.01) == 10**6
-    assert Plan(rounds=1, rows=70, first_rows=1, edge=0.2).rows_for_edge(9.0, 0.01) == 70
-    assert Plan(rounds=1, rows=70, first_rows=1).rows_for_edge(9.0, 0.01) == 70
+    assert FilteringPlan(rounds=1, rows=70, first_rows=1, edge=0.2).rows_for_edge(9.0, 0.01) == 70
+    assert FilteringPlan(rounds=1, rows=70, first_rows=1).rows_for_edge(9.0, 0.01) == 70
 
 
 def test_the_floor_is_half_of_the_promised_advantage() -> None:
-    assert Plan(rounds=1, rows=1, first_rows=1, edge=0.2).floor == pytest.approx(0.05)
-    assert Plan(rounds=1, rows=1, first_rows=1).floor == 0.01
+    assert FilteringPlan(rounds=1, rows=1, first_rows=1, edge=0.2).floor == pytest.approx(0.05)
+    assert FilteringPlan(rounds=1, rows=1, first_rows=1).floor == 0.01
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_floor_is_half_of_the_promised_advantage() -> None:
 )
 def test_what_is_refused(wrong: dict[str, float], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
-        Plan(rounds=1, rows=1, first_rows=1, **wrong)  # type: ignore[arg-type]
+        FilteringPlan(rounds=1, rows=1, first_rows=1, **wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["measure", "smooth", "projection", "majority"])
@@ -82,7 +82,7 @@ def test_boosters_go_by_the_edge_that_rules_surely_have(name: str) -> None:
     """A rule may pass with 0.4 of the promised edge; theorems have to bound the rounds of these."""
     told = FilterBoostClassifier(name, "stump", edge=0.2, epsilon=0.1)
     booster = filter_setup._booster(told, Stump())
-    assert pytest.approx(2 * PART * Plan(1, 1, 1, edge=0.2).floor) == KEPT * 0.2
+    assert pytest.approx(2 * PART * FilteringPlan(1, 1, 1, edge=0.2).floor) == KEPT * 0.2
     assert booster.most_rounds(KEPT * 0.2, 0.1) < math.inf
     if name == "measure":
         assert booster.most_rounds(KEPT * 0.2, 0.1) == pytest.approx(6.25 / (0.75 * 0.1 * 0.2) ** 2)
@@ -99,7 +99,7 @@ def seems_best_but_is_not(rows_of: Callable[[float, int, float], float], runs: i
 
 
 def planned(gamma: float, rules: int, delta: float) -> float:
-    plan = Plan(rounds=1, rows=10**9, first_rows=1, edge=2 * gamma)
+    plan = FilteringPlan(rounds=1, rows=10**9, first_rows=1, edge=2 * gamma)
     return plan.rows_for_edge(math.log(rules), delta)
 
 

@@ -194,7 +194,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                     f"classes are {given.tolist()}, and were {self.classes_.tolist()} in the first "
                     "call; they cannot change"
                 )
-            stream.run.intake.check(labels)
+            stream.run.encoder.check(labels)
         with using(self.n_jobs):
             if stream is None:
                 known = np.unique(labels) if given is None else given
@@ -218,7 +218,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             with using(self.n_jobs):
                 session = set_up(self, oracle, seed, classes)
                 self._copies = session.run.candidates.copies()
-                self.classes_ = session.run.intake.classes
+                self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
                 with self._watching(session) as watchers:
@@ -234,7 +234,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         if not self._copies and session.learned_copies():
             self._copies = COPIES
         held, stop = (None, None) if self._copies else session.certificates(float(self.delta))
-        ledger, vote = run.ledger(), run.court.vote()
+        ledger, vote = run.ledger(), run.vote_so_far.vote()
         ledger.vote_digest = vote_digest(vote)
         digest = ledger.digest()
         self.stop_certificate_ = None if stop is None else stop.of(digest)
@@ -245,7 +245,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             self.classes_,
             run.candidates.oracle.n_columns,
             run.candidates.oracle.names,
-            run.intake.bins,
+            run.encoder.bins,
             vote,
             ledger,
             None if certificate is None else certificate.of(digest),
@@ -258,13 +258,13 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         saved = f", and {self.checkpoint} to go on from" if session.write() else ""
         self._keep(session)
         return (
-            f"the {len(session.run.court)} rounds done before the interrupt are kept: the "
+            f"the {len(session.run.vote_so_far)} rounds done before the interrupt are kept: the "
             f"estimator can be used{saved}"
         )
 
     def _warn(self, session: Session) -> None:
         warn_of_one_class(self.classes_)
-        empty = not len(session.run.court) and session.run.stopped not in UNFINISHED
+        empty = not len(session.run.vote_so_far) and session.run.stopped not in UNFINISHED
         if empty and self.classes_.size > 1:
             warn(
                 f"the vote is empty, so every prediction is a tie: {session.run.stopped}",

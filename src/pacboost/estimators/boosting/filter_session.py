@@ -25,10 +25,10 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
 from pacboost.sources.oracles.pushed import PushedOracle
 from pacboost.sources.sparse import SparseTable
+from pacboost.training.filtering.block_rows import BlockRows
 from pacboost.training.filtering.candidates import Stream
-from pacboost.training.filtering.divided import Divided
 from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
-from pacboost.training.filtering.standing import Court
+from pacboost.training.filtering.vote_so_far import VoteSoFar
 
 SECONDS_BETWEEN = 30.0
 """Checkpoints are written no more often than that, and on Ctrl-C."""
@@ -93,29 +93,29 @@ class Session:
                 "Delete it to start afresh, or name another file"
             )
         run = self.run
-        run.intake = replace(run.intake, bins=saved.bins)
+        run.encoder = replace(run.encoder, bins=saved.bins)
         memories = [entry.memory for entry in saved.rounds]
-        run.court = Court(
-            run.court.booster, run.intake.bins, saved.outputs, saved.cells,
+        run.vote_so_far = VoteSoFar(
+            run.vote_so_far.booster, run.encoder.bins, saved.outputs, saved.cells,
             saved.rules, saved.votes, memories,
         )  # fmt: skip
         run.rounds, run.refills, run.mass = saved.rounds, saved.refills, saved.mass
         run.plan = replace(run.plan, rows=saved.rows[0], first_rows=saved.rows[1])
         run.candidates.seek(saved.position)
-        run.candidates.restore(saved.arrays, run.intake)
+        run.candidates.restore(saved.arrays, run.encoder)
         run.candidates.learned.complete = False  # a checkpoint does not hold the sketch
         self._snapshot = saved
 
     def _remember(self) -> None:
         """Keep what a checkpoint needs, and write it if the last one is old enough."""
         run, candidates = self.run, self.run.candidates
-        if self._path is None or run.intake.bins is None:
+        if self._path is None or run.encoder.bins is None:
             return
         self._snapshot = Checkpoint(
             self._settings, candidates.position(),
-            (run.plan.rows, run.plan.first_rows), run.intake.bins, run.court.outputs,
-            list(run.court.rules), list(run.court.votes), list(run.rounds), list(run.refills),
-            run.court.cells, run.mass, candidates.state(),
+            (run.plan.rows, run.plan.first_rows), run.encoder.bins, run.vote_so_far.outputs,
+            list(run.vote_so_far.rules), list(run.vote_so_far.votes), list(run.rounds),
+            list(run.refills), run.vote_so_far.cells, run.mass, candidates.state(),
         )  # fmt: skip
         if time.monotonic() - self._written >= SECONDS_BETWEEN:
             self.write()
@@ -176,10 +176,10 @@ class Session:
     def certificates(self, delta: float) -> tuple[Certificate | None, Certificate | None]:
         """Certify by rows set apart, and by the test that stopped the run."""
         run = self.run
-        apart = run.candidates.apart(run.intake)
+        apart = run.candidates.apart(run.encoder)
         held = None
         if apart is not None:
-            wrong = run.court.judge(apart.table, apart.signs).wrong(apart.signs)
+            wrong = run.vote_so_far.score(apart.table, apart.signs).wrong(apart.signs)
             known = run.candidates.known_apart
             copied = np.zeros_like(wrong) if known is None else known.mistakes
             mistakes, shared = (int(np.count_nonzero(own)) for own in (wrong | copied, copied))
@@ -204,7 +204,7 @@ class Session:
     def _sample(self) -> str:
         run = self.run
         how = "rows set apart as they came"
-        if isinstance(run.candidates, Divided):
+        if isinstance(run.candidates, BlockRows):
             how = "rows drawn from the whole source, by a keyed coin for each, before anything else"
         return (
             f"{how}, never learned from, scored after the last round; ties counted as errors. "
@@ -220,7 +220,7 @@ class Session:
 
     def _stop(self) -> Certificate | None:
         run = self.run
-        if not run.refills or run.refills[-1].rounds != len(run.court):
+        if not run.refills or run.refills[-1].rounds != len(run.vote_so_far):
             return None
         last, of, assumes = run.refills[-1], "", self._assumes()
         if last.fresh == 0:
@@ -229,7 +229,7 @@ class Session:
             of = _named(run)
             if run_order(run) is not REPLACED:
                 assumes = f"the rows that were drawn on a later pass stand for all of {of}"
-        factor, delta = run.court.booster.error_factor, run.plan.delta / 2
+        factor, delta = run.vote_so_far.booster.error_factor, run.plan.delta / 2
         try:
             return stop_bound.certificate(last, delta, factor, assumes, of=of)
         except NotCertified:

@@ -40,13 +40,13 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.training.filtering.array_rows import ArrayRows
+from pacboost.training.filtering.block_rows import BlockRows, rows_for_tests
 from pacboost.training.filtering.candidates import LEAST_AT_ONCE, Candidates, Stream
-from pacboost.training.filtering.divided import Divided, rows_for_tests
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
-from pacboost.training.filtering.intake import Intake
-from pacboost.training.filtering.plan import KEPT, Plan
-from pacboost.training.filtering.pool import Pool
+from pacboost.training.filtering.plan import KEPT, FilteringPlan
+from pacboost.training.filtering.row_encoder import RowEncoder
 
 ROWS = 100_000
 ROWS_OF_STUMPS = 50_000
@@ -90,13 +90,13 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
         )
     plan = _plan(estimator, oracle, learner, known, seed, held=held)
     plan = replace(plan, rounds=int(min(plan.rounds, booster.last_round)))
-    intake = Intake(oracle, known, bins)
-    if isinstance(candidates, Divided):
-        candidates.divide(intake)
+    encoder = RowEncoder(oracle, known, bins)
+    if isinstance(candidates, BlockRows):
+        candidates.divide(encoder)
     at_once = LEAST_AT_ONCE if faithful else max(LEAST_AT_ONCE, plan.first_rows)
     candidates.at_once = min(candidates.at_once, at_once)
     kind = Faithful if faithful else Filtering
-    run = kind(candidates, intake, learner, booster, plan, answer_names(known))
+    run = kind(candidates, encoder, learner, booster, plan, answer_names(known))
     if known.size == 1:
         run.stopped = "there is one class only"
     path = None if estimator.checkpoint is None else Path(estimator.checkpoint)
@@ -148,10 +148,10 @@ def _candidates(
     """Choose how rows are drawn: from an array with known classes, from blocks, or in order."""
     apart = _apart(estimator, oracle)
     if known is not None and isinstance(oracle, ArrayOracle):
-        return Pool(oracle, seed, apart, known, booster.first_chance(_outputs(known)))
+        return ArrayRows(oracle, seed, apart, known, booster.first_chance(_outputs(known)))
     if oracle.in_blocks:
         tests = rows_for_tests(oracle.about_rows or 0, estimator.epsilon)
-        return Divided(oracle, seed, apart, tests)
+        return BlockRows(oracle, seed, apart, tests)
     return Stream(oracle, seed, apart)
 
 
@@ -163,7 +163,7 @@ def _plan(
     seed: int,
     *,
     held: int,
-) -> Plan:
+) -> FilteringPlan:
     few = isinstance(learner, Stump) and estimator.edge is None
     rows = ROWS_OF_STUMPS if few else ROWS
     if estimator.sample_rows is not None:
@@ -179,7 +179,7 @@ def _plan(
             held=held,
         )
         rows = min(rows, room)
-    return Plan(
+    return FilteringPlan(
         rounds=positive_integer("n_rounds", estimator.n_rounds),
         rows=rows,
         first_rows=max(1, min(rows, rows // 2 if rows >= 4000 else rows)),
@@ -241,7 +241,7 @@ def _look(
     """Look at some rows: for bins, and for labels where they are not known."""
     max_bins = integer("max_bins", estimator.max_bins)
     count = _rows_for_bins(estimator, candidates.oracle)
-    if isinstance(candidates, Pool):
+    if isinstance(candidates, ArrayRows):
         return fit_bins(candidates.some(count), max_bins) if learner.codes else None, None
     if not isinstance(candidates, Stream):
         raise TypeError("candidates come from a pool or a stream")

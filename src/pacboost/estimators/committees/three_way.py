@@ -34,7 +34,7 @@ from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.training.committees.recursion import Recursion
 from pacboost.training.committees.three_oracles import Source, look
-from pacboost.training.filtering.intake import Intake
+from pacboost.training.filtering.row_encoder import RowEncoder
 
 Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
 """A source, its classes where they are known, and where rows come from when it has no more."""
@@ -192,7 +192,7 @@ class ThreeWayBoost(MembersClassifier):
             )
         most = None if self.max_draws is None else positive_integer("max_draws", self.max_draws)
         run = Recursion(
-            Source(oracle, Intake(oracle, self.classes_, bins), most, spare),
+            Source(oracle, RowEncoder(oracle, self.classes_, bins), most, spare),
             learner,
             real_number("edge", self.edge),
             real_number("epsilon", self.epsilon),

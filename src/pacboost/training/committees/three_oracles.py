@@ -25,7 +25,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
-from pacboost.training.filtering.intake import Examples, Intake
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 LEAST_AT_ONCE = 256
 MOST_AT_ONCE = 32_768
@@ -44,7 +44,7 @@ class Oracle(ABC):
     """Independent examples of one distribution, as many as are asked for."""
 
     @abstractmethod
-    def draw(self, count: int) -> Examples:
+    def draw(self, count: int) -> EncodedRows:
         """Give the next examples."""
 
 
@@ -57,18 +57,18 @@ class Source(Oracle):
     def __init__(
         self,
         oracle: AbstractOracle,
-        intake: Intake,
+        intake: RowEncoder,
         most: int | None = None,
         spare: AbstractOracle | None = None,
     ) -> None:
-        self._oracle, self._intake, self._most, self._spare = oracle, intake, most, spare
+        self._oracle, self._encoder, self._most, self._spare = oracle, intake, most, spare
         self.draws = 0
         self.again = 0
         """The number of draws that repeated a row."""
 
-    def draw(self, count: int) -> Examples:
+    def draw(self, count: int) -> EncodedRows:
         """Give the next rows."""
-        parts: list[Examples] = []
+        parts: list[EncodedRows] = []
         while count > 0:
             if self._most is not None and self.draws >= self._most:
                 raise RanOut(f"max_draws = {self._most:,} examples are used up")
@@ -81,9 +81,9 @@ class Source(Oracle):
             self.draws += batch.n_rows
             if batch.lap > 0 or self._oracle.order is REPLACED:
                 self.again += batch.n_rows
-            parts.append(self._intake.read(batch))
+            parts.append(self._encoder.read(batch))
             count -= batch.n_rows
-        return parts[0] if len(parts) == 1 else Examples.join(parts)
+        return parts[0] if len(parts) == 1 else EncodedRows.join(parts)
 
 
 class Filter(Oracle):
@@ -93,7 +93,7 @@ class Filter(Oracle):
         self._parent, self._watch = parent, watch
         self._looked = self._found = 0
 
-    def _more(self, missing: int) -> tuple[Examples, NDArray[np.bool_]]:
+    def _more(self, missing: int) -> tuple[EncodedRows, NDArray[np.bool_]]:
         """Draw about as many as it takes to find the missing ones; tell which they are."""
         rate = (self._found + 1) / (self._looked + 2)
         examples = self._parent.draw(int(np.clip(missing / rate, LEAST_AT_ONCE, MOST_AT_ONCE)))
@@ -104,7 +104,7 @@ class Filter(Oracle):
         return examples, wanted
 
     @abstractmethod
-    def _wanted(self, examples: Examples) -> NDArray[np.bool_]:
+    def _wanted(self, examples: EncodedRows) -> NDArray[np.bool_]:
         """Tell which examples are the rare ones that are looked for."""
 
 
@@ -115,9 +115,9 @@ class Halves(Filter):
         super().__init__(parent, watch)
         self._rule = rule
         self._coins = np.random.default_rng(seed)
-        self._kept: dict[bool, Examples | None] = {True: None, False: None}
+        self._kept: dict[bool, EncodedRows | None] = {True: None, False: None}
 
-    def draw(self, count: int) -> Examples:
+    def draw(self, count: int) -> EncodedRows:
         """Toss a coin for each example, and find examples that match."""
         coins = self._coins.random(count) < 0.5
         needed = {True: int(coins.sum()), False: count - int(coins.sum())}
@@ -132,16 +132,16 @@ class Halves(Filter):
                 own = np.flatnonzero(wrong == side)[: max(0, room)]
                 if own.size:
                     self._kept[side] = _join(self._kept[side], examples.take(own))
-        taken: list[Examples] = []
+        taken: list[EncodedRows] = []
         for side, size in needed.items():
             kept = self._kept[side]
             if kept is not None:
                 taken.append(kept.take(np.arange(size)))
                 self._kept[side] = kept.take(np.arange(size, kept.n_rows))
         order = np.argsort(np.argsort(~coins, kind="stable"), kind="stable")
-        return Examples.join(taken).take(order)
+        return EncodedRows.join(taken).take(order)
 
-    def _wanted(self, examples: Examples) -> NDArray[np.bool_]:
+    def _wanted(self, examples: EncodedRows) -> NDArray[np.bool_]:
         return wrong(self._rule, examples)
 
 
@@ -151,9 +151,9 @@ class Disagreements(Filter):
     def __init__(self, parent: Oracle, first: Hypothesis, second: Hypothesis, watch: Watch) -> None:
         super().__init__(parent, watch)
         self._first, self._second = first, second
-        self._kept: Examples | None = None
+        self._kept: EncodedRows | None = None
 
-    def draw(self, count: int) -> Examples:
+    def draw(self, count: int) -> EncodedRows:
         """Find as many as asked for; surplus examples are kept for the next call."""
         while _size(self._kept) < count:
             examples, apart = self._more(count - _size(self._kept))
@@ -164,28 +164,28 @@ class Disagreements(Filter):
         self._kept = kept.take(np.arange(count, kept.n_rows))
         return kept.take(np.arange(count))
 
-    def _wanted(self, examples: Examples) -> NDArray[np.bool_]:
+    def _wanted(self, examples: EncodedRows) -> NDArray[np.bool_]:
         sample = as_sample(examples)
         return np.asarray(named(self._first, sample) != named(self._second, sample))
 
 
-def as_sample(examples: Examples) -> Sample:
+def as_sample(examples: EncodedRows) -> Sample:
     """Make a sample from examples and their codes."""
     bins = getattr(examples.table, "bins", None)
     return Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
 
 
-def wrong(rule: Hypothesis, examples: Examples) -> NDArray[np.bool_]:
+def wrong(rule: Hypothesis, examples: EncodedRows) -> NDArray[np.bool_]:
     """Tell which examples a rule gets wrong; a rule that gives no answer is wrong."""
     return np.asarray(named(rule, as_sample(examples)) != (examples.signs[:, 0] > 0))
 
 
-def _size(examples: Examples | None) -> int:
+def _size(examples: EncodedRows | None) -> int:
     return 0 if examples is None else examples.n_rows
 
 
-def _join(kept: Examples | None, more: Examples) -> Examples:
-    return more if kept is None else Examples.join([kept, more])
+def _join(kept: EncodedRows | None, more: EncodedRows) -> EncodedRows:
+    return more if kept is None else EncodedRows.join([kept, more])
 
 
 def look(oracle: AbstractOracle, max_bins: int, *, codes: bool) -> tuple[Bins | None, NDArray[Any]]:

@@ -23,8 +23,8 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.filtering.arrivals import Arrivals, hashes_of
-from pacboost.training.filtering.intake import Examples, Intake
 from pacboost.training.filtering.keys import key_of, numbers
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ class Candidates(ABC):
         self.ended = False
         self.learned = Gathering()
         """A sketch of the rows that were kept to learn from."""
-        self.testing: Examples | None = None
+        self.testing: EncodedRows | None = None
         """Rows that test every vote of the run and are never learned from, where there are some."""
         self.known_testing: KnownRows | None = None
         """Which of these equal rows that were learned from."""
@@ -87,7 +87,7 @@ class Candidates(ABC):
 
     @abstractmethod
     def offer(self, key: np.uint64, scale: float) -> Iterator[list[Offer]]:
-        """Give helpings of candidates, as long as they are asked for and there are any.
+        """Give groups of candidates, as long as they are asked for and there are any.
 
         Helpings end where they do whatever the sizes of the oracle's batches: only between them
         may anything be decided.
@@ -115,12 +115,12 @@ class Candidates(ABC):
             sample.keep(batch.table)
         return sample.copies()
 
-    def sift(self, examples: Examples, offer: Offer) -> NDArray[np.bool_] | None:
+    def set_apart(self, examples: EncodedRows, offer: Offer) -> NDArray[np.bool_] | None:
         """Set some rows apart for the certificate; tell which are left, None for all."""
         return None
 
     @abstractmethod
-    def apart(self, intake: Intake) -> Examples | None:
+    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         """Give the rows that were set apart, which nothing has looked at."""
 
     def apart_as_read(self) -> list[Table]:
@@ -135,7 +135,7 @@ class Candidates(ABC):
         known = {"known_testing": self.known_testing, "known_apart": self.known_apart}
         return {name: own.equal.copy() for name, own in known.items() if own is not None}
 
-    def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:
+    def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
         """Go on from what ``state`` gave; older checkpoints do not hold which rows are known."""
         known = {"known_testing": self.known_testing, "known_apart": self.known_apart}
         for name, own in known.items():
@@ -162,7 +162,7 @@ class Stream(Candidates):
         self._key = key_of(seed, 1)
         self._waiting: list[Batch] = []
         self._taken = 0
-        self.held: list[Examples] = []
+        self.held: list[EncodedRows] = []
         self._held_ids = np.empty(0, dtype=np.uint64)
         self._arrivals = Arrivals(key_of(seed, 8)) if oracle.order is STREAM else None
 
@@ -235,7 +235,7 @@ class Stream(Candidates):
         self._waiting.insert(0, _part(batch, count, batch.n_rows))
         return _part(batch, 0, count)
 
-    def sift(self, examples: Examples, offer: Offer) -> NDArray[np.bool_] | None:
+    def set_apart(self, examples: EncodedRows, offer: Offer) -> NDArray[np.bool_] | None:
         """Set rows apart while more are wanted, and leave them out whenever they come again."""
         if self._wanted == 0:
             return None
@@ -247,11 +247,11 @@ class Stream(Candidates):
         left[back[np.isin(offer.ids[back], self._held_ids)]] = False
         return left
 
-    def _hold(self, examples: Examples, ids: NDArray[np.uint64]) -> None:
+    def _hold(self, examples: EncodedRows, ids: NDArray[np.uint64]) -> None:
         self.held.append(examples)
         self._held_ids = np.concatenate([self._held_ids, ids])
 
-    def apart(self, intake: Intake) -> Examples | None:
+    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         """Give what was set apart, and as many more as are wanted while rows are still new."""
         drawn = 0
         while self._held_ids.size < self._wanted and drawn < MORE_DRAWS * self._wanted:
@@ -265,16 +265,16 @@ class Stream(Candidates):
             if ahead or (self._arrivals is not None and self._arrivals.full):
                 first &= self._kept_back(ids)  # others may have been learned from, or shown to bins
             chosen = np.flatnonzero(first)[: self._wanted - self._held_ids.size]
-            self._hold(intake.read(batch).take(chosen), ids[chosen])
+            self._hold(encoder.read(batch).take(chosen), ids[chosen])
         if self.held:
-            self.held = [Examples.join(self.held)]
+            self.held = [EncodedRows.join(self.held)]
         return self.held[0] if self._held_ids.size else None
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Give the rows set apart, and what is remembered of a stream."""
         arrays = super().state()
         if self.held:
-            arrays |= Examples.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
+            arrays |= EncodedRows.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
         if self._arrivals is not None:
             arrays |= {
                 "arrivals": self._arrivals.known,
@@ -282,11 +282,11 @@ class Stream(Candidates):
             }
         return arrays
 
-    def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:
+    def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
         """Go on from what ``state`` gave."""
-        super().restore(state, intake)
+        super().restore(state, encoder)
         if "apart_rows" in state:
-            self._hold(Examples.from_arrays(state, intake.bins), state["apart_ids"])
+            self._hold(EncodedRows.from_arrays(state, encoder.bins), state["apart_ids"])
         if self._arrivals is not None:
             self._arrivals.known = state["arrivals"]
             self._arrivals.repeated = bool(state["repeated"][0])
@@ -295,7 +295,7 @@ class Stream(Candidates):
         """Draw so many rows at a time, whatever the sizes of the oracle's own batches."""
         drawn = 0
         while not self.ended:
-            helping: list[Offer] = []
+            group: list[Offer] = []
             missing = self.at_once
             while missing > 0:
                 ahead = bool(self._waiting)
@@ -306,9 +306,9 @@ class Stream(Candidates):
                 missing -= batch.n_rows
                 tickets = np.arange(drawn, drawn + batch.n_rows, dtype=np.uint64)
                 drawn += batch.n_rows
-                helping.append(self._offered(batch, tickets, ahead=ahead))
-            if helping:
-                yield helping
+                group.append(self._offered(batch, tickets, ahead=ahead))
+            if group:
+                yield group
 
     def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
         ids = self._ids(batch)

@@ -21,12 +21,12 @@ from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
 from pacboost.samples.sample import Sample
 from pacboost.training.filtering.candidates import Candidates
-from pacboost.training.filtering.filling import Filling, Kept
-from pacboost.training.filtering.intake import Intake
 from pacboost.training.filtering.keys import key_of, numbers
 from pacboost.training.filtering.mean_test import share_of
-from pacboost.training.filtering.plan import Plan
-from pacboost.training.filtering.standing import Court
+from pacboost.training.filtering.plan import FilteringPlan
+from pacboost.training.filtering.refilling import AcceptedRows, Refilling
+from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.vote_so_far import VoteSoFar
 from pacboost.training.run.loop import NO_EDGE, Run
 from pacboost.training.run.record import FinishedRound
 
@@ -49,16 +49,16 @@ class Filtering:
     def __init__(
         self,
         candidates: Candidates,
-        intake: Intake,
+        encoder: RowEncoder,
         learner: Learner,
         booster: FilteringBooster[Any],
-        plan: Plan,
+        plan: FilteringPlan,
         answers: tuple[str, ...] = ("−", "+"),
     ) -> None:
-        self.candidates, self.intake, self.plan = candidates, intake, plan
+        self.candidates, self.encoder, self.plan = candidates, encoder, plan
         self._learner, self._booster, self._answers = learner, booster, answers
-        outputs = 1 if intake.classes.size <= 2 else intake.classes.size
-        self.court = Court(booster, intake.bins, outputs, cells=False)
+        outputs = 1 if encoder.classes.size <= 2 else encoder.classes.size
+        self.vote_so_far = VoteSoFar(booster, encoder.bins, outputs, cells=False)
         self.rounds: list[Round] = []
         self.refills: list[Refill] = []
         self.mass = 0.0
@@ -66,11 +66,11 @@ class Filtering:
         self.stopped = ""
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
-        self._carried: Kept | None = None
+        self._carried: AcceptedRows | None = None
         self.before_refill: Callable[[], None] = _nothing
         """Called when all that was drawn is used up: the moment to write a checkpoint."""
         self.over: Callable[[], bool] = _never
-        """Asked between helpings of candidates whether the time is up."""
+        """Asked between groups of candidates whether the time is up."""
 
     def __iter__(self) -> Iterator[Event]:
         """Advance until something is reached: ε, the rounds, the end of rows or of the edge."""
@@ -79,12 +79,12 @@ class Filtering:
             kept = self.fill()
             yield self.refills[-1]
             yield from self._rounds(kept)
-            if len(self.court) >= self.plan.rounds:
+            if len(self.vote_so_far) >= self.plan.rounds:
                 self.stopped = self.stopped or f"all {self.plan.rounds} rounds are done"
 
     # -- drawing
 
-    def fill(self, *, all_of_it: bool = False) -> Kept | None:
+    def fill(self, *, all_of_it: bool = False) -> AcceptedRows | None:
         """Draw a sample, and test by the way whether the vote is good enough.
 
         ``all_of_it``: look at every row there is, and do not wait for more.
@@ -94,31 +94,31 @@ class Filtering:
         wanted = self._wanted(delta)
         most = self._most_draws(wanted)
         key, scale = key_of(self.plan.seed, 2, number), self._scale(wanted)
-        filling = Filling(self.candidates, self.intake, self.court, key, scale, delta)
-        filling.score_testing_rows()
-        tested = filling.test.count
-        for _ in () if self._good_enough(filling) else filling.helpings():
+        refilling = Refilling(self.candidates, self.encoder, self.vote_so_far, key, scale, delta)
+        refilling.score_testing_rows()
+        tested = refilling.test.count
+        for _ in () if self._good_enough(refilling) else refilling.groups():
             if self.over():
                 self.stopped = TIME_IS_UP
                 break
             if self.candidates.whole or all_of_it:
                 continue  # all rows there are have the same right to be looked at
-            full = filling.accepted >= wanted
-            if full and filling.test.count == tested:
+            full = refilling.accepted >= wanted
+            if full and refilling.test.count == tested:
                 break  # nothing fresh comes any more, so nothing more is learned of μ
-            tested = filling.test.count
-            starved = filling.draws >= most
-            if self._enough(filling, full=full, starved=starved) or self._good_enough(filling):
+            tested = refilling.test.count
+            starved = refilling.draws >= most
+            if self._enough(refilling, full=full, starved=starved) or self._good_enough(refilling):
                 break
-        self.refills.append(filling.record(number))
-        kept = filling.kept()
+        self.refills.append(refilling.record(number))
+        kept = refilling.kept()
         if self.stopped:
             return None
-        if self._good_enough(filling):
+        if self._good_enough(refilling):
             self.certified = True
             self.stopped = f"the error is at most {self.plan.epsilon:g}, with the promised chance"
-        elif kept is None or (len(self.court) and kept.n_rows < min(self._least(), wanted)):
-            self._starve(filling)
+        elif kept is None or (len(self.vote_so_far) and kept.n_rows < min(self._least(), wanted)):
+            self._starve(refilling)
             return None
         return None if kept is None else self._thinned(kept, wanted)
 
@@ -132,7 +132,7 @@ class Filtering:
         A refill that sees all n rows keeps n·μ/scale of them; one that reads rows one after the
         other does not read more than ``offered`` times as many as it may keep.
         """
-        mean = self.mass or self._booster.first_chance(self.court.outputs)
+        mean = self.mass or self._booster.first_chance(self.vote_so_far.outputs)
         if self.candidates.whole:
             rows = self.candidates.oracle.n_rows or 1
             return max(rows * mean / wanted, 1e-12)
@@ -146,29 +146,29 @@ class Filtering:
         """With fewer rows than that it starves."""
         return LEAST_ROWS
 
-    def _enough(self, filling: Filling, *, full: bool, starved: bool) -> bool:
+    def _enough(self, refilling: Refilling, *, full: bool, starved: bool) -> bool:
         """Whether to stop drawing."""
         return full or starved
 
-    def _good_enough(self, filling: Filling) -> bool:
+    def _good_enough(self, refilling: Refilling) -> bool:
         """Whether the error is surely below ε; only draws that are fresh can tell."""
         epsilon = self.plan.epsilon
-        if epsilon is None or filling.test.count == 0 or len(self.court) == 0:
+        if epsilon is None or refilling.test.count == 0 or len(self.vote_so_far) == 0:
             return False
-        return filling.error_upper <= epsilon
+        return refilling.error_upper <= epsilon
 
-    def _starve(self, filling: Filling) -> None:
+    def _starve(self, refilling: Refilling) -> None:
         last = self.refills[-1]
         if self.candidates.ended:
             self.stopped = ENDED
         else:
             self.stopped = (
-                f"the filter starves: of {filling.draws} draws {filling.accepted} were kept, so "
-                f"there is next to nothing left to learn from (its error is at most "
+                f"the filter starves: of {refilling.draws} draws {refilling.accepted} were kept, "
+                f"so there is next to nothing left to learn from (its error is at most "
                 f"{last.error_upper:.3g})"
             )
 
-    def _thinned(self, kept: Kept, wanted: int) -> Kept:
+    def _thinned(self, kept: AcceptedRows, wanted: int) -> AcceptedRows:
         """Hold a sample to its size: keep each row with the same part of its chance."""
         self.mass = kept.mass / self._candidates_seen()
         excess = kept.n_rows / wanted
@@ -185,7 +185,7 @@ class Filtering:
 
     # -- boosting
 
-    def _run(self, kept: Kept) -> Run:
+    def _run(self, kept: AcceptedRows) -> Run:
         """Set up the boosting loop on a sample, from where its rows stand with the vote."""
         base = 1 / kept.odds
         base /= base.mean()
@@ -194,27 +194,27 @@ class Filtering:
             examples.table,
             examples.signs,
             base,
-            self.intake.bins,
+            self.encoder.bins,
             self._answers,
             examples.labels,
         )
         booster = self._booster
-        if len(self.court) and booster.prior:
+        if len(self.vote_so_far) and booster.prior:
             booster = dataclasses.replace(booster, prior=False)  # type: ignore[type-var]
         penalty = getattr(booster, "l2", 0.0)
         if penalty:  # in rows of mean weight, not of the largest
             booster = dataclasses.replace(booster, l2=penalty / float(base.max()))  # type: ignore[type-var]
         seed = int(key_of(self.plan.seed, 4, len(self.refills)) >> np.uint64(33))
         run = Run(sample, self._learner, booster, seed=seed)
-        self.court.cells = run.cells
-        run.continue_on_other_rows(kept.margins, self.court.votes, kept.path)
+        self.vote_so_far.cells = run.cells
+        run.continue_on_other_rows(kept.margins, self.vote_so_far.votes, kept.path)
         return run
 
-    def rounds_on(self, kept: Kept) -> Iterator[Event]:
+    def rounds_on(self, kept: AcceptedRows) -> Iterator[Event]:
         """Learn from a sample."""
         return self.boost(kept)
 
-    def _rounds(self, kept: Kept | None) -> Iterator[Event]:
+    def _rounds(self, kept: AcceptedRows | None) -> Iterator[Event]:
         """Go on, unless there was a reason to stop."""
         if not self.stopped:
             yield from self.rounds_without() if kept is None else self.rounds_on(kept)
@@ -223,7 +223,7 @@ class Filtering:
         """Go on although next to nothing was kept; only coins can."""
         return iter(())
 
-    def boost(self, kept: Kept) -> Iterator[Round]:
+    def boost(self, kept: AcceptedRows) -> Iterator[Round]:
         """Boost on a sample as long as enough of it would still be kept."""
         run = self._run(kept)
         first = 0.0
@@ -231,7 +231,7 @@ class Filtering:
             self._take(done, 1.0 if run.cells else done.entry.vote)
             yield self.rounds[-1]
             first = first or done.entry.effective_size
-            if len(self.court) >= self.plan.rounds:
+            if len(self.vote_so_far) >= self.plan.rounds:
                 break
             if len(run.done) % ROUNDS_UNWATCHED:
                 continue
@@ -243,11 +243,11 @@ class Filtering:
         if run.stopped == NO_EDGE and not run.done:
             self.stopped = NO_EDGE
 
-    def carry_over(self, kept: Kept) -> Kept:
+    def carry_over(self, kept: AcceptedRows) -> AcceptedRows:
         """Add what of the last such sample would still be kept, up to the size of a sample."""
         if self._carried is not None:
             old = self._carried
-            now = self.court.judge(old.examples.table, old.examples.signs)
+            now = self.vote_so_far.score(old.examples.table, old.examples.signs)
             share = np.minimum(1.0, now.chances / old.chances)
             key = key_of(self.plan.seed, 7, len(self.refills))
             stay = np.flatnonzero(numbers(_count(old.n_rows), key) < share)
@@ -256,28 +256,28 @@ class Filtering:
             if stay.size:
                 path = None if now.path is None else now.path[stay]
                 odds = (old.odds * share)[stay]
-                part = Kept(
+                part = AcceptedRows(
                     old.examples.take(stay), now.margins[stay], now.chances[stay], odds, path
                 )
-                kept = Kept.join([part, kept])
+                kept = AcceptedRows.join([part, kept])
         self._carried = kept
         return kept
 
-    def _chances(self, run: Run, kept: Kept) -> NDArray[np.float64]:
-        standing = run.path
-        if standing is not None:
-            return np.asarray(np.exp(standing).max(axis=1))
-        return self._booster.chances(run.margins, len(self.court), kept.examples.signs)
+    def _chances(self, run: Run, kept: AcceptedRows) -> NDArray[np.float64]:
+        row_margins = run.path
+        if row_margins is not None:
+            return np.asarray(np.exp(row_margins).max(axis=1))
+        return self._booster.chances(run.margins, len(self.vote_so_far), kept.examples.signs)
 
     def _take(self, done: FinishedRound, vote: float) -> None:
         """Take a finished round over."""
-        self.court.add(done.hypothesis, vote, done.entry.memory)
-        told = done.entry.vote if self.court.cells else vote
-        self.rounds.append(dataclasses.replace(done.entry, number=len(self.court), vote=told))
+        self.vote_so_far.add(done.hypothesis, vote, done.entry.memory)
+        told = done.entry.vote if self.vote_so_far.cells else vote
+        self.rounds.append(dataclasses.replace(done.entry, number=len(self.vote_so_far), vote=told))
 
     def ledger(self) -> Ledger:
         """Give the record of the run."""
-        outputs = self.court.outputs
+        outputs = self.vote_so_far.outputs
         return Ledger(
             booster=self._booster.name,
             potential=self._booster.potential,
@@ -287,7 +287,7 @@ class Filtering:
             weighted=False,
             plain_votes=False,
             multiclass=self._booster.multiclass if outputs > 1 else "",
-            cells=self.court.cells,
+            cells=self.vote_so_far.cells,
             stopped=self.stopped,
             rounds=list(self.rounds),
             refills=list(self.refills),

@@ -22,10 +22,10 @@ from pacboost.ledgers.ledger import Round
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filtering
-from pacboost.training.filtering.filling import Filling, Kept
 from pacboost.training.filtering.keys import key_of
 from pacboost.training.filtering.mean_test import EdgeTest, share_of
 from pacboost.training.filtering.plan import draws_for
+from pacboost.training.filtering.refilling import AcceptedRows, Refilling
 from pacboost.training.run.loop import Run
 from pacboost.training.run.record import FinishedRound
 
@@ -40,9 +40,9 @@ class Faithful(Filtering):
         return self.plan.rows_for_edge(self._capacity(), delta)
 
     def _capacity(self) -> float | None:
-        if self.intake.bins is None:
+        if self.encoder.bins is None:
             return None
-        bins = self.intake.bins
+        bins = self.encoder.bins
         nothing = CodedTable(np.empty((len(bins.thresholds), 0), dtype=bins.dtype), bins)
         known = self._learner.capacity(Sample(nothing, np.empty((0, 1), np.int8), bins=bins))
         return None if known is None else known.log_size
@@ -52,25 +52,25 @@ class Faithful(Filtering):
 
     def _most_draws(self, wanted: int) -> int:
         least = self.plan.share * (self.plan.epsilon or 0.01) / (self._booster.error_factor or 1)
-        least = self._booster.coin_below(len(self.court)) or least
+        least = self._booster.coin_below(len(self.vote_so_far)) or least
         return draws_for(wanted, least, share_of(self.plan.delta / 2, len(self.refills)))
 
-    def _enough(self, filling: Filling, *, full: bool, starved: bool) -> bool:
-        return self._decided(filling) if full else starved
+    def _enough(self, refilling: Refilling, *, full: bool, starved: bool) -> bool:
+        return self._decided(refilling) if full else starved
 
-    def _decided(self, filling: Filling) -> bool:
+    def _decided(self, refilling: Refilling) -> bool:
         """Whether μ is surely large enough to go on; the theorems want to know."""
         epsilon, factor = self.plan.epsilon, self._booster.error_factor
-        if epsilon is None or filling.test.count == 0:
+        if epsilon is None or refilling.test.count == 0:
             return True
-        test = filling.test if factor else filling.error_test
-        return test.lower >= self.plan.share * epsilon / (factor or 1) or len(self.court) == 0
+        test = refilling.test if factor else refilling.error_test
+        return test.lower >= self.plan.share * epsilon / (factor or 1) or len(self.vote_so_far) == 0
 
-    def _thinned(self, kept: Kept, wanted: int) -> Kept:
+    def _thinned(self, kept: AcceptedRows, wanted: int) -> AcceptedRows:
         """Take the first of them: all came with the same right."""
         return kept.take(np.arange(min(wanted, kept.n_rows)))
 
-    def rounds_on(self, kept: Kept) -> Iterator[Event]:
+    def rounds_on(self, kept: AcceptedRows) -> Iterator[Event]:
         """Learn one rule, and give it the vote that its tested edge deserves."""
         edges = []
         for attempt in range(TRIES):
@@ -108,21 +108,23 @@ class Faithful(Filtering):
 
     def _least(self) -> int:
         """Where a coin will do instead, half a sample is not boosted on."""
-        return self.plan.rows if self._booster.coin_below(len(self.court)) else super()._least()
+        return (
+            self.plan.rows if self._booster.coin_below(len(self.vote_so_far)) else super()._least()
+        )
 
-    def _starve(self, filling: Filling) -> None:
+    def _starve(self, refilling: Refilling) -> None:
         """Give up, unless a coin will do for this round (Freund 1995)."""
-        if self.candidates.ended or not self._booster.coin_below(len(self.court)):
-            super()._starve(filling)
+        if self.candidates.ended or not self._booster.coin_below(len(self.vote_so_far)):
+            super()._starve(refilling)
 
     def rounds_without(self) -> Iterator[Event]:
         """Add a constant in the place of a coin, now one answer and now the other."""
-        sign = 1 if len(self.court) % 2 else -1
+        sign = 1 if len(self.vote_so_far) % 2 else -1
         vote = (
             self._booster.vote(Measured(2, 1)) if isinstance(self._booster, BoundedWeights) else 0.0
         )
         entry = Round(
-            number=len(self.court) + 1,
+            number=len(self.vote_so_far) + 1,
             error=0.5,
             edge=0.0,
             vote=vote,
@@ -135,9 +137,9 @@ class Faithful(Filtering):
             seconds=0.0,
         )
         coin: Hypothesis = StumpRule.constant(sign)
-        if self.court.cells:
+        if self.vote_so_far.cells:
             coin = Valued(coin, vote * coin.values)
-        self._take(FinishedRound(coin, entry), 1.0 if self.court.cells else vote)
+        self._take(FinishedRound(coin, entry), 1.0 if self.vote_so_far.cells else vote)
         yield self.rounds[-1]
 
     def _deserved(self, run: Run, done: FinishedRound, advantage: float) -> float:
@@ -155,22 +157,22 @@ class Faithful(Filtering):
         delta = share_of(self.plan.delta / 2, number) / TRIES
         test = EdgeTest(delta, self.plan.floor)
         key = key_of(self.plan.seed, 5, number, attempt)
-        filling = Filling(self.candidates, self.intake, self.court, key, 1.0, delta)
+        refilling = Refilling(self.candidates, self.encoder, self.vote_so_far, key, 1.0, delta)
         self.stopped = ENDED
-        for _ in filling.helpings():
+        for _ in refilling.groups():
             if self.over():
                 self.stopped = TIME_IS_UP
                 break
-            kept = filling.kept()
+            kept = refilling.kept()
             if kept is None:
                 continue
             examples = kept.examples
-            sample = Sample(examples.table, examples.signs, bins=self.intake.bins)
+            sample = Sample(examples.table, examples.signs, bins=self.encoder.bins)
             right = np.sign(rule.values)[rule.cells(sample)] * examples.signs > 0
             test.add(int(np.count_nonzero(right)), right.size)
             if test.found is not None or test.hopeless:
                 self.stopped = ""
                 break
         last = self.refills[-1]
-        self.refills[-1] = dataclasses.replace(last, tested=last.tested + filling.draws)
+        self.refills[-1] = dataclasses.replace(last, tested=last.tested + refilling.draws)
         return test

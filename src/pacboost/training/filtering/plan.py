@@ -13,7 +13,7 @@ KEPT = 0.4
 
 
 @dataclass(frozen=True)
-class Plan:
+class FilteringPlan:
     """Sizes, thresholds and the failure probability.
 
     A sample is boosted on, with weights corrected for how it was drawn, as long as at least

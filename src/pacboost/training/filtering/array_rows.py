@@ -19,8 +19,8 @@ from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Candidates, Offer
-from pacboost.training.filtering.intake import Examples, Intake
 from pacboost.training.filtering.keys import key_of, numbers
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ HARD = 0.9
 """Nine in ten of a class weigh no more than this quantile."""
 
 
-class Pool(Candidates):
+class ArrayRows(Candidates):
     """The rows of an array, each known by its kind."""
 
     whole = True
@@ -76,10 +76,10 @@ class Pool(Candidates):
         usable = drawn[self.kinds[drawn] >= UNSEEN]
         return self._array.take(usable).table
 
-    def apart(self, intake: Intake) -> Examples | None:
+    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         """Read the rows that were set apart."""
         rows = np.flatnonzero(self.kinds == APART)
-        return intake.read(self._array.take(rows)) if rows.size else None
+        return encoder.read(self._array.take(rows)) if rows.size else None
 
     def apart_as_read(self) -> list[Table]:
         """Give the rows that were set apart as the array holds them."""
@@ -126,9 +126,9 @@ class Pool(Candidates):
         """Give what a checkpoint needs."""
         return super().state() | {"kinds": self.kinds.copy(), "unseen": self._unseen.copy()}
 
-    def restore(self, state: dict[str, NDArray[Any]], intake: Intake) -> None:
+    def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
         """Go on from a checkpoint."""
-        super().restore(state, intake)
+        super().restore(state, encoder)
         self.kinds[:], self._unseen[:] = state["kinds"], state["unseen"]
 
     def _fresh(self, key: np.uint64) -> NDArray[np.int64]:

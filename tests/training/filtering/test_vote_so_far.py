@@ -14,8 +14,8 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.samples.coded import CodedTable
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.filtering.standing import Court, Standing
-from tests.training.filtering.setups import BOOSTERS, court, cube, cube_bins
+from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
+from tests.training.filtering.setups import BOOSTERS, cube, cube_bins, vote_so_far
 
 names = [type(booster).__name__ for booster in BOOSTERS]
 ALL = pytest.mark.parametrize("booster", BOOSTERS, ids=names)
@@ -23,11 +23,11 @@ ALL = pytest.mark.parametrize("booster", BOOSTERS, ids=names)
 
 @ALL
 def test_codes_and_values_stand_alike(booster: FilteringBooster[Any]) -> None:
-    made, world = court(booster), cube()
+    made, world = vote_so_far(booster), cube()
     X = world.domain()
     signs = world.truth(X)[:, None]
-    by_code = made.judge(CodedTable(cube_bins().encode(ArrayTable(X)), cube_bins()), signs)
-    by_value = made.judge(ArrayTable(X), signs)
+    by_code = made.score(CodedTable(cube_bins().encode(ArrayTable(X)), cube_bins()), signs)
+    by_value = made.score(ArrayTable(X), signs)
     np.testing.assert_array_equal(by_code.margins, by_value.margins)
     np.testing.assert_array_equal(by_code.chances, by_value.chances)
     scores = made.vote().scores(ArrayTable(X))
@@ -38,9 +38,9 @@ def test_codes_and_values_stand_alike(booster: FilteringBooster[Any]) -> None:
 def test_a_wrong_row_weighs_its_part(booster: FilteringBooster[Any]) -> None:
     """error ≤ factor · mean weight, point by point, whatever the votes."""
     for seed in range(20):
-        made, world = court(booster, rounds=seed, seed=seed), cube()
+        made, world = vote_so_far(booster, rounds=seed, seed=seed), cube()
         X = world.domain()
-        stands = made.judge(ArrayTable(X), world.truth(X)[:, None])
+        stands = made.score(ArrayTable(X), world.truth(X)[:, None])
         assert stands.chances.shape == (len(X),)
         assert (stands.chances >= 0).all()
         assert (stands.chances <= 1).all()
@@ -51,7 +51,7 @@ def test_a_wrong_row_weighs_its_part(booster: FilteringBooster[Any]) -> None:
 
 def test_a_path_is_followed_rule_by_rule() -> None:
     booster = Projection(edge=0.4, epsilon=0.3)
-    made, world = court(booster, rounds=7), cube()
+    made, world = vote_so_far(booster, rounds=7), cube()
     X = world.domain()
     y = world.truth(X)
     path = np.full(len(X), np.log(0.3))
@@ -59,7 +59,7 @@ def test_a_path_is_followed_rule_by_rule() -> None:
         assert isinstance(rule, StumpRule)
         said = np.where(X[:, rule.feature] > 0.5, rule.above, -rule.above)
         path = np.minimum(path - booster.rate * said * y + memory[0], 0.0)
-    stands = made.judge(ArrayTable(X), y[:, None])
+    stands = made.score(ArrayTable(X), y[:, None])
     assert stands.path is not None
     np.testing.assert_allclose(stands.path[:, 0], path, rtol=0, atol=1e-12)
     np.testing.assert_allclose(stands.chances, np.exp(path), rtol=1e-12)
@@ -67,16 +67,16 @@ def test_a_path_is_followed_rule_by_rule() -> None:
 
 def test_ties_are_wrong() -> None:
     one = np.array([[1], [1], [1]], dtype=np.int8)
-    stands = Standing(np.array([[0.0], [-1.0], [0.5]]), np.ones(3))
+    stands = RowMargins(np.array([[0.0], [-1.0], [0.5]]), np.ones(3))
     assert stands.wrong(one).tolist() == [True, True, False]
     signs = np.array([[1, -1, -1]] * 4, dtype=np.int8)
     scores = np.array([[1.0, 0, 0], [1.0, 1.0, 0], [0.5, 1.0, 0], [0.0, 0.0, 0.0]])
-    assert Standing(scores * signs, np.ones(4)).wrong(signs).tolist() == [False, True, True, True]
+    assert RowMargins(scores * signs, np.ones(4)).wrong(signs).tolist() == [False, True, True, True]
 
 
 def test_a_court_is_rebuilt_from_its_parts() -> None:
-    made = court(BOOSTERS[2])
-    back = Court(
+    made = vote_so_far(BOOSTERS[2])
+    back = VoteSoFar(
         made.booster, made.bins, 1, False, list(made.rules), list(made.votes), list(made.memories)
     )
     X = ArrayTable(cube().domain())
@@ -84,17 +84,17 @@ def test_a_court_is_rebuilt_from_its_parts() -> None:
     codes = CodedTable(cube_bins().encode(X), cube_bins())
     signs = np.ones((16, 1), dtype=np.int8)
     np.testing.assert_array_equal(
-        back.judge(codes, signs).margins, made.judge(codes, signs).margins
+        back.score(codes, signs).margins, made.score(codes, signs).margins
     )
     assert len(back) == len(made)
 
 
 def test_three_classes_weigh_what_softmax_says() -> None:
     bins = cube_bins()
-    made = Court(Logit(), bins, 3, cells=True)
+    made = VoteSoFar(Logit(), bins, 3, cells=True)
     made.add(TreeRule.constant(bins, np.array([0.5, -0.25, -0.25])), 1.0, [])
     signs = np.array([[1, -1, -1], [-1, 1, -1]], dtype=np.int8)
-    stands = made.judge(ArrayTable(cube().domain()[:2]), signs)
+    stands = made.score(ArrayTable(cube().domain()[:2]), signs)
     p = np.exp([0.5, -0.25, -0.25]) / np.exp([0.5, -0.25, -0.25]).sum()
     np.testing.assert_allclose(stands.chances, [1 - p[0], 1 - p[1]])
     assert stands.wrong(signs).tolist() == [False, True]

@@ -20,8 +20,8 @@ from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Offer, Stream
-from pacboost.training.filtering.intake import Examples, Intake
 from pacboost.training.filtering.keys import numbers
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 MOST_TESTING = 10_000
 SHARE_TESTING = 0.1
@@ -41,7 +41,7 @@ def rows_for_tests(rows: int, epsilon: float | None) -> int:
     return min(most, int(SHARE_TESTING * rows))
 
 
-class Divided(Stream):
+class BlockRows(Stream):
     """The rows of a source in blocks, less those that certify and those that test.
 
     Rows whose coin is below ``_certify`` certify; those whose coin is below ``_share`` test.
@@ -53,22 +53,22 @@ class Divided(Stream):
         most = 1.0 if oracle.n_rows is not None else 0.5  # of rows that were not counted
         self._certify = min(most, apart / rows)
         self._share = self._certify + min(testing / rows, (1 - self._certify) / 2)
-        self._certifying: Examples | None = None
+        self._certifying: EncodedRows | None = None
         self._as_read: list[Table] = []
         self._sample = ContentSample(rows)
 
-    def divide(self, intake: Intake) -> None:
+    def divide(self, encoder: RowEncoder) -> None:
         """Read the rows that certify and those that test, in one pass over the source.
 
         The same pass reads rows that are chosen by their content, to see whether there are copies.
         """
-        parts: tuple[list[Examples], list[Examples]] = ([], [])
+        parts: tuple[list[EncodedRows], list[EncodedRows]] = ([], [])
         as_read: tuple[list[Table], list[Table]] = ([], [])
         for batch in self.oracle.select(self._read_first) if self._share else ():
             self._sample.keep(batch.table)
             coins = numbers(batch.rows, self._key)
             certify, test = coins < self._certify, (coins >= self._certify) & (coins < self._share)
-            examples = intake.read(batch)
+            examples = encoder.read(batch)
             for role, chosen in enumerate(map(np.flatnonzero, (certify, test))):
                 parts[role].append(examples.take(chosen))
                 as_read[role].append(batch.table.take(chosen))
@@ -86,11 +86,11 @@ class Divided(Stream):
         """Say that rows of the source are copies of others, if that is sure."""
         return self._sample.copies()
 
-    def sift(self, examples: Examples, offer: Offer) -> NDArray[np.bool_] | None:
+    def set_apart(self, examples: EncodedRows, offer: Offer) -> NDArray[np.bool_] | None:
         """Leave out what certifies or tests, on every pass."""
         return ~self._kept_back(offer.ids)
 
-    def apart(self, intake: Intake) -> Examples | None:
+    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         """Give the rows that certify."""
         return self._certifying
 
@@ -104,6 +104,6 @@ class Divided(Stream):
         return Offer(batch, batch.rows, new, np.zeros_like(new), tickets)
 
 
-def _joined(parts: list[Examples]) -> Examples | None:
-    joined = Examples.join(parts) if parts else None
+def _joined(parts: list[EncodedRows]) -> EncodedRows | None:
+    joined = EncodedRows.join(parts) if parts else None
     return joined if joined is not None and joined.n_rows else None

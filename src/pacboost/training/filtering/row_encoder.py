@@ -19,7 +19,7 @@ from pacboost.sources.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class EncodedRows:
     """Rows as codes (or raw, for black boxes), their signs, and which rows they are."""
 
     table: Table
@@ -32,7 +32,7 @@ class Examples:
         """The number of rows."""
         return self.rows.size
 
-    def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Examples:
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> EncodedRows:
         """Copy some of them."""
         table = self.table
         if isinstance(table, CodedTable):
@@ -40,10 +40,10 @@ class Examples:
         else:
             part = ArrayTable(table.rows()[chosen], table.names)
         labels = None if self.labels is None else self.labels[chosen]
-        return Examples(part, self.signs[chosen], labels, self.rows[chosen])
+        return EncodedRows(part, self.signs[chosen], labels, self.rows[chosen])
 
     @classmethod
-    def join(cls, parts: Sequence[Examples]) -> Examples:
+    def join(cls, parts: Sequence[EncodedRows]) -> EncodedRows:
         """Put them one below the other."""
         tables = [part.table for part in parts]
         coded = [table for table in tables if isinstance(table, CodedTable)]
@@ -71,7 +71,7 @@ class Examples:
         return arrays if self.labels is None else {**arrays, "apart_labels": self.labels}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], bins: Bins | None) -> Examples:
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]], bins: Bins | None) -> EncodedRows:
         """Read what ``to_arrays`` gave."""
         if bins is None:
             raise TypeError("codes mean nothing without bins")
@@ -80,7 +80,7 @@ class Examples:
 
 
 @dataclass(frozen=True, eq=False)
-class Intake:
+class RowEncoder:
     """How rows are read: by which classes, and into which bins."""
 
     oracle: AbstractOracle
@@ -108,7 +108,7 @@ class Intake:
             f"{self.classes.tolist()}. Name all of them (classes=...)."
         )
 
-    def read(self, batch: Batch) -> Examples:
+    def read(self, batch: Batch) -> EncodedRows:
         """Code rows, and number their classes."""
         numbers, unknown = self._numbers(batch.labels)
         if unknown.any():
@@ -120,7 +120,7 @@ class Intake:
         else:
             codes = self.bins.encode(batch.table)
             table = CodedTable(codes, self.bins, batch.table.names, batch.table.levels)
-        return Examples(table, signs, labels, batch.rows)
+        return EncodedRows(table, signs, labels, batch.rows)
 
 
 def _is_text(labels: NDArray[Any]) -> bool:

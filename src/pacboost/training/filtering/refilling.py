@@ -13,19 +13,19 @@ from scipy.special import log_expit, log_softmax
 from pacboost.ledgers.refill import Refill
 from pacboost.samples.sample import Signs
 from pacboost.training.filtering.candidates import Candidates, Offer
-from pacboost.training.filtering.intake import Examples, Intake
 from pacboost.training.filtering.keys import numbers
 from pacboost.training.filtering.mean_test import MeanTest
-from pacboost.training.filtering.standing import Court, Standing
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """Examples that were kept, where they stand, and by which chance they came."""
+class AcceptedRows:
+    """EncodedRows that were kept, where they stand, and by which chance they came."""
 
-    examples: Examples
+    examples: EncodedRows
     margins: Floats
     chances: Floats
     """What they weighed when they were kept."""
@@ -43,9 +43,9 @@ class Kept:
         """An estimate of the weight of all rows that were candidates."""
         return float((self.chances / self.odds).sum())
 
-    def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Kept:
+    def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> AcceptedRows:
         """Copy some of them."""
-        return Kept(
+        return AcceptedRows(
             self.examples.take(chosen),
             self.margins[chosen],
             self.chances[chosen],
@@ -54,11 +54,11 @@ class Kept:
         )
 
     @classmethod
-    def join(cls, parts: list[Kept]) -> Kept:
+    def join(cls, parts: list[AcceptedRows]) -> AcceptedRows:
         """Put them one below the other."""
         paths = [part.path for part in parts if part.path is not None]
         return cls(
-            Examples.join([part.examples for part in parts]),
+            EncodedRows.join([part.examples for part in parts]),
             np.concatenate([part.margins for part in parts]),
             np.concatenate([part.chances for part in parts]),
             np.concatenate([part.odds for part in parts]),
@@ -102,27 +102,27 @@ class Tally:
         return self._loss / self.count if self.count else 0.0
 
 
-class Filling:
+class Refilling:
     """One refill on its way: candidates go in, what is kept adds up, and so do the records."""
 
     def __init__(
         self,
         candidates: Candidates,
-        intake: Intake,
-        court: Court,
+        encoder: RowEncoder,
+        vote_so_far: VoteSoFar,
         key: np.uint64,
         scale: float,
         delta: float,
     ) -> None:
-        self._candidates, self._intake, self._court = candidates, intake, court
+        self._candidates, self._encoder, self._vote_so_far = candidates, encoder, vote_so_far
         self._key, self._scale = key, scale
         self._delta = delta
         self._tallies = [Tally(delta) for _ in (FRESH, NEW, AGAIN)]
         self.test, self.error_test = self._tallies[FRESH].weight, self._tallies[FRESH].error
-        self._factor = court.booster.error_factor
+        self._factor = vote_so_far.booster.error_factor
         self.draws = self.accepted = 0
         self._notes: list[tuple[NDArray[np.int8], Floats, Floats, Floats]] = []
-        self._parts: list[Kept] = []
+        self._parts: list[AcceptedRows] = []
         self._started = time.perf_counter()
 
     @property
@@ -134,8 +134,8 @@ class Filling:
         """Score the rows that test every vote of the run, where the source has such."""
         examples = self._candidates.testing
         if examples is not None:
-            standing = self._court.judge(examples.table, examples.signs)
-            self._note(standing, examples, np.full(examples.n_rows, FRESH, dtype=np.int8))
+            row_margins = self._vote_so_far.score(examples.table, examples.signs)
+            self._note(row_margins, examples, np.full(examples.n_rows, FRESH, dtype=np.int8))
             known = self._candidates.known_testing
             if known is not None:
                 kinds, chances, wrong, losses = self._notes.pop()
@@ -144,26 +144,26 @@ class Filling:
                 self._notes.append((kinds, chances, wrong, losses))
             self._sum_up()
 
-    def helpings(self) -> Iterator[None]:
-        """Look at one helping of candidates after the other."""
-        for helping in self._candidates.offer(self._key, self._scale):
-            for offer in helping:
+    def groups(self) -> Iterator[None]:
+        """Look at one group of candidates after the other."""
+        for group in self._candidates.offer(self._key, self._scale):
+            for offer in group:
                 self._look(offer)
             self._sum_up()
             yield
 
     def _look(self, offer: Offer) -> None:
-        examples, tickets, bounds = self._intake.read(offer.batch), offer.tickets, offer.bounds
+        examples, tickets, bounds = self._encoder.read(offer.batch), offer.tickets, offer.bounds
         kinds = np.where(offer.fresh, FRESH, np.where(offer.new, NEW, AGAIN)).astype(np.int8)
-        left = self._candidates.sift(examples, offer)
+        left = self._candidates.set_apart(examples, offer)
         if left is not None:
             examples, tickets, kinds = examples.take(left), tickets[left], kinds[left]
             bounds = None if bounds is None else bounds[left]
-        standing = self._court.judge(examples.table, examples.signs)
-        self._candidates.seen(examples.rows, standing.chances)
+        row_margins = self._vote_so_far.score(examples.table, examples.signs)
+        self._candidates.seen(examples.rows, row_margins.chances)
         if offer.tells:
-            self._note(standing, examples, kinds)
-        odds = standing.chances
+            self._note(row_margins, examples, kinds)
+        odds = row_margins.chances
         if bounds is not None:
             odds = np.minimum(odds, bounds)
         odds = np.minimum(1.0, odds / self._scale)
@@ -172,18 +172,22 @@ class Filling:
         self._candidates.learn(offer.batch.table.take(places), examples.rows[kept])
         self.draws += examples.n_rows
         self.accepted += kept.size
-        path = None if standing.path is None else standing.path[kept]
-        chances = standing.chances[kept]
-        own = Kept(examples.take(kept), standing.margins[kept], chances, odds[kept], path)
+        path = None if row_margins.path is None else row_margins.path[kept]
+        chances = row_margins.chances[kept]
+        own = AcceptedRows(
+            examples.take(kept), row_margins.margins[kept], chances, odds[kept], path
+        )
         self._parts.append(own)
 
-    def _note(self, standing: Standing, examples: Examples, kinds: NDArray[np.int8]) -> None:
-        wrong = standing.wrong(examples.signs).astype(np.float64)
-        losses = _losses(standing.margins, examples.signs)
-        self._notes.append((kinds, standing.chances, wrong, losses))
+    def _note(
+        self, row_margins: RowMargins, examples: EncodedRows, kinds: NDArray[np.int8]
+    ) -> None:
+        wrong = row_margins.wrong(examples.signs).astype(np.float64)
+        losses = _losses(row_margins.margins, examples.signs)
+        self._notes.append((kinds, row_margins.chances, wrong, losses))
 
     def _sum_up(self) -> None:
-        """Add a whole helping up at once: sums must not depend on how the oracle cut it."""
+        """Add a whole group up at once: sums must not depend on how the oracle cut it."""
         if not self._notes:
             return
         kinds, *noted = (np.concatenate(parts) for parts in zip(*self._notes, strict=True))
@@ -193,11 +197,11 @@ class Filling:
             if own.any():
                 tally.add(*(values[own] for values in noted))
 
-    def kept(self) -> Kept | None:
+    def kept(self) -> AcceptedRows | None:
         """Give what was kept since the last time; None if nothing was."""
         parts = [part for part in self._parts if part.n_rows]
         self._parts = []
-        return Kept.join(parts) if parts else None
+        return AcceptedRows.join(parts) if parts else None
 
     def _guessed(self) -> tuple[float, float, float]:
         """Estimate mean weight, error and loss from what was kept, where nothing else tells."""
@@ -205,8 +209,8 @@ class Filling:
         sums = np.zeros(3)
         for kept in self._parts:
             signs = kept.examples.signs
-            standing = Standing(kept.margins, kept.chances)
-            told = kept.chances, standing.wrong(signs), _losses(kept.margins, signs)
+            row_margins = RowMargins(kept.margins, kept.chances)
+            told = kept.chances, row_margins.wrong(signs), _losses(kept.margins, signs)
             sums += [float((numbers / kept.odds).sum()) for numbers in told]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss
@@ -224,7 +228,7 @@ class Filling:
             bound = 1.0  # rows that were chosen by what they weighed, or known to the bins
         return Refill(
             number=number,
-            rounds=len(self._court),
+            rounds=len(self._vote_so_far),
             draws=self.draws,
             fresh=self.test.count,
             accepted=self.accepted,

@@ -18,19 +18,19 @@ from pacboost.numerics.sequences import kt_upper
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.worlds import WorldOracle
+from pacboost.training.filtering.array_rows import ArrayRows
 from pacboost.training.filtering.candidates import Stream
-from pacboost.training.filtering.filling import Filling, Kept
 from pacboost.training.filtering.keys import key_of
-from pacboost.training.filtering.pool import Pool
-from pacboost.training.filtering.standing import Court
+from pacboost.training.filtering.refilling import AcceptedRows, Refilling
+from pacboost.training.filtering.vote_so_far import VoteSoFar
 from tests.training.filtering.setups import (
     BITS,
     BOOSTERS,
     Choppy,
-    court,
     cube,
-    intake,
+    encoder,
     numbers_of,
+    vote_so_far,
     weights_of,
 )
 
@@ -49,18 +49,20 @@ class Squared(FilterBoost):
 
 
 def filled(
-    made: Court, helpings: int = 2, seed: int = 0, scale: float = 1.0
-) -> tuple[Filling, Kept]:
+    made: VoteSoFar, groups: int = 2, seed: int = 0, scale: float = 1.0
+) -> tuple[Refilling, AcceptedRows]:
     oracle = WorldOracle(cube(), seed)
-    filling = Filling(Stream(oracle, seed, 0), intake(oracle), made, key_of(seed), scale, DELTA)
-    for _ in zip(range(helpings), filling.helpings(), strict=False):
+    refilling = Refilling(
+        Stream(oracle, seed, 0), encoder(oracle), made, key_of(seed), scale, DELTA
+    )
+    for _ in zip(range(groups), refilling.groups(), strict=False):
         pass
-    kept = filling.kept()
+    kept = refilling.kept()
     assert kept is not None
-    return filling, kept
+    return refilling, kept
 
 
-def p_value(kept: Kept, weights: Floats) -> float:
+def p_value(kept: AcceptedRows, weights: Floats) -> float:
     """Compare how often each point of the cube was kept with D_M, by chi-square."""
     seen = np.bincount(numbers_of(kept.examples.table), minlength=2**BITS)
     assert seen[weights == 0].sum() == 0
@@ -72,20 +74,20 @@ def p_value(kept: Kept, weights: Floats) -> float:
 @ALL
 @pytest.mark.parametrize("seed", [0, 1])
 def test_kept_rows_are_drawn_by_weight(booster: FilteringBooster[Any], seed: int) -> None:
-    made = court(booster, seed=seed)
-    filling, kept = filled(made, seed=seed)
+    made = vote_so_far(booster, seed=seed)
+    refilling, kept = filled(made, seed=seed)
     weights = weights_of(made)
     assert p_value(kept, weights) > 1e-4
     mean = float(weights.mean())
-    assert stats.binomtest(filling.accepted, filling.draws, mean).pvalue > 1e-4
-    assert filling.test.lower <= mean <= filling.test.upper
-    assert filling.test.lower <= filling.accepted / filling.draws <= filling.test.upper
+    assert stats.binomtest(refilling.accepted, refilling.draws, mean).pvalue > 1e-4
+    assert refilling.test.lower <= mean <= refilling.test.upper
+    assert refilling.test.lower <= refilling.accepted / refilling.draws <= refilling.test.upper
 
 
 @ALL
 def test_chances_may_be_scaled_and_capped(booster: FilteringBooster[Any]) -> None:
     """With a scale below some weights, those rows are all kept and weigh more than others."""
-    made = court(booster)
+    made = vote_so_far(booster)
     weights = weights_of(made)
     scale = float(np.median(weights))
     _, kept = filled(made, scale=scale)
@@ -96,7 +98,7 @@ def test_chances_may_be_scaled_and_capped(booster: FilteringBooster[Any]) -> Non
 
 
 def test_keeping_by_the_square_of_the_weight_is_caught() -> None:
-    honest, twin = court(FilterBoost()), court(Squared())
+    honest, twin = vote_so_far(FilterBoost()), vote_so_far(Squared())
     _, kept = filled(twin)
     assert p_value(kept, weights_of(honest)) < 1e-9
     _, kept = filled(honest)
@@ -104,9 +106,9 @@ def test_keeping_by_the_square_of_the_weight_is_caught() -> None:
 
 
 def test_kept_rows_stand_where_the_vote_puts_them() -> None:
-    made = court(Mada())
+    made = vote_so_far(Mada())
     _, kept = filled(made)
-    again = made.judge(kept.examples.table, kept.examples.signs)
+    again = made.score(kept.examples.table, kept.examples.signs)
     np.testing.assert_array_equal(again.margins, kept.margins)
     np.testing.assert_array_equal(again.chances, kept.chances)
     world = cube()
@@ -116,28 +118,28 @@ def test_kept_rows_stand_where_the_vote_puts_them() -> None:
 
 @pytest.mark.parametrize("sizes", [[1000], [7, 300, 1], [4096]])
 def test_batches_change_nothing(sizes: list[int]) -> None:
-    made = court(Logit())
+    made = vote_so_far(Logit())
     records, rows = [], []
     for oracle in (WorldOracle(cube(), 3), Choppy(WorldOracle(cube(), 3), sizes)):
-        filling = Filling(Stream(oracle, 3, 50), intake(oracle), made, key_of(1), 0.5, DELTA)
-        next(filling.helpings())
-        kept = filling.kept()
+        refilling = Refilling(Stream(oracle, 3, 50), encoder(oracle), made, key_of(1), 0.5, DELTA)
+        next(refilling.groups())
+        kept = refilling.kept()
         assert kept is not None
         rows.append(kept.examples.rows)
-        records.append(replace(filling.record(0), seconds=0.0))
+        records.append(replace(refilling.record(0), seconds=0.0))
     np.testing.assert_array_equal(rows[0], rows[1])
     assert records[0] == records[1]
 
 
 def test_the_record_counts_what_was_drawn() -> None:
-    made, world = court(Logit()), cube()
-    filling, kept = filled(made)
+    made, world = vote_so_far(Logit()), cube()
+    refilling, kept = filled(made)
     X = world.domain()
-    stands = made.judge(ArrayTable(X), world.truth(X)[:, None])
+    stands = made.score(ArrayTable(X), world.truth(X)[:, None])
     error = stands.wrong(world.truth(X)[:, None]).mean()
-    record = filling.record(4)
+    record = refilling.record(4)
     assert (record.number, record.rounds) == (4, len(made))
-    assert record.draws == record.fresh == filling.draws
+    assert record.draws == record.fresh == refilling.draws
     assert record.accepted == kept.n_rows
     assert record.acceptance == record.accepted / record.draws
     assert record.mean == pytest.approx(weights_of(made).mean(), abs=0.01)
@@ -149,25 +151,27 @@ def test_the_record_counts_what_was_drawn() -> None:
     counted = kt_upper(float(record.mistakes), record.fresh, DELTA / 2)
     assert record.error_upper == pytest.approx(min(2 * record.upper, counted))
     assert record.delta == DELTA
-    assert kept.mass / filling.draws == pytest.approx(record.mean, abs=0.01)
+    assert kept.mass / refilling.draws == pytest.approx(record.mean, abs=0.01)
 
 
 # -- arrays, of which easy rows are seldom looked at
 
 
-def pool_of(seed: int, rows: int = 4000) -> tuple[Pool, NDArray[np.int64], ArrayOracle]:
+def pool_of(seed: int, rows: int = 4000) -> tuple[ArrayRows, NDArray[np.int64], ArrayOracle]:
     world = cube()
     X, y = world.draw(rows, seed)
     oracle = ArrayOracle(X, y, seed)
-    made = Pool(oracle, seed, 100, np.array([-1, 1], dtype=np.int8), 0.5)
+    made = ArrayRows(oracle, seed, 100, np.array([-1, 1], dtype=np.int8), 0.5)
     return made, X.astype(np.int64) @ (1 << np.arange(BITS)), oracle
 
 
-def fill_pool(pool: Pool, oracle: ArrayOracle, made: Court, key: int, scale: float) -> Kept:
-    filling = Filling(pool, intake(oracle), made, key_of(9, key), scale, DELTA)
-    for _ in filling.helpings():
+def fill_pool(
+    pool: ArrayRows, oracle: ArrayOracle, made: VoteSoFar, key: int, scale: float
+) -> AcceptedRows:
+    refilling = Refilling(pool, encoder(oracle), made, key_of(9, key), scale, DELTA)
+    for _ in refilling.groups():
         pass
-    kept = filling.kept()
+    kept = refilling.kept()
     assert kept is not None
     return kept
 
@@ -177,7 +181,10 @@ def mass_of_points(importance: bool, seed: int = 0, keys: int = 250) -> tuple[Fl
 
     Returns the estimates, and by how many standard errors they are off what they should be.
     """
-    before, now = court(FilterBoost(), rounds=16, seed=1), court(FilterBoost(), rounds=3, seed=2)
+    before, now = (
+        vote_so_far(FilterBoost(), rounds=16, seed=1),
+        vote_so_far(FilterBoost(), rounds=3, seed=2),
+    )
     pool, points, oracle = pool_of(seed)
     for key in range(8):  # until the rows kept back are used up
         fill_pool(pool, oracle, before, key, 0.4)
@@ -186,12 +193,12 @@ def mass_of_points(importance: bool, seed: int = 0, keys: int = 250) -> tuple[Fl
     sums = np.zeros((keys, 2**BITS))
     scale = 0.9
     for key in range(keys):
-        pool.restore(state, intake(oracle))
+        pool.restore(state, encoder(oracle))
         kept = fill_pool(pool, oracle, now, 100 + key, scale)
         odds = kept.odds if importance else np.minimum(1.0, kept.chances / scale)
         seen = numbers_of(kept.examples.table)
         sums[key] = np.bincount(seen, kept.chances / odds, minlength=2**BITS)
-    pool.restore(state, intake(oracle))
+    pool.restore(state, encoder(oracle))
     there = looked_at(pool)
     own = weights[points[there]]
     odds = np.minimum(1.0, np.minimum(own, pool._bounds()[pool.kinds[there]]) / scale)
@@ -201,7 +208,7 @@ def mass_of_points(importance: bool, seed: int = 0, keys: int = 250) -> tuple[Fl
     return sums.mean(axis=0), (sums.mean(axis=0) - wanted) / error
 
 
-def looked_at(pool: Pool) -> NDArray[np.int64]:
+def looked_at(pool: ArrayRows) -> NDArray[np.int64]:
     """Rows that a refill may look at now: all but those that are set apart or kept back."""
     fresh = pool._fresh(key_of(9, 100))
     able = pool._bounds()[pool.kinds] > 0
@@ -222,14 +229,14 @@ def test_forgetting_how_rows_came_is_caught() -> None:
 
 def test_rows_set_apart_are_never_offered() -> None:
     pool, _, oracle = pool_of(3)
-    apart = pool.apart(intake(oracle))
+    apart = pool.apart(encoder(oracle))
     assert apart is not None
     assert apart.n_rows == 100
-    made = court(Logit())
+    made = vote_so_far(Logit())
     for key in range(6):
         kept = fill_pool(pool, oracle, made, key, 0.01)
         assert not np.isin(kept.examples.rows, apart.rows).any()
-    again = pool.apart(intake(oracle))
+    again = pool.apart(encoder(oracle))
     assert again is not None
     np.testing.assert_array_equal(again.rows, apart.rows)
 
@@ -237,9 +244,9 @@ def test_rows_set_apart_are_never_offered() -> None:
 def test_rows_apart_are_not_shown_to_the_bins() -> None:
     X = np.arange(5000.0)[:, None]
     oracle = ArrayOracle(X, np.where(np.arange(5000) % 2, 1, -1), 0)
-    pool = Pool(oracle, 0, 700, np.array([-1, 1]), 0.5)
+    pool = ArrayRows(oracle, 0, 700, np.array([-1, 1]), 0.5)
     shown = pool.some(10_000).rows()[:, 0]
-    apart = pool.apart(intake(oracle, 1))
+    apart = pool.apart(encoder(oracle, 1))
     assert apart is not None
     assert apart.n_rows == 700
     assert not np.isin(shown, apart.rows).any()
@@ -251,12 +258,12 @@ def test_rows_apart_are_not_shown_to_the_bins() -> None:
 def test_easy_rows_cost_next_to_nothing() -> None:
     """Once rows are known to be easy, a refill looks at few more than it keeps."""
     pool, points, oracle = pool_of(5, rows=20_000)
-    made = court(Mada(), rounds=40)
+    made = vote_so_far(Mada(), rounds=40)
     for key in range(3):
         kept = fill_pool(pool, oracle, made, key, 1.0)
-    filling = Filling(pool, intake(oracle), made, key_of(8), 1.0, DELTA)
-    for _ in filling.helpings():
+    refilling = Refilling(pool, encoder(oracle), made, key_of(8), 1.0, DELTA)
+    for _ in refilling.groups():
         pass
     assert points.size == 20_000
-    assert filling.draws < 20_000 * 0.6
-    assert filling.accepted == pytest.approx(kept.n_rows, rel=0.2)
+    assert refilling.draws < 20_000 * 0.6
+    assert refilling.accepted == pytest.approx(kept.n_rows, rel=0.2)

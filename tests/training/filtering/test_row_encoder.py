@@ -12,15 +12,15 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.coded import CodedTable
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.training.filtering.intake import Examples, Intake
+from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 X = np.arange(12.0).reshape(6, 2)
 
 
-def read(labels: Any, classes: Any, *, codes: bool = True) -> Examples:
+def read(labels: Any, classes: Any, *, codes: bool = True) -> EncodedRows:
     oracle = ArrayOracle(X, np.asarray(labels))
     bins = fit_bins(ArrayTable(X), 255) if codes else None
-    return Intake(oracle, np.asarray(classes), bins).read(oracle.take(np.arange(6)))
+    return RowEncoder(oracle, np.asarray(classes), bins).read(oracle.take(np.arange(6)))
 
 
 @pytest.mark.parametrize("codes", [True, False])
@@ -65,7 +65,7 @@ def test_a_label_that_was_not_named(labels: Any, classes: Any, stranger: str) ->
 @pytest.mark.parametrize("codes", [True, False])
 def test_parts_can_be_taken_and_put_together_again(codes: bool) -> None:
     got = read([2, 0, 1, 1, 2, 0], [0, 1, 2], codes=codes)
-    back = Examples.join([got.take(np.array([4, 5])), got.take(np.arange(6) < 4)])
+    back = EncodedRows.join([got.take(np.array([4, 5])), got.take(np.arange(6) < 4)])
     order = np.array([4, 5, 0, 1, 2, 3])
     assert back.rows.tolist() == order.tolist()
     np.testing.assert_array_equal(back.table.rows(), got.table.rows()[order])
@@ -76,7 +76,7 @@ def test_parts_can_be_taken_and_put_together_again(codes: bool) -> None:
 def test_arrays_round_trip(classes: int) -> None:
     got = read(np.arange(6) % classes, np.arange(classes))
     assert isinstance(got.table, CodedTable)
-    back = Examples.from_arrays(got.to_arrays(), got.table.bins)
+    back = EncodedRows.from_arrays(got.to_arrays(), got.table.bins)
     np.testing.assert_array_equal(back.table.rows(), got.table.rows())
     np.testing.assert_array_equal(back.signs, got.signs)
     assert (back.labels is None) == (classes == 2)
@@ -86,4 +86,4 @@ def test_raw_rows_have_no_place_in_a_checkpoint() -> None:
     with pytest.raises(TypeError, match="raw rows"):
         read([0, 1] * 3, [0, 1], codes=False).to_arrays()
     with pytest.raises(TypeError, match="bins"):
-        Examples.from_arrays(read([0, 1] * 3, [0, 1]).to_arrays(), None)
+        EncodedRows.from_arrays(read([0, 1] * 3, [0, 1]).to_arrays(), None)

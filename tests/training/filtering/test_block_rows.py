@@ -11,24 +11,24 @@ from scipy import stats
 from pacboost.samples.bins import fit_bins
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.parquet import ParquetOracle
-from pacboost.training.filtering.divided import Divided, rows_for_tests
-from pacboost.training.filtering.intake import Intake
+from pacboost.training.filtering.block_rows import BlockRows, rows_for_tests
+from pacboost.training.filtering.row_encoder import RowEncoder
 from tests.estimators.filter_sources import noisy, write_parquet
 
 ROWS, CLASSES = 4000, np.array([0, 1])
 
 
-def divided(folder: Path, apart: int, testing: int, seed: int = 3) -> tuple[Divided, Intake]:
+def divided(folder: Path, apart: int, testing: int, seed: int = 3) -> tuple[BlockRows, RowEncoder]:
     X, y = noisy(ROWS)
     oracle = ParquetOracle(write_parquet(folder / "data", X, y, group=100), "y", seed)
-    made, intake = Divided(oracle, seed, apart, testing), Intake(oracle, CLASSES, None)
-    made.divide(intake)
-    return made, intake
+    made, encoder = BlockRows(oracle, seed, apart, testing), RowEncoder(oracle, CLASSES, None)
+    made.divide(encoder)
+    return made, encoder
 
 
 def test_both_kinds_of_rows_come_from_all_blocks(tmp_path: Path) -> None:
-    made, intake = divided(tmp_path, 400, 200)
-    certifying, testing = made.apart(intake), made.testing
+    made, encoder = divided(tmp_path, 400, 200)
+    certifying, testing = made.apart(encoder), made.testing
     assert certifying is not None
     assert testing is not None
     for part, wanted in ((certifying, 400), (testing, 200)):
@@ -39,8 +39,8 @@ def test_both_kinds_of_rows_come_from_all_blocks(tmp_path: Path) -> None:
 
 
 def test_neither_kind_is_offered_or_shown_to_the_bins(tmp_path: Path) -> None:
-    made, intake = divided(tmp_path, 400, 200)
-    apart = np.concatenate([made.apart(intake).rows, made.testing.rows])  # type: ignore[union-attr]
+    made, encoder = divided(tmp_path, 400, 200)
+    apart = np.concatenate([made.apart(encoder).rows, made.testing.rows])  # type: ignore[union-attr]
     shown = sum(table.n_rows for table in made.peek(ROWS))
     assert shown == ROWS - apart.size
     offered = made.offer(np.uint64(5), 1.0)
@@ -48,7 +48,7 @@ def test_neither_kind_is_offered_or_shown_to_the_bins(tmp_path: Path) -> None:
     while seen < 2 * ROWS:
         for offer in next(offered):
             seen += offer.batch.n_rows
-            left = made.sift(intake.read(offer.batch), offer)
+            left = made.set_apart(encoder.read(offer.batch), offer)
             assert left is not None
             assert not np.isin(offer.batch.rows[left], apart).any()
             assert np.isin(offer.batch.rows[~left], apart).all()
@@ -62,7 +62,7 @@ def test_reading_them_does_not_move_the_source(tmp_path: Path) -> None:
     expected = ParquetOracle(tmp_path / "data", "y", 1)
     expected.draw(130)
     bins = fit_bins(ArrayTable(X), 255)
-    Divided(oracle, 0, 100, 100).divide(Intake(oracle, CLASSES, bins))
+    BlockRows(oracle, 0, 100, 100).divide(RowEncoder(oracle, CLASSES, bins))
     np.testing.assert_array_equal(oracle.draw(50).rows, expected.draw(50).rows)
     assert oracle.most_bytes_held <= 3 * oracle.largest_block
 

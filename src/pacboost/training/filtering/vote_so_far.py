@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class RowMargins:
     """What the vote makes of some rows."""
 
     margins: Floats
@@ -42,8 +42,8 @@ class Standing:
 
 
 @dataclass(eq=False)
-class Court:
-    """The rules so far and their votes: they judge every example that is drawn."""
+class VoteSoFar:
+    """The rules so far and their votes: they score every example that is drawn."""
 
     booster: FilteringBooster[Any]
     bins: Bins | None
@@ -77,15 +77,15 @@ class Court:
         """Give the vote."""
         return Vote(list(self.rules), np.array(self.votes), self.outputs)
 
-    def judge(self, table: Table, signs: Signs) -> Standing:
+    def score(self, table: Table, signs: Signs) -> RowMargins:
         """Score rows, and say with what chance each is kept."""
         margins = self._scores(table) * signs
         if not self.booster.by_path:
             chances = self.booster.chances(margins, len(self), signs)
-            return Standing(margins, chances.reshape(-1) if chances.ndim > 1 else chances)
+            return RowMargins(margins, chances.reshape(-1) if chances.ndim > 1 else chances)
         sample = Sample(table, signs, bins=self.bins)
         path = followed(self.booster, sample, self.rules, self.memories, cells=self.cells)
-        return Standing(margins, np.exp(path).max(axis=1), path)
+        return RowMargins(margins, np.exp(path).max(axis=1), path)
 
     def _scores(self, table: Table) -> Floats:
         if self._ballot is not None and isinstance(table, CodedTable):
