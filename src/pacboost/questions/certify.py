@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -79,13 +78,10 @@ def certify(
     elif ordered:
         found = dependent.ordered_certificate(int(wrong.sum()), wrong.size, share)
     else:
+        counting = row_counting(model, X, np.asarray(y), copies)
         wrong = wrong | known_rows(model, X, wrong.size)
-        found = holdout_certificate(
-            wrong, row_counting(model, X, np.asarray(y), copies), delta, models
-        )
-    if checked:
-        return found
-    return replace(found.unchecked(), assumptions=(*found.assumptions, UNCHECKED))
+        found = holdout_certificate(wrong, counting, delta, models)
+    return found if checked else found.unchecked().assuming(UNCHECKED)
 
 
 def holdout_certificate(
