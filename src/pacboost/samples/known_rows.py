@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.row_hashes import among
 from pacboost.samples.sketch import row_hashes
 from pacboost.sources.table import Table
 
@@ -41,7 +42,7 @@ class KnownRows:
     def learn(self, table: Table) -> None:
         """Note rows that are learned from."""
         if self._hashes.size and table.n_rows:
-            self.equal |= np.isin(self._hashes, row_hashes(table))
+            self.equal |= among(self._hashes, np.sort(row_hashes(table)))
 
     @property
     def discrete(self) -> bool:

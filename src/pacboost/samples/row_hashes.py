@@ -160,6 +160,18 @@ def _level_cells(numbers: Values, known: Hashes) -> Hashes:
     return known[places]
 
 
+def among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
+    """Tell which hashes are among those known, which are sorted.
+
+    >>> among(np.array([3, 4], dtype=np.uint64), np.array([1, 3], dtype=np.uint64)).tolist()
+    [True, False]
+    """
+    if not known.size:
+        return np.zeros(hashes.size, dtype=np.bool_)
+    places = np.minimum(np.searchsorted(known, hashes), known.size - 1)
+    return np.asarray(known[places] == hashes)
+
+
 def mixed(x: Hashes) -> Hashes:
     """Spread bits over the whole word (the finaliser of splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

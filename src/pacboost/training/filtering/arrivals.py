@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.row_hashes import RowHasher
+from pacboost.samples.row_hashes import RowHasher, among
 from pacboost.sources.table import Table
 
 Hashes = NDArray[np.uint64]
@@ -57,9 +57,9 @@ class Arrivals:
         """Tell which rows came before any row came again; ``others`` are known besides."""
         if self.repeated:
             return np.zeros(hashes.size, dtype=np.bool_)
-        again = np.isin(hashes, self.known)
+        again = among(hashes, self.known)
         if others is not None:
-            again |= np.isin(hashes, others)
+            again |= among(hashes, np.sort(others))
         again[_later_copies(hashes)] = True
         first = int(again.argmax()) if again.any() else hashes.size
         self.repeated = first < hashes.size
