@@ -12,12 +12,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.row_hashes import among
+from pacboost.samples.row_hashes import Hashes, RowHasher, among
 from pacboost.samples.sketch import row_hashes
 from pacboost.sources.table import Table
 
 MOST_EQUAL = 2 / 3
 """If more of the rows set apart repeat, the domain is discrete."""
+
+FIRST_COLUMNS = 4
+"""Rows are compared by so many columns first, which is enough for nearly all."""
 
 Flags = NDArray[np.bool_]
 
@@ -33,16 +36,22 @@ class KnownRows:
     """
 
     def __init__(self, tables: Sequence[Table]) -> None:
-        parts = [row_hashes(table) for table in tables if table.n_rows]
-        self._hashes = np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
+        own = [table for table in tables if table.n_rows]
+        self._hashes = _joined([row_hashes(table) for table in own])
+        self._first = np.unique(_joined([_first_hashes(table) for table in own]))
         self.equal = np.ones(self._hashes.size, dtype=np.bool_)
         """Which rows equal others."""
         self.equal[np.unique(self._hashes, return_index=True)[1]] = False
 
     def learn(self, table: Table) -> None:
-        """Note rows that are learned from."""
+        """Note rows that are learned from.
+
+        Of rows whose first columns differ from those of all rows here, the others do not matter.
+        """
         if self._hashes.size and table.n_rows:
-            self.equal |= among(self._hashes, np.sort(row_hashes(table)))
+            alike = np.flatnonzero(among(_first_hashes(table), self._first))
+            if alike.size:
+                self.equal |= among(self._hashes, np.sort(row_hashes(table, alike)))
 
     @property
     def discrete(self) -> bool:
@@ -53,3 +62,13 @@ class KnownRows:
     def mistakes(self) -> Flags:
         """Which rows count as mistakes, whatever the vote says of them."""
         return np.zeros_like(self.equal) if self.discrete else self.equal
+
+
+def _first_hashes(table: Table) -> Hashes:
+    """Hash the first columns of every row."""
+    columns = range(min(FIRST_COLUMNS, table.n_columns))
+    return RowHasher(0, np.ones(table.n_columns)).exact(table, None, columns)
+
+
+def _joined(parts: list[Hashes]) -> Hashes:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)

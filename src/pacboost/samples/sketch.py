@@ -183,9 +183,9 @@ class Sketch:
         return cls(hasher, share, columns, exact, near, *flags)
 
 
-def row_hashes(table: Table) -> Hashes:
-    """Hash every row; equal rows have equal hashes in any table."""
-    return RowHasher(0, np.ones(table.n_columns)).exact(table)
+def row_hashes(table: Table, rows: Rows | None = None) -> Hashes:
+    """Hash every row, or some; equal rows have equal hashes in any table."""
+    return RowHasher(0, np.ones(table.n_columns)).exact(table, rows)
 
 
 def selected(

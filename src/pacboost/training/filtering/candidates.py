@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pacboost.samples.content_sample import ContentSample
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.known_rows import KnownRows
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch
 from pacboost.sources.table import SomeRows, Table
@@ -98,6 +99,8 @@ class Candidates(ABC):
 
     def learn(self, table: Table, rows: NDArray[np.uint64]) -> None:
         """Take note of rows that are kept to learn from; ``rows`` identifies them."""
+        if table.entries is None:  # hashing goes column by column
+            table = ArrayTable(np.asfortranarray(table.rows()), table.names, table.levels)
         self.learned.add(table, rows)
         for known in (self.known_testing, self.known_apart):
             if known is not None:
