@@ -271,8 +271,10 @@ def scan(
     span: NDArray[np.float64],
     best: NDArray[np.int64],
     members: NDArray[np.uint8],
-) -> float:
-    """Find the split of most gain over every feature; give the gain, 0 if there is none.
+) -> tuple[float, float]:
+    """Find the best split over every feature; give what its sides and the leaf are worth.
+
+    Without a split that gains anything, the first is equal to the second.
 
     ``span`` holds the least and the most mean pull that monotone splits above leave to this node.
     Of equal splits the first one counts.
@@ -290,7 +292,7 @@ def scan(
     weight = float(total[0] & LOW)
     least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
     if weight < 2 * least:
-        return 0.0
+        return 0.0, 0.0
     before = worth(int(rules[CRITERION]), pulls, weight, rules[PENALTY])
     after = before + NOISE * abs(before)
     nothing = after
@@ -320,4 +322,4 @@ def scan(
             if feature[CATEGORY]:
                 left = choose_members(own, bins, order, cut, left, missing, members)
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
-    return after - before if after > nothing else 0.0
+    return (after, before) if after > nothing else (before, before)
