@@ -74,20 +74,24 @@ CASES = {
 def ours(case: Case, X: NDArray[np.float32], y: NDArray[Any], threads: int) -> Any:
     """Fit pacboost."""
     from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
+    from pacboost.boosters.logit import Logit
     from pacboost.learners.tree import Tree
 
     if case.leaves == 2:
         return AdaBoostClassifier(n_estimators=case.rounds, n_jobs=threads).fit(X, y)
+    model: Any
     options: dict[str, Any] = {
-        "learner": Tree(max_leaves=case.leaves),
         "n_rounds": case.rounds,
         "early_stopping": False,
         "n_jobs": threads,
         "random_state": 0,
     }
     if case.classes == 0:
-        return BoostRegressor(learning_rate=case.rate, **options).fit(X, y)
-    return BoostClassifier("logit", booster__learning_rate=case.rate, **options).fit(X, y)
+        model = BoostRegressor(shrinkage=case.rate, max_leaves=case.leaves, **options)
+    else:
+        learner = Tree(max_leaves=case.leaves)
+        model = BoostClassifier(Logit(learning_rate=case.rate), learner, **options)
+    return model.fit(X, y)
 
 
 def lightgbm(
