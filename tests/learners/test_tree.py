@@ -438,7 +438,8 @@ def test_features_are_drawn_anew_for_every_leaf_by_the_seed_alone(
 
 def features_drawn(features: int, count: int, key: int) -> set[int]:
     allowed = np.ones(features, dtype=np.uint8)
-    grow.draw_features(allowed, count, np.uint64(key))
+    deck = np.zeros(features, dtype=np.int64)
+    grow.draw_features(allowed, deck, count, np.uint64(key))
     return set(np.flatnonzero(allowed).tolist())
 
 

@@ -74,38 +74,36 @@ def pause(typing: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def entry(typing: Any, body: Any, arguments: Any) -> Any:
-    """Give the addresses of a kernel and of its arguments, by which any thread can call it.
+def entry(typing: Any, function: Any, arguments: Any) -> Any:
+    """Give the addresses by which any thread can ``enter`` a compiled kernel with these arguments.
 
-    The kernel takes the number of the team's member, the size of the team, and the arguments. Both
-    addresses are valid until the function that asked for them returns.
+    The kernel takes the number of the team's member, the size of the team, and the arguments; it
+    returns nothing. ``function`` is its address, see kernels/team.py: so that what is called need
+    not be compiled into its caller once more. Both addresses are valid until the function that
+    asked for them returns.
     """
     inner = (types.int64, types.int64, *arguments.types)
-    body.get_call_type(typing, inner, {})
-    compiled = body.dispatcher.overloads[inner]
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        context.active_code_library.add_linking_library(compiled.library)
-        held = cgutils.alloca_once_value(builder, values[1])
+        held = cgutils.alloca_once_value(builder, cgutils.pack_struct(builder, values))
         module = builder.module
-        function = ir.Function(module, ENTRY, module.get_unique_name("entry"))
-        function.linkage = "internal"
-        inside = ir.IRBuilder(function.append_basic_block())
-        member, team, address = function.args
+        wrapper = ir.Function(module, ENTRY, module.get_unique_name("entry"))
+        wrapper.linkage = "internal"
+        inside = ir.IRBuilder(wrapper.append_basic_block())
+        member, team, address = wrapper.args
         given = inside.load(inside.inttoptr(address, held.type))
-        callee = context.declare_function(module, compiled.fndesc)
-        context.call_conv.call_function(
-            inside,
-            callee,
-            compiled.fndesc.restype,
-            compiled.fndesc.argtypes,
-            [member, team, *cgutils.unpack_tuple(inside, given)],
-        )
+        convention = context.call_conv
+        kind = convention.get_function_type(types.none, inner)
+        callee = inside.inttoptr(inside.extract_value(given, 0), kind.as_pointer())
+        own = [member, team, *cgutils.unpack_tuple(inside, inside.extract_value(given, 1))]
+        flat = context.get_arg_packer(inner).as_arguments(inside, own)
+        outputs = [cgutils.alloca_once(inside, part.pointee) for part in kind.args[:2]]
+        inside.call(callee, [*outputs, *flat])
         inside.ret_void()
-        addresses = builder.ptrtoint(function, WORD), builder.ptrtoint(held, WORD)
+        addresses = builder.ptrtoint(wrapper, WORD), builder.ptrtoint(held, WORD)
         return context.make_tuple(builder, signature.return_type, addresses)
 
-    return types.UniTuple(types.int64, 2)(body, arguments), generate
+    return types.UniTuple(types.int64, 2)(types.int64, arguments), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.atomic import add, enter, exchange, give_way, load, pause
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.atomic import add, enter, entry, exchange, give_way, load, pause
+from pacboost.kernels.jit import inlined, kernel, uncounted
 
 LINE = 16  # numbers apart, so that no two places share a cache line or the one fetched with it
 JOB, DONE, CALLED, FUNCTION, ARGUMENTS, ARRIVED, PHASE, STOP, MEMBERS = range(0, 9 * LINE, LINE)
@@ -113,17 +113,30 @@ def rouse(board: NDArray[np.int64], team: int, asleep: NDArray[np.bool_]) -> int
     return count
 
 
-@kernel
-def lead(board: NDArray[np.int64], team: int, addresses: tuple[int, int]) -> None:
+@uncounted
+def lead(board: NDArray[np.int64], team: int, function: int, *given: object) -> None:
     """Have every member of the team enter a kernel, and wait until all have come back."""
-    function, arguments = addresses
+    entrance, arguments = entry(function, given)
     if team > 1:
-        board[FUNCTION], board[ARGUMENTS], board[DONE] = function, arguments, 0
+        board[FUNCTION], board[ARGUMENTS], board[DONE] = entrance, arguments, 0
         number = (load(board, JOB) >> SIZES) + 1
         exchange(board, JOB, (number << SIZES) + team)
-    enter(function, 0, team, arguments)
+    enter(entrance, 0, team, arguments)
     done = load(board, DONE)
     while done < team - 1:
         wait_while(board, DONE, done, -1)
         done = load(board, DONE)
     exchange(board, CALLED, 0)
+
+
+@inlined
+def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
+    """Give where a piece of so many equal ones begins and ends."""
+    return size * piece // pieces, size * (piece + 1) // pieces
+
+
+@inlined
+def share_of_spans(size: int, span: int, piece: int, pieces: int) -> tuple[int, int]:
+    """Do what ``share`` does, with cuts between spans of a fixed size only."""
+    spans = (size + span - 1) // span
+    return min(size, spans * piece // pieces * span), min(size, spans * (piece + 1) // pieces * span)

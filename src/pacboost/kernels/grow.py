@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.best_split import CATEGORY, FEATURE, LOW
+from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
 
 ROWS_AT_ONCE = 8_192  # their pairs, 64 kB, stay in the cache while all blocks take them up
@@ -28,7 +29,7 @@ def count(
     last_block: int,
 ) -> None:
     """Add the pairs of some rows to the histograms (outputs, lanes, codes) of some blocks."""
-    held = np.empty(ROWS_AT_ONCE, dtype=np.int64)
+    held = on_stack((ROWS_AT_ONCE,), np.int64)
     byte = np.uint64(255)
     for first in range(0, rows.size, ROWS_AT_ONCE):
         own = rows[first : first + ROWS_AT_ONCE]
@@ -129,12 +130,13 @@ def record(
 
 
 @kernel
-def draw_features(allowed: NDArray[np.uint8], count: int, seed: np.uint64) -> None:
-    """Allow ``count`` features, drawn by splitmix64 (Steele, Lea and Flood 2014)."""
+def draw_features(
+    allowed: NDArray[np.uint8], deck: NDArray[np.int64], count: int, seed: np.uint64
+) -> None:
+    """Shuffle a deck of the features; allow ``count`` features, drawn by splitmix64 (Steele, Lea and Flood 2014)."""
     features = allowed.size
     if count >= features:
         return
-    deck = np.empty(features, dtype=np.int64)
     for j in range(features):
         deck[j] = j
         allowed[j] = np.uint8(0)

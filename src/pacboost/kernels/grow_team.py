@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import best_split, plain_split
-from pacboost.kernels.atomic import entry
 from pacboost.kernels.best_split import BINS, CUT, FEATURE, LANE, MONOTONE
-from pacboost.kernels.board import STOP, last_to_arrive, lead, meet, release
+from pacboost.kernels.board import STOP, last_to_arrive, meet, release, share
 from pacboost.kernels.grow import count, draw_features, narrow, next_leaf, record
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import inlined, team_kernel
 from pacboost.kernels.routing import label, part, part_to_ends, sides
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
@@ -66,6 +65,9 @@ class Found(NamedTuple):
     worth: Floats
     best: Wholes
     members: Bytes
+    sides: Bytes
+    allowed: Bytes
+    decks: Wholes
 
 
 # what ``plan`` holds: the leaf to be split or -1, the number of its right part, the number of
@@ -75,39 +77,13 @@ LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
 DRAWN, DEEPEST, ALL_ROWS = range(3)
 
 
-@kernel
-def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
-    """Give where a piece begins and ends."""
-    return size * piece // pieces, size * (piece + 1) // pieces
-
-
-@kernel
-def choose(
-    board: Wholes,
-    codes: Codes,
-    leaves: Leaves,
-    splits: Splits,
-    plan: Wholes,
-) -> None:
-    """Choose the leaf that is split next, and write its split down."""
-    count = plan[LEAVES]
-    leaf = next_leaf(leaves.gains, count) if count < leaves.gains.size else -1
-    if board[STOP] != 0:
-        leaf = -1
-    plan[LEAF], plan[NEW] = leaf, count
-    if leaf >= 0:
-        plan[LEAVES] = count + 1
-        record(codes.features, leaves.best, leaves.members, leaves.gains, leaf, count,
-               splits.made, splits.members, splits.gains, leaves.hangs, leaves.depths)  # fmt: skip
-
-
-@kernel
+@inlined
 def sorting_pieces(team: int, size: int) -> int:
     """Give how many members sort a leaf of so many rows."""
     return min(team, max(1, size // ROWS_WORTH_SORTING))
 
 
-@kernel
+@inlined
 def sort_rows(
     member: int,
     team: int,
@@ -120,7 +96,7 @@ def sort_rows(
     leaf: int,
 ) -> None:
     """Sort the rows of a leaf to the sides of its split; write how many of each piece go left."""
-    goes_left = np.empty(256, dtype=np.uint8)
+    goes_left = found.sides[member]
     feature = codes.features[leaves.best[leaf, FEATURE]]
     sides(feature, leaves.best[leaf], leaves.members[leaf], codes.missing, goes_left)
     block, shift = codes.words[feature[LANE] >> 3], np.uint64(8 * (feature[LANE] & 7))
@@ -153,7 +129,7 @@ def sort_rows(
         rows[place + k] = aside[last - 1 - k]
 
 
-@kernel
+@inlined
 def divide_leaf(
     team: int, leaves: Leaves, found: Found, plan: Wholes, deepest: int
 ) -> None:
@@ -166,11 +142,9 @@ def divide_leaf(
     leaves.starts[new], leaves.sizes[new], leaves.sizes[leaf] = start + left, size - left, left
     plan[SEARCH] = plan[LEAVES] < leaves.gains.size and leaves.depths[leaf] < deepest
     plan[LEFT_COUNTED] = 2 * left <= size
-    if not plan[SEARCH]:
-        leaves.gains[leaf] = leaves.gains[new] = 0.0
 
 
-@kernel
+@inlined
 def count_rows(
     member: int,
     team: int,
@@ -178,46 +152,42 @@ def count_rows(
     codes: Codes,
     rows: NDArray[np.uint32],
     pairs: Wholes,
-    into: Wholes,
-    rest: Wholes,
+    histogram: Wholes,
     partial: Wholes,
+    new: int,
+    slot: int,
 ) -> None:
-    """Count rows into a histogram, and take what was counted away from ``rest``."""
-    blocks, lines, width = codes.words.shape[0], into.shape[0], into.shape[2]
+    """Count rows into histogram ``new``, and take what was counted away from that in ``slot``."""
+    blocks, lines, width = codes.words.shape[0], histogram.shape[1], histogram.shape[3]
     pieces = min(team, max(1, rows.size // ROWS_WORTH_COUNTING), partial.shape[0] + 1)
     groups = min(blocks, team // pieces)
     piece, group = member % pieces, member // pieces
     if group < groups:
         first, last = share(blocks, group, groups)
         start, stop = share(rows.size, piece, pieces)
-        own = into if piece == 0 else partial[piece - 1]
+        into = histogram[new] if piece == 0 else partial[piece - 1]
         for s in range(lines):
-            for j in range(8 * first, 8 * last):
-                own[s, j] = 0
-        count(codes.words, codes.lanes, rows[start:stop], pairs, own, first, last)
-        if pieces == 1 and rest.shape[0] > 0:
-            for s in range(lines):
-                for j in range(8 * first, 8 * last):
-                    for k in range(width):
-                        rest[s, j, k] -= into[s, j, k]
-    if pieces == 1:
-        return
-    meet(board, team)
-    first, last = share(codes.lanes, member, team)
+            into[s, 8 * first : 8 * last] = 0
+        count(codes.words, codes.lanes, rows[start:stop], pairs, into, first, last)
+    first, last = 8 * share(blocks, group, groups)[0], 8 * share(blocks, group, groups)[1]
+    if pieces > 1:
+        meet(board, team)
+        first, last = share(codes.lanes, member, team)
+    elif group >= groups:
+        last = first
     for s in range(lines):
         for j in range(first, last):
-            own = into[s, j]
-            for piece in range(1, pieces):
-                other = partial[piece - 1, s, j]
+            own, rest = histogram[new, s, j], histogram[slot, s, j]
+            for other in range(pieces - 1):
+                counted = partial[other, s, j]
                 for k in range(width):
-                    own[k] += other[k]
-            if rest.shape[0] > 0:
-                other = rest[s, j]
+                    own[k] += counted[k]
+            if new > 0:
                 for k in range(width):
-                    other[k] -= own[k]
+                    rest[k] -= own[k]
 
 
-@kernel
+@inlined
 def search(
     member: int,
     team: int,
@@ -234,8 +204,8 @@ def search(
 ) -> None:
     """Search this member's features for the best split of a leaf."""
     features = codes.features.shape[0]
-    allowed = np.ones(features, dtype=np.uint8)
-    draw_features(allowed, drawn, seed)
+    allowed = found.allowed[member]
+    draw_features(allowed, found.decks[member], drawn, seed)
     first, last = share(features, member, team)
     own, best = histogram[leaves.slots[leaf]], found.best[member, side]
     if spans is None:
@@ -252,7 +222,7 @@ def search(
     found.worth[member, 2 * side], found.worth[member, 2 * side + 1] = after, before
 
 
-@kernel
+@inlined
 def take_best(leaves: Leaves, found: Found, team: int, leaf: int, side: int) -> None:
     """Give a leaf the best split that a member has found; of equal ones the first."""
     chosen, most = -1, found.worth[0, 2 * side + 1]
@@ -267,7 +237,50 @@ def take_best(leaves: Leaves, found: Found, team: int, leaf: int, side: int) -> 
             leaves.members[leaf, k] = found.members[chosen, side, k]
 
 
-@kernel
+@inlined
+def hand_down(
+    codes: Codes, histogram: Wholes, leaves: Leaves, spans: Floats | None, plan: Wholes
+) -> None:
+    """Give both parts of a leaf their histograms, and the spans that monotone splits leave them."""
+    leaf, new, slots = plan[LEAF], plan[NEW], leaves.slots
+    if new > 0:
+        slots[new] = new
+        if plan[LEFT_COUNTED]:
+            slots[leaf], slots[new] = slots[new], slots[leaf]
+        if spans is not None:
+            feature = codes.features[leaves.best[leaf, FEATURE]]
+            slope = feature[MONOTONE] if leaves.best[leaf, CUT] < feature[BINS] - 1 else 0
+            narrow(histogram, slope, slots, spans, leaf, new)
+
+
+@inlined
+def choose(
+    team: int,
+    board: Wholes,
+    codes: Codes,
+    leaves: Leaves,
+    splits: Splits,
+    found: Found,
+    plan: Wholes,
+) -> None:
+    """Choose the leaf that is split next, and write its split down."""
+    leaf, new, count = plan[LEAF], plan[NEW], plan[LEAVES]
+    if plan[SEARCH]:
+        for side in range(2 if new > 0 else 1):
+            take_best(leaves, found, team, leaf if side == 0 else new, side)
+    else:
+        leaves.gains[leaf] = leaves.gains[new] = 0.0
+    leaf = next_leaf(leaves.gains, count)
+    if count == leaves.gains.size or board[STOP] != 0:
+        leaf = -1
+    plan[LEAF], plan[NEW] = leaf, count
+    if leaf >= 0:
+        plan[LEAVES] = count + 1
+        record(codes.features, leaves.best, leaves.members, leaves.gains, leaf, count,
+               splits.made, splits.members, splits.gains, leaves.hangs, leaves.depths)  # fmt: skip
+
+
+@team_kernel(allocates=False)
 def grow_tree(
     member: int,
     team: int,
@@ -297,54 +310,31 @@ def grow_tree(
         first, last = share(order.size, member, team)
         for k in range(first, last):
             order[k] = k
-        meet(board, team)
-    count_rows(member, team, board, codes, order, pairs, histogram[0], histogram[0, :0], partial)
-    meet(board, team)
-    search(member, team, codes, histogram, rules, leaves, spans, found, 0, 0, limits[DRAWN], seed)
     if last_to_arrive(board, team):
-        take_best(leaves, found, team, 0, 0)
-        plan[LEAVES] = 1
-        choose(board, codes, leaves, splits, plan)
+        plan[LEAF], plan[NEW], plan[LEAVES], plan[SEARCH], plan[LEFT_COUNTED] = 0, 0, 1, 1, 1
         release(board, team)
     while plan[LEAF] >= 0:
         leaf, new = plan[LEAF], plan[NEW]
-        sort_rows(member, team, board, codes, order, spare, leaves, found, leaf)
+        if new > 0:  # else it is the root, whose rows are only counted and searched
+            sort_rows(member, team, board, codes, order, spare, leaves, found, leaf)
+            if last_to_arrive(board, team):
+                divide_leaf(team, leaves, found, plan, limits[DEEPEST])
+                release(board, team)
+        if plan[SEARCH]:
+            counted = leaf if plan[LEFT_COUNTED] else new
+            start, slot = leaves.starts[counted], leaves.slots[leaf]
+            rows = order[start : start + leaves.sizes[counted]]
+            count_rows(member, team, board, codes, rows, pairs, histogram, partial, new, slot)
+            if last_to_arrive(board, team):
+                hand_down(codes, histogram, leaves, spans, plan)
+                release(board, team)
+            for side in range(2 if new > 0 else 1):
+                search(member, team, codes, histogram, rules, leaves, spans, found,
+                       leaf if side == 0 else new, side, limits[DRAWN],
+                       seed + np.uint64(2 * new + side))  # fmt: skip
         if last_to_arrive(board, team):
-            divide_leaf(team, leaves, found, plan, limits[DEEPEST])
-            if not plan[SEARCH]:
-                choose(board, codes, leaves, splits, plan)
-            release(board, team)
-        if not plan[SEARCH]:
-            continue
-        counted = leaf if plan[LEFT_COUNTED] else new
-        start = leaves.starts[counted]
-        rows = order[start : start + leaves.sizes[counted]]
-        slot = leaves.slots[leaf]
-        count_rows(member, team, board, codes, rows, pairs, histogram[new], histogram[slot],
-                   partial)  # fmt: skip
-        if last_to_arrive(board, team):
-            leaves.slots[leaf] = new if plan[LEFT_COUNTED] else slot
-            leaves.slots[new] = slot if plan[LEFT_COUNTED] else new
-            if spans is not None:
-                feature = codes.features[leaves.best[leaf, FEATURE]]
-                slope = feature[MONOTONE] if leaves.best[leaf, CUT] < feature[BINS] - 1 else 0
-                narrow(histogram, slope, leaves.slots, spans, leaf, new)
-            release(board, team)
-        for side in range(2):
-            search(member, team, codes, histogram, rules, leaves, spans, found,
-                   leaf if side == 0 else new, side, limits[DRAWN],
-                   seed + np.uint64(2 * new + side))  # fmt: skip
-        if last_to_arrive(board, team):
-            take_best(leaves, found, team, leaf, 0)
-            take_best(leaves, found, team, new, 1)
-            choose(board, codes, leaves, splits, plan)
+            choose(team, board, codes, leaves, splits, found, plan)
             release(board, team)
     meet(board, team)
     first, last = share(cells.size, member, team)
     label(order, leaves.starts[: plan[LEAVES]], leaves.sizes[: plan[LEAVES]], first, last, cells)
-
-
-@kernel
-def grow_together(board: Wholes, team: int, *arguments: object) -> None:
-    """Have a team grow a tree."""
-    lead(board, team, entry(grow_tree, (board, *arguments)))

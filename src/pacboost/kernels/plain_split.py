@@ -24,6 +24,7 @@ from pacboost.kernels.best_split import (
     open_feature,
     scan_quickly,
 )
+from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
 
 
@@ -42,7 +43,8 @@ def scan(
     Without a split that gains anything, the first is equal to the second. The histogram is (lanes,
     codes). Of equal splits the first one counts.
     """
-    own, sums, found_at = np.empty(256, np.int64), np.empty(256, np.int64), np.empty(256)
+    own, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
+    found_at = on_stack((256,), np.float64)
     total = np.int64(0)
     for b in range(histogram.shape[1]):
         total += histogram[0, b]

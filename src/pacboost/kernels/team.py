@@ -12,15 +12,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import typeof, types
 
 from pacboost.kernels import board
 from pacboost.kernels.threads import threads
 
 MOST = 256
 """The largest team."""
+CELLS_WORTH_A_MEMBER = 4_096
+"""A member passes over so many in some 10 µs, and is called in less."""
 
-Launcher = Callable[..., object]
-"""A kernel that takes a board, the size of a team and arguments, and calls ``board.lead``."""
+Body = Callable[..., None]
+"""A kernel that takes a member's number, the team's size, its board and arguments."""
 
 
 class Team:
@@ -33,12 +36,13 @@ class Team:
         self._threads: list[threading.Thread] = []
         self._closed = False
 
-    def run(self, launcher: Launcher, size: int, *arguments: Any) -> None:
+    def run(self, body: Body, size: int, *arguments: Any) -> None:
         """Have so many members run a kernel together."""
+        function = address_of(body, self.board, *arguments)
         try:
             if size > 1:
                 self._gather(size)
-            launcher(self.board, size, *arguments)
+            board.lead(self.board, size, function, self.board, *arguments)
         finally:
             self.board[board.CALLED] = 0  # also where the kernel was never reached
 
@@ -85,10 +89,38 @@ def _close() -> None:
         _idle.pop().close()
 
 
-def together(launcher: Launcher, *arguments: Any, at_most: int = MOST) -> None:
+_addresses: dict[Any, int] = {}
+
+
+def _kind(value: Any) -> Any:
+    """Give what the type of an argument depends on; faster than numba's own question for it."""
+    if isinstance(value, np.ndarray):
+        layout = value.flags.carray or (value.flags.c_contiguous, value.flags.writeable)
+        return value.dtype.char, value.ndim, layout
+    return tuple(_kind(part) for part in value) if isinstance(value, tuple) else type(value)
+
+
+def address_of(body: Any, *arguments: Any) -> int:
+    """Give the address of a kernel compiled for such arguments."""
+    key = body, *(_kind(value) for value in arguments)
+    if key not in _addresses:
+        inner = (types.int64, types.int64, *(typeof(value) for value in arguments))
+        body.compile(inner)
+        compiled = body.overloads[inner]
+        name = compiled.fndesc.llvm_func_name
+        _addresses[key] = compiled.library.get_pointer_to_function(name)
+    return _addresses[key]
+
+
+def team_for(cells: int) -> int:
+    """Give the size of a team for a pass over so many cells: rows times outputs."""
+    return max(1, min(threads(), MOST, cells // CELLS_WORTH_A_MEMBER))
+
+
+def together(body: Body, *arguments: Any, at_most: int = MOST) -> None:
     """Have a kernel run by a team of the threads in use, but no more than ``at_most``."""
     team = _idle.pop() if _idle else Team()
     try:
-        team.run(launcher, max(1, min(threads(), at_most, MOST)), *arguments)
+        team.run(body, max(1, min(threads(), at_most, MOST)), *arguments)
     finally:
         _idle.append(team)

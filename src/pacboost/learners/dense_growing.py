@@ -58,6 +58,9 @@ class DenseTreeSearch(TreeSearch):
             np.zeros((team, 16)),
             np.zeros((team, 2, 3), dtype=np.int64),
             np.zeros((team, 2, 256), dtype=np.uint8),
+            np.zeros((team, 256), dtype=np.uint8),
+            np.ones((team, len(self._features)), dtype=np.uint8),
+            np.zeros((team, len(self._features)), dtype=np.int64),
         )
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
@@ -71,7 +74,7 @@ class DenseTreeSearch(TreeSearch):
             self._room_for(team)
         limits = np.array([self._drawn, self._deepest, chosen is None], dtype=np.int64)
         together(
-            grow_team.grow_together, self._codes, rows, self._spare, self._pairs, self._histogram,
+            grow_team.grow_tree, self._codes, rows, self._spare, self._pairs, self._histogram,
             self._partial, self._rules, self._all_leaves, None if self._plain else self._spans,
             self._all_splits, self._found, self._plan, limits, key, self._cells, at_most=team,
         )  # fmt: skip

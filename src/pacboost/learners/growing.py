@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, pairing
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels import best_split, shares
+from pacboost.kernels.team import team_for, together
 from pacboost.learners.learner import Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA, MOST_LEAVES, TreeParameters
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -163,19 +163,11 @@ class TreeSearch(Search):
             flips = np.random.default_rng((seed, 1)).choice(np.array([-1, 1], np.int8), shape)
         signed, pulls = request.signed, request.pulls
 
-        def task(start: int, stop: int) -> None:
-            pairing.pair_up(
-                request.weights[start:stop],
-                pulls[start:stop],
-                signed,
-                flips,
-                pull_scale,
-                weight_scale,
-                self._pairs[:, start:stop],
-            )
-
         rows = request.weights.shape[0]
-        each_rows(task, rows, width=outputs)
+        together(
+            shares.pair_up, request.weights, pulls, signed, flips, pull_scale, weight_scale,
+            self._pairs, at_most=team_for(rows * outputs),
+        )  # fmt: skip
         mean = MOST_SUM / rows
         self._plain = self._numbers_only and self._lines == 1 and kind == best_split.NEWTON
         self._rules[best_split.CRITERION] = kind

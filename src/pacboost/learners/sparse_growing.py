@@ -61,6 +61,7 @@ class SparseTreeSearch(TreeSearch):
         self._defaults = self._codes.defaults.astype(np.uint8)
         self._goes_left = np.zeros(self._order.size, dtype=np.uint8)
         self._allowed = np.ones(len(self._features), dtype=np.uint8)
+        self._deck = np.zeros(len(self._features), dtype=np.int64)
         self._totals = np.zeros((self._leaves, self._lines), dtype=np.int64)
         self._heaviest = np.zeros(self._leaves, dtype=np.int64)
         self._shortest = np.zeros(self._leaves, dtype=np.int64)
@@ -126,7 +127,7 @@ class SparseTreeSearch(TreeSearch):
             self._list(leaf, max(1, enough // 2))
         runs = self._runs[leaf]
         if self._drawn < len(self._features):
-            grow.draw_features(self._allowed, self._drawn, key)
+            grow.draw_features(self._allowed, self._deck, self._drawn, key)
         pulls = (totals >> 32).astype(np.float64)
         kind, penalty = int(rules[best_split.CRITERION]), float(rules[best_split.PENALTY])
         before = best_split.worth(kind, pulls, weight, penalty)
