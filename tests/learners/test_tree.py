@@ -21,7 +21,6 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow
 from pacboost.kernels.threads import using
-from pacboost.learners.dense_growing import ROWS_WORTH_THREADS
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.request import Request
@@ -636,19 +635,23 @@ def test_without_a_constraint_the_same_scores_are_not_monotone() -> None:
 # -- the same answer anywhere
 
 
+MANY_ROWS = 150_000
+"""So many that every member of a team sorts and counts some rows of most leaves."""
+
+
 def large_sample() -> Sample:
     generator = np.random.default_rng(11)
-    return wide_sample(generator, 3 * ROWS_WORTH_THREADS, 0.02)
+    return wide_sample(generator, MANY_ROWS, 0.02)
 
 
 def test_any_number_of_threads_grows_the_same_tree() -> None:
     sample = large_sample()
     generator = np.random.default_rng(12)
     request = some_request(generator, sample, "newton")
-    chosen = np.sort(generator.permutation(sample.n_rows)[: 2 * ROWS_WORTH_THREADS])
+    chosen = np.sort(generator.permutation(sample.n_rows)[: MANY_ROWS * 2 // 3])
     for rows in (None, chosen):
         found = []
-        for n_jobs in (1, 2, 3):
+        for n_jobs in (1, 2, 3, 7, 16):
             with using(n_jobs):
                 rule, cells = Tree(12).on(sample).partition(request, 0, rows)
                 found.append((rule, cells.copy()))
@@ -658,15 +661,16 @@ def test_any_number_of_threads_grows_the_same_tree() -> None:
         np.testing.assert_array_equal(found[0][1], found[0][0].cells(sample))
 
 
-def test_large_leaves_are_split_as_small_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("n_jobs", [2, 5, 16])
+def test_a_team_splits_by_the_same_constraints(n_jobs: int) -> None:
     generator = np.random.default_rng(13)
-    sample = wide_sample(generator, 5000, 0.05)
+    sample = wide_sample(generator, 20_000, 0.05)
     request = some_request(generator, sample, "gini")
     tree = Tree(20, monotone={0: 1, 1: -1})
-    small, _ = tree.on(sample).partition(request, 0, None)
-    monkeypatch.setattr("pacboost.learners.dense_growing.ROWS_WORTH_THREADS", 1)
-    large, _ = tree.on(sample).partition(request, 0, None)
-    assert same(small, large)
+    alone, _ = tree.on(sample).partition(request, 0, None)
+    with using(n_jobs):
+        together, _ = tree.on(sample).partition(request, 0, None)
+    assert same(alone, together)
 
 
 @pytest.mark.parametrize("rows", [1000, 50_000])
