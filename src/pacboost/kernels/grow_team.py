@@ -88,60 +88,39 @@ def sort_rows(
     member: int,
     team: int,
     board: Wholes,
-    codes: Codes,
-    order: NDArray[np.uint32],
-    spare: NDArray[np.uint32],
-    leaves: Leaves,
-    found: Found,
-    leaf: int,
+    block: NDArray[np.uint64],
+    shift: np.uint64,
+    goes_left: Bytes,
+    rows: NDArray[np.uint32],
+    aside: NDArray[np.uint32],
+    lefts: Wholes,
 ) -> None:
     """Sort the rows of a leaf to the sides of its split; write how many of each piece go left."""
-    goes_left = found.sides[member]
-    feature = codes.features[leaves.best[leaf, FEATURE]]
-    sides(feature, leaves.best[leaf], leaves.members[leaf], codes.missing, goes_left)
-    block, shift = codes.words[feature[LANE] >> 3], np.uint64(8 * (feature[LANE] & 7))
-    start, size = leaves.starts[leaf], leaves.sizes[leaf]
-    rows, aside = order[start : start + size], spare[start : start + size]
-    pieces = sorting_pieces(team, size)
-    first, last = share(size, member, pieces)
+    pieces = sorting_pieces(team, rows.size)
+    first, last = share(rows.size, member, pieces)
     if pieces == 1:
         if member == 0:
             left = part(block, shift, goes_left, rows, rows, aside)
-            for k in range(size - left):
+            for k in range(rows.size - left):
                 rows[left + k] = aside[k]
-            found.lefts[0, 0] = left
-        return
-    if member < pieces:
-        own = part_to_ends(block, shift, goes_left, rows[first:last], aside[first:last])
-        found.lefts[member, 0] = own
-    meet(board, team)
-    if member >= pieces:
-        return
-    left = before = np.int64(0)
-    for k in range(pieces):
-        left += found.lefts[k, 0]
-        before += found.lefts[k, 0] if k < member else 0
-    own = found.lefts[member, 0]
-    for k in range(own):
-        rows[before + k] = aside[first + k]
-    place = left + first - before
-    for k in range(last - first - own):
-        rows[place + k] = aside[last - 1 - k]
-
-
-@inlined
-def divide_leaf(
-    team: int, leaves: Leaves, found: Found, plan: Wholes, deepest: int
-) -> None:
-    """Give the sorted rows of a leaf to its parts, and decide whether these may be split."""
-    leaf, new = plan[LEAF], plan[NEW]
-    start, size = leaves.starts[leaf], leaves.sizes[leaf]
-    left = np.int64(0)
-    for piece in range(sorting_pieces(team, size)):
-        left += found.lefts[piece, 0]
-    leaves.starts[new], leaves.sizes[new], leaves.sizes[leaf] = start + left, size - left, left
-    plan[SEARCH] = plan[LEAVES] < leaves.gains.size and leaves.depths[leaf] < deepest
-    plan[LEFT_COUNTED] = 2 * left <= size
+            lefts[0, 0] = left
+    else:
+        if member < pieces:
+            lefts[member, 0] = part_to_ends(
+                block, shift, goes_left, rows[first:last], aside[first:last]
+            )
+        meet(board, team)
+        if member < pieces:
+            left = before = np.int64(0)
+            for k in range(pieces):
+                left += lefts[k, 0]
+                before += lefts[k, 0] if k < member else 0
+            own = lefts[member, 0]
+            for k in range(own):
+                rows[before + k] = aside[first + k]
+            place = left + first - before
+            for k in range(last - first - own):
+                rows[place + k] = aside[last - 1 - k]
 
 
 @inlined
@@ -149,7 +128,8 @@ def count_rows(
     member: int,
     team: int,
     board: Wholes,
-    codes: Codes,
+    words: NDArray[np.uint64],
+    lanes: int,
     rows: NDArray[np.uint32],
     pairs: Wholes,
     histogram: Wholes,
@@ -157,24 +137,29 @@ def count_rows(
     new: int,
     slot: int,
 ) -> None:
-    """Count rows into histogram ``new``, and take what was counted away from that in ``slot``."""
-    blocks, lines, width = codes.words.shape[0], histogram.shape[1], histogram.shape[3]
+    """Count rows into histogram ``new``, and take what was counted away from that in ``slot``.
+
+    Pieces of the rows are counted apart and then added up. Where there are fewer pieces than
+    members, these divide the blocks, too.
+    """
+    blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
     pieces = min(team, max(1, rows.size // ROWS_WORTH_COUNTING), partial.shape[0] + 1)
     groups = min(blocks, team // pieces)
-    piece, group = member % pieces, member // pieces
-    if group < groups:
-        first, last = share(blocks, group, groups)
+    piece, group = member % pieces, min(member // pieces, groups)
+    first = blocks * group // groups
+    last = min(blocks, blocks * (group + 1) // groups)  # no block is left for idle members
+    if first < last:
         start, stop = share(rows.size, piece, pieces)
         into = histogram[new] if piece == 0 else partial[piece - 1]
         for s in range(lines):
-            into[s, 8 * first : 8 * last] = 0
-        count(codes.words, codes.lanes, rows[start:stop], pairs, into, first, last)
-    first, last = 8 * share(blocks, group, groups)[0], 8 * share(blocks, group, groups)[1]
+            for j in range(8 * first, 8 * last):
+                for k in range(width):
+                    into[s, j, k] = 0
+        count(words, lanes, rows[start:stop], pairs, into, first, last)
+    first, last = 8 * first, 8 * last
     if pieces > 1:
         meet(board, team)
-        first, last = share(codes.lanes, member, team)
-    elif group >= groups:
-        last = first
+        first, last = share(lanes, member, team)
     for s in range(lines):
         for j in range(first, last):
             own, rest = histogram[new, s, j], histogram[slot, s, j]
@@ -188,96 +173,21 @@ def count_rows(
 
 
 @inlined
-def search(
-    member: int,
-    team: int,
-    codes: Codes,
-    histogram: Wholes,
-    rules: Floats,
-    leaves: Leaves,
-    spans: Floats | None,
-    found: Found,
-    leaf: int,
-    side: int,
-    drawn: int,
-    seed: np.uint64,
+def take_best(
+    team: int, found: Found, best: Wholes, members: Bytes, gains: Floats, leaf: int, side: int
 ) -> None:
-    """Search this member's features for the best split of a leaf."""
-    features = codes.features.shape[0]
-    allowed = found.allowed[member]
-    draw_features(allowed, found.decks[member], drawn, seed)
-    first, last = share(features, member, team)
-    own, best = histogram[leaves.slots[leaf]], found.best[member, side]
-    if spans is None:
-        after, before = plain_split.scan(
-            own[0], codes.features[first:last], allowed[first:last], codes.missing,
-            leaves.sizes[leaf], rules, best,
-        )  # fmt: skip
-    else:
-        after, before = best_split.scan(
-            own, codes.features[first:last], allowed[first:last], codes.missing,
-            leaves.sizes[leaf], rules, spans[leaf], best, found.members[member, side],
-        )  # fmt: skip
-    best[FEATURE] += first
-    found.worth[member, 2 * side], found.worth[member, 2 * side + 1] = after, before
-
-
-@inlined
-def take_best(leaves: Leaves, found: Found, team: int, leaf: int, side: int) -> None:
     """Give a leaf the best split that a member has found; of equal ones the first."""
-    chosen, most = -1, found.worth[0, 2 * side + 1]
+    worth = found.worth
+    chosen, most = -1, worth[0, 2 * side + 1]
     for member in range(team):
-        if found.worth[member, 2 * side] > most:
-            chosen, most = member, found.worth[member, 2 * side]
-    leaves.gains[leaf] = most - found.worth[0, 2 * side + 1]
+        if worth[member, 2 * side] > most:
+            chosen, most = member, worth[member, 2 * side]
+    gains[leaf] = most - worth[0, 2 * side + 1]
     if chosen >= 0:
-        for k in range(leaves.best.shape[1]):
-            leaves.best[leaf, k] = found.best[chosen, side, k]
-        for k in range(leaves.members.shape[1]):
-            leaves.members[leaf, k] = found.members[chosen, side, k]
-
-
-@inlined
-def hand_down(
-    codes: Codes, histogram: Wholes, leaves: Leaves, spans: Floats | None, plan: Wholes
-) -> None:
-    """Give both parts of a leaf their histograms, and the spans that monotone splits leave them."""
-    leaf, new, slots = plan[LEAF], plan[NEW], leaves.slots
-    if new > 0:
-        slots[new] = new
-        if plan[LEFT_COUNTED]:
-            slots[leaf], slots[new] = slots[new], slots[leaf]
-        if spans is not None:
-            feature = codes.features[leaves.best[leaf, FEATURE]]
-            slope = feature[MONOTONE] if leaves.best[leaf, CUT] < feature[BINS] - 1 else 0
-            narrow(histogram, slope, slots, spans, leaf, new)
-
-
-@inlined
-def choose(
-    team: int,
-    board: Wholes,
-    codes: Codes,
-    leaves: Leaves,
-    splits: Splits,
-    found: Found,
-    plan: Wholes,
-) -> None:
-    """Choose the leaf that is split next, and write its split down."""
-    leaf, new, count = plan[LEAF], plan[NEW], plan[LEAVES]
-    if plan[SEARCH]:
-        for side in range(2 if new > 0 else 1):
-            take_best(leaves, found, team, leaf if side == 0 else new, side)
-    else:
-        leaves.gains[leaf] = leaves.gains[new] = 0.0
-    leaf = next_leaf(leaves.gains, count)
-    if count == leaves.gains.size or board[STOP] != 0:
-        leaf = -1
-    plan[LEAF], plan[NEW] = leaf, count
-    if leaf >= 0:
-        plan[LEAVES] = count + 1
-        record(codes.features, leaves.best, leaves.members, leaves.gains, leaf, count,
-               splits.made, splits.members, splits.gains, leaves.hangs, leaves.depths)  # fmt: skip
+        for k in range(best.shape[1]):
+            best[leaf, k] = found.best[chosen, side, k]
+        for k in range(members.shape[1]):
+            members[leaf, k] = found.members[chosen, side, k]
 
 
 @team_kernel(allocates=False)
@@ -306,6 +216,9 @@ def grow_tree(
     What a kernel calls is compiled along with it. So where kernels/plain_split.py serves, ``spans``
     is None, and the branches for the rest are dropped before they are compiled.
     """
+    words, features, lanes, missing = codes
+    starts, sizes, slots, best, members, gains, hangs, depths = leaves
+    goes_left, allowed, deck = found.sides[member], found.allowed[member], found.decks[member]
     if limits[ALL_ROWS]:
         first, last = share(order.size, member, team)
         for k in range(first, last):
@@ -315,26 +228,68 @@ def grow_tree(
         release(board, team)
     while plan[LEAF] >= 0:
         leaf, new = plan[LEAF], plan[NEW]
+        feature, start, size = features[best[leaf, FEATURE]], starts[leaf], sizes[leaf]
         if new > 0:  # else it is the root, whose rows are only counted and searched
-            sort_rows(member, team, board, codes, order, spare, leaves, found, leaf)
+            sides(feature, best[leaf], members[leaf], missing, goes_left)
+            sort_rows(member, team, board, words[feature[LANE] >> 3],
+                      np.uint64(8 * (feature[LANE] & 7)), goes_left, order[start : start + size],
+                      spare[start : start + size], found.lefts)  # fmt: skip
             if last_to_arrive(board, team):
-                divide_leaf(team, leaves, found, plan, limits[DEEPEST])
+                left = np.int64(0)
+                for piece in range(sorting_pieces(team, size)):
+                    left += found.lefts[piece, 0]
+                starts[new], sizes[new], sizes[leaf] = start + left, size - left, left
+                plan[SEARCH] = plan[LEAVES] < gains.size and depths[leaf] < limits[DEEPEST]
+                plan[LEFT_COUNTED] = 2 * left <= size
                 release(board, team)
         if plan[SEARCH]:
             counted = leaf if plan[LEFT_COUNTED] else new
-            start, slot = leaves.starts[counted], leaves.slots[leaf]
-            rows = order[start : start + leaves.sizes[counted]]
-            count_rows(member, team, board, codes, rows, pairs, histogram, partial, new, slot)
+            start = starts[counted]
+            count_rows(member, team, board, words, lanes, order[start : start + sizes[counted]],
+                       pairs, histogram, partial, new, slots[leaf])  # fmt: skip
             if last_to_arrive(board, team):
-                hand_down(codes, histogram, leaves, spans, plan)
+                if new > 0:
+                    slots[new] = new
+                    if plan[LEFT_COUNTED]:
+                        slots[leaf], slots[new] = slots[new], slots[leaf]
+                    if spans is not None:
+                        slope = feature[MONOTONE] if best[leaf, CUT] < feature[BINS] - 1 else 0
+                        narrow(histogram, slope, slots, spans, leaf, new)
                 release(board, team)
+            first, last = share(features.shape[0], member, team)
             for side in range(2 if new > 0 else 1):
-                search(member, team, codes, histogram, rules, leaves, spans, found,
-                       leaf if side == 0 else new, side, limits[DRAWN],
-                       seed + np.uint64(2 * new + side))  # fmt: skip
+                k = leaf if side == 0 else new
+                draw_features(allowed, deck, limits[DRAWN], seed + np.uint64(2 * new + side))
+                own = found.best[member, side]
+                if spans is None:
+                    after, before = plain_split.scan(
+                        histogram[slots[k], 0], features[first:last], allowed[first:last], missing,
+                        sizes[k], rules, own,
+                    )  # fmt: skip
+                else:
+                    after, before = best_split.scan(
+                        histogram[slots[k]], features[first:last], allowed[first:last], missing,
+                        sizes[k], rules, spans[k], own, found.members[member, side],
+                    )  # fmt: skip
+                own[FEATURE] += first
+                found.worth[member, 2 * side] = after
+                found.worth[member, 2 * side + 1] = before
         if last_to_arrive(board, team):
-            choose(team, board, codes, leaves, splits, found, plan)
+            for side in range(2 if new > 0 else 1):
+                k = leaf if side == 0 else new
+                if plan[SEARCH]:
+                    take_best(team, found, best, members, gains, k, side)
+                else:
+                    gains[k] = 0.0
+            new = plan[LEAVES]
+            leaf = next_leaf(gains, new)
+            if new == gains.size or board[STOP] != 0:
+                leaf = -1
+            if leaf >= 0:
+                record(features, best, members, gains, leaf, new, splits.made, splits.members,
+                       splits.gains, hangs, depths)  # fmt: skip
+                plan[LEAVES] = new + 1
+            plan[LEAF], plan[NEW] = leaf, new
             release(board, team)
-    meet(board, team)
     first, last = share(cells.size, member, team)
-    label(order, leaves.starts[: plan[LEAVES]], leaves.sizes[: plan[LEAVES]], first, last, cells)
+    label(order, starts[: plan[LEAVES]], sizes[: plan[LEAVES]], first, last, cells)
