@@ -136,11 +136,12 @@ def count_rows(
     partial: Wholes,
     new: int,
     slot: int,
-) -> None:
+) -> tuple[int, int]:
     """Count rows into histogram ``new``, and take what was counted away from that in ``slot``.
 
     Pieces of the rows are counted apart and then added up. Where there are fewer pieces than
-    members, these divide the blocks, too.
+    members, these divide the blocks, too. Gives the first and last of the lanes that this member
+    has brought up to date.
     """
     blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
     pieces = min(team, max(1, rows.size // ROWS_WORTH_COUNTING), partial.shape[0] + 1)
@@ -156,7 +157,7 @@ def count_rows(
                 for k in range(width):
                     into[s, j, k] = 0
         count(words, lanes, rows[start:stop], pairs, into, first, last)
-    first, last = 8 * first, 8 * last
+    first, last = min(lanes, 8 * first), min(lanes, 8 * last)
     if pieces > 1:
         meet(board, team)
         first, last = share(lanes, member, team)
@@ -170,6 +171,7 @@ def count_rows(
             if new > 0:
                 for k in range(width):
                     rest[k] -= own[k]
+    return first, last
 
 
 @inlined
@@ -177,13 +179,14 @@ def take_best(
     team: int, found: Found, best: Wholes, members: Bytes, gains: Floats, leaf: int, side: int
 ) -> None:
     """Give a leaf the best split that a member has found; of equal ones the first."""
-    worth = found.worth
-    chosen, most = -1, worth[0, 2 * side + 1]
+    chosen, most = -1, -np.inf
     for member in range(team):
-        if worth[member, 2 * side] > most:
-            chosen, most = member, worth[member, 2 * side]
-    gains[leaf] = most - worth[0, 2 * side + 1]
+        after, before = found.worth[member, 2 * side], found.worth[member, 2 * side + 1]
+        if after > before and after > most:
+            chosen, most = member, after
+    gains[leaf] = 0.0
     if chosen >= 0:
+        gains[leaf] = most - found.worth[chosen, 2 * side + 1]
         for k in range(best.shape[1]):
             best[leaf, k] = found.best[chosen, side, k]
         for k in range(members.shape[1]):
@@ -228,6 +231,7 @@ def grow_tree(
         release(board, team)
     while plan[LEAF] >= 0:
         leaf, new = plan[LEAF], plan[NEW]
+        left_slot = right_slot = np.int64(0)
         feature, start, size = features[best[leaf, FEATURE]], starts[leaf], sizes[leaf]
         if new > 0:  # else it is the root, whose rows are only counted and searched
             sides(feature, best[leaf], members[leaf], missing, goes_left)
@@ -244,31 +248,33 @@ def grow_tree(
                 release(board, team)
         if plan[SEARCH]:
             counted = leaf if plan[LEFT_COUNTED] else new
-            start = starts[counted]
-            count_rows(member, team, board, words, lanes, order[start : start + sizes[counted]],
-                       pairs, histogram, partial, new, slots[leaf])  # fmt: skip
-            if last_to_arrive(board, team):
-                if new > 0:
-                    slots[new] = new
-                    if plan[LEFT_COUNTED]:
-                        slots[leaf], slots[new] = slots[new], slots[leaf]
-                    if spans is not None:
+            start, slot = starts[counted], slots[leaf]
+            left_slot, right_slot = (new, slot) if plan[LEFT_COUNTED] else (slot, new)
+            first, last = count_rows(
+                member, team, board, words, lanes, order[start : start + sizes[counted]], pairs,
+                histogram, partial, new, slot,
+            )  # fmt: skip
+            if spans is not None or features.shape[0] != lanes:  # else lane j is that of feature j
+                if last_to_arrive(board, team):
+                    slots[leaf], slots[new] = left_slot, right_slot
+                    if spans is not None and new > 0:
                         slope = feature[MONOTONE] if best[leaf, CUT] < feature[BINS] - 1 else 0
                         narrow(histogram, slope, slots, spans, leaf, new)
-                release(board, team)
-            first, last = share(features.shape[0], member, team)
+                    release(board, team)
+                first, last = share(features.shape[0], member, team)
             for side in range(2 if new > 0 else 1):
                 k = leaf if side == 0 else new
                 draw_features(allowed, deck, limits[DRAWN], seed + np.uint64(2 * new + side))
                 own = found.best[member, side]
+                at = left_slot if side == 0 else right_slot
                 if spans is None:
                     after, before = plain_split.scan(
-                        histogram[slots[k], 0], features[first:last], allowed[first:last], missing,
+                        histogram[at, 0], features[first:last], allowed[first:last], missing,
                         sizes[k], rules, own,
                     )  # fmt: skip
                 else:
                     after, before = best_split.scan(
-                        histogram[slots[k]], features[first:last], allowed[first:last], missing,
+                        histogram[at], features[first:last], allowed[first:last], missing,
                         sizes[k], rules, spans[k], own, found.members[member, side],
                     )  # fmt: skip
                 own[FEATURE] += first
@@ -278,6 +284,7 @@ def grow_tree(
             for side in range(2 if new > 0 else 1):
                 k = leaf if side == 0 else new
                 if plan[SEARCH]:
+                    slots[k] = left_slot if side == 0 else right_slot
                     take_best(team, found, best, members, gains, k, side)
                 else:
                     gains[k] = 0.0

@@ -45,9 +45,11 @@ def scan(
     """
     own, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
     found_at = on_stack((256,), np.float64)
+    if features.shape[0] == 0:
+        return 0.0, 0.0
     total = np.int64(0)
-    for b in range(histogram.shape[1]):
-        total += histogram[0, b]
+    for b in range(histogram.shape[1]):  # every lane holds all rows: one that is asked for anyway
+        total += histogram[features[0, LANE], b]
     weight, pull, penalty = float(total & LOW), float(total >> 32), rules[PENALTY]
     least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
     if weight < 2 * least:

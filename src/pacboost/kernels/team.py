@@ -9,6 +9,7 @@ import atexit
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,27 @@ class Team:
             board.lead(self.board, size, function, self.board, *arguments)
         finally:
             self.board[board.CALLED] = 0  # also where the kernel was never reached
+
+    def run_stoppably(self, body: Body, size: int, *arguments: Any) -> None:
+        """Do what ``run`` does on another thread, so that this one can be interrupted.
+
+        Python hands signals to its main thread only, and not while that is inside a kernel.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            self.run(body, size, *arguments)
+            return
+        with ThreadPoolExecutor(1) as leader:
+            running = leader.submit(self.run, body, size, *arguments)
+            try:
+                while not wait([running], timeout=0.1).done:
+                    pass  # a signal may have been taken by another thread: look after it
+                running.result()
+            except BaseException:
+                self.board[board.STOP] = 1
+                wait([running])  # nobody may write into arrays that we have left
+                raise
+            finally:
+                self.board[board.STOP] = 0
 
     def _gather(self, size: int) -> None:
         while len(self._bells) < size:
@@ -117,10 +139,15 @@ def team_for(cells: int) -> int:
     return max(1, min(threads(), MOST, cells // CELLS_WORTH_A_MEMBER))
 
 
-def together(body: Body, *arguments: Any, at_most: int = MOST) -> None:
-    """Have a kernel run by a team of the threads in use, but no more than ``at_most``."""
-    team = _idle.pop() if _idle else Team()
+def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool = False) -> None:
+    """Have a kernel run by a team of the threads in use, but no more than ``at_most``.
+
+    A ``stoppable`` kernel may take long, and ends early where it finds STOP on the board: so that
+    Ctrl-C need not wait for it.
+    """
+    team, size = _idle.pop() if _idle else Team(), max(1, min(threads(), at_most, MOST))
+    run = team.run_stoppably if stoppable else team.run
     try:
-        team.run(body, max(1, min(threads(), at_most, MOST)), *arguments)
+        run(body, size, *arguments)
     finally:
         _idle.append(team)

@@ -15,6 +15,8 @@ from pacboost.samples.blocks import lay_out
 
 CELLS_WORTH_A_MEMBER = 20_000
 """Rows times lanes: a tree on so many takes some 0.1 ms."""
+CELLS_THAT_TAKE_LONG = 20_000_000
+"""A tree on so many takes one thread some 0.1 s."""
 BYTES_A_MEMBER = 2**20
 """What the histograms of a member may take; on wide samples, members count features instead."""
 
@@ -77,6 +79,7 @@ class DenseTreeSearch(TreeSearch):
             grow_team.grow_tree, self._codes, rows, self._spare, self._pairs, self._histogram,
             self._partial, self._rules, self._all_leaves, None if self._plain else self._spans,
             self._all_splits, self._found, self._plan, limits, key, self._cells, at_most=team,
+            stoppable=rows.size * self._codes.lanes > CELLS_THAT_TAKE_LONG,
         )  # fmt: skip
         return int(self._plan[grow_team.LEAVES])
 
