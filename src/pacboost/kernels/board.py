@@ -139,4 +139,6 @@ def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
 def share_of_spans(size: int, span: int, piece: int, pieces: int) -> tuple[int, int]:
     """Do what ``share`` does, with cuts between spans of a fixed size only."""
     spans = (size + span - 1) // span
-    return min(size, spans * piece // pieces * span), min(size, spans * (piece + 1) // pieces * span)
+    return min(size, spans * piece // pieces * span), min(
+        size, spans * (piece + 1) // pieces * span
+    )

@@ -17,7 +17,7 @@ from pacboost.kernels import best_split, plain_split
 from pacboost.kernels.best_split import BINS, CUT, FEATURE, LANE, MONOTONE
 from pacboost.kernels.board import STOP, last_to_arrive, meet, release, share
 from pacboost.kernels.grow import count, draw_features, narrow, next_leaf, record
-from pacboost.kernels.jit import inlined, team_kernel
+from pacboost.kernels.jit import inlined, part_of_kernels, team_kernel
 from pacboost.kernels.routing import label, part, part_to_ends, sides
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
@@ -83,7 +83,7 @@ def sorting_pieces(team: int, size: int) -> int:
     return min(team, max(1, size // ROWS_WORTH_SORTING))
 
 
-@inlined
+@part_of_kernels
 def sort_rows(
     member: int,
     team: int,
@@ -123,7 +123,7 @@ def sort_rows(
                 rows[place + k] = aside[last - 1 - k]
 
 
-@inlined
+@part_of_kernels
 def count_rows(
     member: int,
     team: int,

@@ -17,8 +17,21 @@ def kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Make a part of kernels that is compiled into each of them, not on its own."""
-    compiled: Function = numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+    """Make a part of kernels that is compiled into each of them; on its own where Python calls it.
+
+    The cache looks at the file of a kernel alone: who changes a part has to touch that file, too.
+    """
+    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(
+        function
+    )
+    return compiled
+
+
+def part_of_kernels(function: Function) -> Function:
+    """Make a part of kernels that is compiled once, and that Python cannot call."""
+    compiled: Function = numba.njit(
+        nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
     return compiled
 
 

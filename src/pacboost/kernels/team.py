@@ -6,6 +6,7 @@ Teams are kept and used again. Two fits at once have a team each.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import threading
 from collections.abc import Callable
@@ -127,7 +128,13 @@ def address_of(body: Any, *arguments: Any) -> int:
     key = body, *(_kind(value) for value in arguments)
     if key not in _addresses:
         inner = (types.int64, types.int64, *(typeof(value) for value in arguments))
-        body.compile(inner)
+        collects = gc.isenabled()
+        gc.disable()  # to look through all that the compiler holds makes it a fifth slower
+        try:
+            body.compile(inner)
+        finally:
+            if collects:
+                gc.enable()
         compiled = body.overloads[inner]
         name = compiled.fndesc.llvm_func_name
         _addresses[key] = compiled.library.get_pointer_to_function(name)
