@@ -133,7 +133,10 @@ def record(
 def draw_features(
     allowed: NDArray[np.uint8], deck: NDArray[np.int64], count: int, seed: np.uint64
 ) -> None:
-    """Shuffle a deck of the features; allow ``count`` features, drawn by splitmix64 (Steele, Lea and Flood 2014)."""
+    """Allow ``count`` features, drawn by splitmix64 (Steele, Lea and Flood 2014).
+
+    ``deck`` has a place for every feature; it is shuffled here.
+    """
     features = allowed.size
     if count >= features:
         return

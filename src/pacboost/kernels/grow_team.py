@@ -194,7 +194,7 @@ def take_best(
 
 
 @team_kernel(allocates=False)
-def grow_tree(
+def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
     member: int,
     team: int,
     board: Wholes,

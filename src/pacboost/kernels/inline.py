@@ -56,7 +56,8 @@ def on_stack(typing: Any, shape: Any, dtype: Any) -> Any:
         made = make_array(array)(context, builder)
         sizes = cgutils.unpack_tuple(builder, values[0])
         width = context.get_constant(types.intp, dtype.dtype.bitwidth // 8)
-        strides, total = [], context.get_constant(types.intp, 1)
+        strides: list[Any] = []
+        total = context.get_constant(types.intp, 1)
         for size in reversed(sizes):
             strides.insert(0, builder.mul(total, width))
             total = builder.mul(total, size)

@@ -83,13 +83,9 @@ class Team:
                     self._bells[member].release()
 
     def _work(self, member: int) -> None:
-        while True:
+        while not self._closed:
             self._bells[member].acquire()
-            if self._closed:
-                return
-            board.serve(self.board, member)
-            if self._closed:
-                return
+            board.serve(self.board, member)  # comes back at once where the team is closed
 
     def close(self) -> None:
         """End all threads: memory that they look at must not vanish under them."""

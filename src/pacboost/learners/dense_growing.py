@@ -13,8 +13,11 @@ from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.samples.blocks import lay_out
 
-CELLS_WORTH_A_MEMBER = 20_000
-"""Rows times lanes: a tree on so many takes some 0.1 ms."""
+CELLS_WORTH_A_TEAM = 30_000
+"""Rows times lanes; on fewer, to meet takes longer than to grow a tree alone."""
+CELLS_WORTH_MANY = 3_000_000
+FEW = 8
+"""The most members on fewer cells (measured: at 50,000 × 28, 16 are slower than 8)."""
 CELLS_THAT_TAKE_LONG = 20_000_000
 """A tree on so many takes one thread some 0.1 s."""
 BYTES_A_MEMBER = 2**20
@@ -70,8 +73,7 @@ class DenseTreeSearch(TreeSearch):
         rows = self._order[: self._sizes[0]]
         if chosen is not None:
             rows[:] = chosen
-        worth = 1 + rows.size * self._codes.lanes // CELLS_WORTH_A_MEMBER
-        team = min(threads(), worth)
+        team = self._team(rows.size * self._codes.lanes)
         if len(self._found.lefts) < team:
             self._room_for(team)
         limits = np.array([self._drawn, self._deepest, chosen is None], dtype=np.int64)
@@ -82,6 +84,13 @@ class DenseTreeSearch(TreeSearch):
             stoppable=rows.size * self._codes.lanes > CELLS_THAT_TAKE_LONG,
         )  # fmt: skip
         return int(self._plan[grow_team.LEAVES])
+
+    @staticmethod
+    def _team(cells: int) -> int:
+        """Give the size of the team for a tree on so many rows times lanes."""
+        if cells < CELLS_WORTH_A_TEAM:
+            return 1
+        return threads() if cells >= CELLS_WORTH_MANY else min(threads(), FEW)
 
     def _sides(
         self, feature: NDArray[np.int64], best: NDArray[np.int64], members: NDArray[np.uint8]

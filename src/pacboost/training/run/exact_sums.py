@@ -147,7 +147,7 @@ def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: 
         each = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
         totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
         together(shares.mistakes, margins.reshape(-1), each, totals, at_most=len(totals))
-        return int(totals.sum()) / (total * outputs)
+        return int(totals.sum()) / int(total * outputs)
     wrong: list[int] = []
 
     def task(start: int, stop: int) -> None:
