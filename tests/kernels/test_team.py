@@ -23,6 +23,11 @@ from pacboost.kernels.threads import using
 Wholes = NDArray[np.int64]
 
 
+@pytest.fixture(autouse=True)
+def more_members_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "cores", lambda: 32)
+
+
 @team_kernel()
 def add_up(
     member: int, team: int, board: Wholes, numbers: Wholes, sums: Wholes, phases: int
@@ -94,9 +99,18 @@ def test_teams_of_random_sizes_for_minutes() -> None:
 def test_teams_share_a_single_core() -> None:
     program = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "from pacboost.kernels import team; team.cores = lambda: 32\n"
         "from tests.kernels.test_team import stress; stress(60.0, 2)"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
+def test_no_team_is_larger_than_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "cores", lambda: 2)
+    with using(16):
+        assert team.largest_team() == 2
+    with using(1):
+        assert team.largest_team() == 1
 
 
 def test_two_teams_at_once() -> None:

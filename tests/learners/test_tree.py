@@ -644,7 +644,8 @@ def large_sample() -> Sample:
     return wide_sample(generator, MANY_ROWS, 0.02)
 
 
-def test_any_number_of_threads_grows_the_same_tree() -> None:
+def test_any_number_of_threads_grows_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
     sample = large_sample()
     generator = np.random.default_rng(12)
     request = some_request(generator, sample, "newton")
@@ -662,7 +663,10 @@ def test_any_number_of_threads_grows_the_same_tree() -> None:
 
 
 @pytest.mark.parametrize("n_jobs", [2, 5, 16])
-def test_a_team_splits_by_the_same_constraints(n_jobs: int) -> None:
+def test_a_team_splits_by_the_same_constraints(
+    n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
     generator = np.random.default_rng(13)
     sample = wide_sample(generator, 20_000, 0.05)
     request = some_request(generator, sample, "gini")

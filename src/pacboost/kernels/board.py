@@ -18,7 +18,9 @@ from pacboost.kernels.atomic import add, enter, entry, exchange, give_way, load,
 from pacboost.kernels.jit import inlined, kernel, uncounted
 
 LINE = 16  # numbers apart, so that no two places share a cache line or the one fetched with it
-JOB, DONE, CALLED, FUNCTION, ARGUMENTS, ARRIVED, PHASE, STOP, MEMBERS = range(0, 9 * LINE, LINE)
+JOB, DONE, CALLED, FUNCTION, ARGUMENTS, ARRIVED, PHASE, STOP, TICKET, MEMBERS = range(
+    0, 10 * LINE, LINE
+)
 """Places on the board; from MEMBERS on, each member has a line: whether it sleeps, what it saw."""
 SLEEPS, SEEN = 0, 1
 SIZES = 10  # bits of a job's number that hold the size of its team

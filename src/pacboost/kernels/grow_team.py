@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import best_split, plain_split
+from pacboost.kernels.atomic import add
 from pacboost.kernels.best_split import BINS, CUT, FEATURE, LANE, MONOTONE
-from pacboost.kernels.board import STOP, last_to_arrive, meet, release, share
+from pacboost.kernels.board import STOP, TICKET, last_to_arrive, meet, release, share
 from pacboost.kernels.grow import count, draw_features, narrow, next_leaf, record
 from pacboost.kernels.jit import inlined, part_of_kernels, team_kernel
 from pacboost.kernels.routing import label, part, part_to_ends, sides
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
 ROWS_WORTH_COUNTING = 2_048
+TICKETS_A_MEMBER = 6
 
 Wholes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -140,7 +142,8 @@ def count_rows(
     """Count rows into histogram ``new``, and take what was counted away from that in ``slot``.
 
     Pieces of the rows are counted apart and then added up. Where there are fewer pieces than
-    members, these divide the blocks, too. Gives the first and last of the lanes that this member
+    members, these divide the blocks, too; else whoever is ready takes the next piece, since cores
+    are not equally fast. Gives the first and last of the lanes that this member
     has brought up to date.
     """
     blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
@@ -150,13 +153,17 @@ def count_rows(
     first = blocks * group // groups
     last = min(blocks, blocks * (group + 1) // groups)  # no block is left for idle members
     if first < last:
-        start, stop = share(rows.size, piece, pieces)
         into = histogram[new] if piece == 0 else partial[piece - 1]
         for s in range(lines):
             for j in range(8 * first, 8 * last):
                 for k in range(width):
                     into[s, j, k] = 0
-        count(words, lanes, rows[start:stop], pairs, into, first, last)
+        tickets = pieces if groups > 1 or pieces == 1 else TICKETS_A_MEMBER * pieces
+        ticket = piece if tickets == pieces else add(board, TICKET, 1)
+        while ticket < tickets:
+            start, stop = share(rows.size, ticket, tickets)
+            count(words, lanes, rows[start:stop], pairs, into, first, last)
+            ticket = tickets if tickets == pieces else add(board, TICKET, 1)
     first, last = min(lanes, 8 * first), min(lanes, 8 * last)
     if pieces > 1:
         meet(board, team)
@@ -228,6 +235,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
             order[k] = k
     if last_to_arrive(board, team):
         plan[LEAF], plan[NEW], plan[LEAVES], plan[SEARCH], plan[LEFT_COUNTED] = 0, 0, 1, 1, 1
+        board[TICKET] = 0
         release(board, team)
     while plan[LEAF] >= 0:
         leaf, new = plan[LEAF], plan[NEW]
@@ -245,6 +253,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                 starts[new], sizes[new], sizes[leaf] = start + left, size - left, left
                 plan[SEARCH] = plan[LEAVES] < gains.size and depths[leaf] < limits[DEEPEST]
                 plan[LEFT_COUNTED] = 2 * left <= size
+                board[TICKET] = 0
                 release(board, team)
         if plan[SEARCH]:
             counted = leaf if plan[LEFT_COUNTED] else new

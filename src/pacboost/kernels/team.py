@@ -17,6 +17,7 @@ import numpy as np
 from numba import typeof, types
 
 from pacboost.kernels import board
+from pacboost.kernels.jit import cores
 from pacboost.kernels.threads import threads
 
 MOST = 256
@@ -137,9 +138,17 @@ def address_of(body: Any, *arguments: Any) -> int:
     return _addresses[key]
 
 
+def largest_team() -> int:
+    """Give the number of threads in use, or that of cores if it is less.
+
+    Members that share a core would wait for each other at every barrier.
+    """
+    return max(1, min(threads(), cores(), MOST))
+
+
 def team_for(cells: int) -> int:
     """Give the size of a team for a pass over so many cells: rows times outputs."""
-    return max(1, min(threads(), MOST, cells // CELLS_WORTH_A_MEMBER))
+    return max(1, min(largest_team(), cells // CELLS_WORTH_A_MEMBER))
 
 
 def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool = False) -> None:
@@ -148,7 +157,7 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
     A ``stoppable`` kernel may take long, and ends early where it finds STOP on the board: so that
     Ctrl-C need not wait for it.
     """
-    team, size = _idle.pop() if _idle else Team(), max(1, min(threads(), at_most, MOST))
+    team, size = _idle.pop() if _idle else Team(), max(1, min(largest_team(), at_most))
     run = team.run_stoppably if stoppable else team.run
     try:
         run(body, size, *arguments)

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, grow_team, routing
-from pacboost.kernels.team import together
-from pacboost.kernels.threads import each_rows, threads
+from pacboost.kernels.team import largest_team, together
+from pacboost.kernels.threads import each_rows
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.samples.blocks import lay_out
@@ -90,7 +90,7 @@ class DenseTreeSearch(TreeSearch):
         """Give the size of the team for a tree on so many rows times lanes."""
         if cells < CELLS_WORTH_A_TEAM:
             return 1
-        return threads() if cells >= CELLS_WORTH_MANY else min(threads(), FEW)
+        return largest_team() if cells >= CELLS_WORTH_MANY else min(largest_team(), FEW)
 
     def _sides(
         self, feature: NDArray[np.int64], best: NDArray[np.int64], members: NDArray[np.uint8]
