@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -158,7 +159,7 @@ def test_counts_equal_the_twins(world: World, lines: int, seed: int) -> None:
     rows = some_rows(generator, words.shape[1])
     before = generator.integers(-9, 9, (lines, 8 * len(words), WIDTH))
     found = before.copy()
-    grow.count(words, world.lanes, rows, pairs, found)
+    grow.count(words, world.lanes, rows, pairs, found, 0, len(words))
     added = (found - before)[:, : world.lanes]
     wanted = naive.count(words, rows, pairs, WIDTH)[:, : world.lanes]
     np.testing.assert_array_equal(added, wanted)
@@ -173,7 +174,7 @@ def test_many_rows_are_counted_in_tiles(lanes: int) -> None:
     _, _, pairs = some_pairs(generator, 2, n)
     rows = generator.permutation(n)[: n - 1].astype(np.uint32)
     found = np.zeros((2, 8 * len(words), WIDTH), dtype=np.int64)
-    grow.count(words, lanes, rows, pairs, found)
+    grow.count(words, lanes, rows, pairs, found, 0, len(words))
     wanted = naive.count(words, rows, pairs, WIDTH)
     np.testing.assert_array_equal(found[:, :lanes], wanted[:, :lanes])
 
@@ -182,7 +183,8 @@ def test_pairs_come_apart_again_when_their_sums_are_as_large_as_can_be() -> None
     for pull in (2**31 - 1, -(2**31)):
         pairs = np.array([[(pull << 32) + 2**32 - 2, 1]], dtype=np.int64)
         found = np.zeros((1, 8, 2), dtype=np.int64)
-        grow.count(np.zeros((1, 2), np.uint64), 1, np.arange(2, dtype=np.uint32), pairs, found)
+        rows = np.arange(2, dtype=np.uint32)
+        grow.count(np.zeros((1, 2), np.uint64), 1, rows, pairs, found, 0, 1)
         assert (found[0, 0, 0] >> 32, found[0, 0, 0] & best_split.LOW) == (pull, 2**32 - 1)
 
 
@@ -235,32 +237,41 @@ def test_parts_equal_the_twins(world: World, seed: int, in_place: bool) -> None:
     np.testing.assert_array_equal(right[: right.size - size], wanted[1])
 
 
-@pytest.mark.parametrize("left_counted", [True, False])
-def test_the_part_that_was_not_counted_gets_the_rest(left_counted: bool) -> None:
-    generator = np.random.default_rng(0)
-    histogram = generator.integers(-99, 99, (4, 2, 8, 5))
-    whole, counted = histogram[1].copy(), histogram[3].copy()
-    slots = np.array([0, 2, 1, 9])  # leaf 2 lies in slot 1
-    grow.apart(histogram, slots, 2, 3, left_counted)
-    left, right = histogram[slots[2]], histogram[slots[3]]
-    np.testing.assert_array_equal(left + right, whole)
-    np.testing.assert_array_equal(left if left_counted else right, counted)
-    assert slots[:2].tolist() == [0, 2]
+@settings(deadline=None, max_examples=60)
+@given(world=worlds(), seed=st.integers(0, 2**32))
+def test_rows_are_sorted_to_both_ends_as_to_two_arrays(world: World, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    words = world.words()
+    lane = int(generator.integers(world.lanes))
+    goes_left = (generator.random(256) < generator.random()).astype(np.uint8)
+    rows = some_rows(generator, words.shape[1])
+    left, right = naive.part(naive.lanes(words)[lane], goes_left, rows)
+    out = np.empty_like(rows)
+    block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
+    size = routing.part_to_ends(block, shift, goes_left, rows, out)
+    np.testing.assert_array_equal(out[:size], left)
+    np.testing.assert_array_equal(out[size:][::-1], right)
 
 
 @settings(deadline=None, max_examples=60)
 @given(
     sizes=st.lists(st.integers(0, 9), min_size=1, max_size=8),
     wide=st.booleans(),
+    cut=st.integers(0, 9),
     seed=st.integers(0, 2**32),
 )
-def test_every_row_gets_the_label_of_its_leaf(sizes: list[int], wide: bool, seed: int) -> None:
+def test_every_row_gets_the_label_of_its_leaf(
+    sizes: list[int], wide: bool, cut: int, seed: int
+) -> None:
     order = np.random.default_rng(seed).permutation(sum(sizes) + 2).astype(np.uint32)
     cells: NDArray[np.unsignedinteger] = np.full(order.size, 77, dtype=np.uint8)
     if wide:
         cells = cells.astype(np.uint16)
     starts = np.cumsum([0, *sizes[:-1]])
-    routing.label(order, starts, np.array(sizes), cells)
+    for start, size in zip(starts, sizes, strict=True):
+        order[start : start + size].sort()
+    for first, last in pairwise(sorted({0, cut, order.size})):
+        routing.label(order, starts, np.array(sizes), first, last, cells)
     wanted = np.repeat([*range(len(sizes)), 77], [*sizes, 2])
     np.testing.assert_array_equal(cells[order], wanted)
 
@@ -303,10 +314,10 @@ def scan(
 ) -> Found:
     words = world.words()
     histogram = np.zeros((len(pairs), 8 * len(words), WIDTH), dtype=np.int64)
-    grow.count(words, world.lanes, rows, pairs, histogram)
+    grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
     best, members = np.full(3, -1), np.full(256, 9, dtype=np.uint8)
     everything = np.ones(len(world.features), dtype=np.uint8)
-    gain = best_split.scan(
+    after, before = best_split.scan(
         histogram,
         world.features,
         everything if allowed is None else allowed,
@@ -317,7 +328,7 @@ def scan(
         best,
         members,
     )
-    return Found(float(gain), best, members)
+    return Found(float(after - before), best, members)
 
 
 @dataclass(frozen=True)
@@ -428,12 +439,12 @@ def test_the_plain_search_finds_what_the_general_one_finds(
 
     words = world.words()
     histogram = np.zeros((1, 8 * len(words), WIDTH), dtype=np.int64)
-    grow.count(words, world.lanes, rows, pairs, histogram)
+    grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
     best = np.full(3, -1)
-    gain = plain_split.scan(
+    after, before = plain_split.scan(
         histogram[0], world.features, allowed, world.missing, rows.size, rules, best
     )
-    assert gain == wanted.gain
+    assert after - before == wanted.gain
     assert best.tolist() == wanted.best.tolist()
 
 

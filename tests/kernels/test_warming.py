@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.kernels import best_split, routing, walk
+from pacboost.kernels import walk
 from pacboost.kernels.warming import LATE, types
 
-CALLED = (best_split.scan, walk.score, routing.label)
+CALLED = (walk.score,)
 """Those that Python calls; the others are parts of kernels."""
 
 FIT = """
@@ -68,5 +68,5 @@ def test_a_fit_compiles_none_of_them_again(tmp_path: Path) -> None:
     run("-m", "pacboost.kernels.warming")
     compiled = {tuple(pair) for pair in json.loads(run("-c", FIT).splitlines()[-1])}
     late = {(kernel.py_func.__module__, kernel.py_func.__name__) for kernel, _ in LATE}
-    assert ("pacboost.kernels.grow", "grow_on") in compiled
+    assert ("pacboost.kernels.grow_team", "grow_tree") in compiled
     assert not late & compiled

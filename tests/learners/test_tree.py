@@ -21,7 +21,6 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow
 from pacboost.kernels.threads import using
-from pacboost.learners.dense_growing import ROWS_WORTH_THREADS
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.request import Request
@@ -438,7 +437,8 @@ def test_features_are_drawn_anew_for_every_leaf_by_the_seed_alone(
 
 def features_drawn(features: int, count: int, key: int) -> set[int]:
     allowed = np.ones(features, dtype=np.uint8)
-    grow.draw_features(allowed, count, np.uint64(key))
+    deck = np.zeros(features, dtype=np.int64)
+    grow.draw_features(allowed, deck, count, np.uint64(key))
     return set(np.flatnonzero(allowed).tolist())
 
 
@@ -635,19 +635,24 @@ def test_without_a_constraint_the_same_scores_are_not_monotone() -> None:
 # -- the same answer anywhere
 
 
+MANY_ROWS = 150_000
+"""So many that every member of a team sorts and counts some rows of most leaves."""
+
+
 def large_sample() -> Sample:
     generator = np.random.default_rng(11)
-    return wide_sample(generator, 3 * ROWS_WORTH_THREADS, 0.02)
+    return wide_sample(generator, MANY_ROWS, 0.02)
 
 
-def test_any_number_of_threads_grows_the_same_tree() -> None:
+def test_any_number_of_threads_grows_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
     sample = large_sample()
     generator = np.random.default_rng(12)
     request = some_request(generator, sample, "newton")
-    chosen = np.sort(generator.permutation(sample.n_rows)[: 2 * ROWS_WORTH_THREADS])
+    chosen = np.sort(generator.permutation(sample.n_rows)[: MANY_ROWS * 2 // 3])
     for rows in (None, chosen):
         found = []
-        for n_jobs in (1, 2, 3):
+        for n_jobs in (1, 2, 3, 7, 16):
             with using(n_jobs):
                 rule, cells = Tree(12).on(sample).partition(request, 0, rows)
                 found.append((rule, cells.copy()))
@@ -657,15 +662,19 @@ def test_any_number_of_threads_grows_the_same_tree() -> None:
         np.testing.assert_array_equal(found[0][1], found[0][0].cells(sample))
 
 
-def test_large_leaves_are_split_as_small_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("n_jobs", [2, 5, 16])
+def test_a_team_splits_by_the_same_constraints(
+    n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
     generator = np.random.default_rng(13)
-    sample = wide_sample(generator, 5000, 0.05)
+    sample = wide_sample(generator, 20_000, 0.05)
     request = some_request(generator, sample, "gini")
     tree = Tree(20, monotone={0: 1, 1: -1})
-    small, _ = tree.on(sample).partition(request, 0, None)
-    monkeypatch.setattr("pacboost.learners.dense_growing.ROWS_WORTH_THREADS", 1)
-    large, _ = tree.on(sample).partition(request, 0, None)
-    assert same(small, large)
+    alone, _ = tree.on(sample).partition(request, 0, None)
+    with using(n_jobs):
+        together, _ = tree.on(sample).partition(request, 0, None)
+    assert same(alone, together)
 
 
 @pytest.mark.parametrize("rows", [1000, 50_000])

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,8 @@ from pacboost.boosters.base.booster import Moved, check_rate, whole_values
 from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import update
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels import shares
+from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Signs
@@ -175,41 +175,24 @@ class Logit(FilteringBooster[LogitState]):
     def _weigh_two(self, state: LogitState, moved: Moved) -> tuple[int, int]:
         """Weigh all rows of two classes; give the sums of weights and absolute pulls."""
         columns = (state.signs, state.margins, state.weights, state.pulls)
-        arrays: list[NDArray[Any]] = [array.reshape(-1) for array in columns]
-        values, totals = moved.values.reshape(-1), []
-
-        def task(start: int, stop: int) -> None:
-            signs, margins, weights, pulls = (array[start:stop] for array in arrays)
-            base = state.base if state.base.size == 1 else state.base[start:stop]
-            cells = moved.cells[start:stop]
-            totals.append(
-                update.logistic(
-                    cells, values, signs, base, self.max_target, margins, weights, pulls
-                )
-            )
-
-        each_rows(task, state.signs.shape[0])
-        return sum(int(w) for w, _ in totals), sum(int(p) for _, p in totals)
+        signs, *arrays = (array.reshape(-1) for array in columns)
+        totals = np.zeros((team_for(signs.size), 2), dtype=np.int64)
+        together(
+            shares.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,
+            float(self.max_target), *arrays, totals, at_most=len(totals),
+        )  # fmt: skip
+        weight, pull = totals.sum(axis=0).tolist()
+        return weight, pull
 
     def _weigh_many(self, state: LogitState, moved: Moved) -> tuple[int, int]:
         """Weigh the rows that moved; give the sums over all."""
         rows, outputs = state.signs.shape
         chosen = np.arange(rows) if moved.rows is None else moved.rows
-        grown = [(state.weight, state.pull)]
-
-        def task(start: int, stop: int) -> None:
-            weight, pull = update.softmax(
-                chosen[start:stop],
-                moved.cells,
-                moved.values,
-                state.signs,
-                state.base,
-                self.max_target,
-                state.margins,
-                state.weights,
-                state.pulls,
-            )
-            grown.append((int(weight), int(pull)))
-
-        each_rows(task, chosen.size, width=outputs)
-        return sum(w for w, _ in grown), sum(p for _, p in grown)
+        totals = np.zeros((team_for(chosen.size * outputs), 2), dtype=np.int64)
+        together(
+            shares.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
+            float(self.max_target), state.margins, state.weights, state.pulls, totals,
+            at_most=len(totals),
+        )  # fmt: skip
+        weight, pull = totals.sum(axis=0).tolist()
+        return state.weight + weight, state.pull + pull

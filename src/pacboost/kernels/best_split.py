@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
 
 LOW = np.int64(0xFFFFFFFF)
@@ -78,7 +79,7 @@ def open_feature(
 @kernel
 def order_of(own: NDArray[np.int64], bins: int, smooth: float, order: NDArray[np.int64]) -> None:
     """Order categories by their mean pull, the missing one among them; ties by code."""
-    ratio = np.empty(bins + 1)
+    ratio = on_stack((256,), np.float64)
     for b in range(bins + 1):
         # at least 1: a level without weight has no mean, and NaN would not be ordered
         value = float(own[0, b] >> 32) / max(float(own[0, b] & LOW) + smooth, 1.0)
@@ -199,8 +200,8 @@ def scan_feature(
     left.
     """
     outputs, bins, category = own.shape[0], feature[BINS], feature[CATEGORY]
-    below = np.empty(outputs, dtype=np.int64)
-    low, high = np.empty(outputs), np.empty(outputs)
+    below = on_stack((outputs,), np.int64)
+    low, high = on_stack((outputs,), np.float64), on_stack((outputs,), np.float64)
     criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
     weight = float(total[0] & LOW)
     absent = category == 0 and own[0, bins] != 0
@@ -271,26 +272,27 @@ def scan(
     span: NDArray[np.float64],
     best: NDArray[np.int64],
     members: NDArray[np.uint8],
-) -> float:
-    """Find the split of most gain over every feature; give the gain, 0 if there is none.
+) -> tuple[float, float]:
+    """Find the best split over every feature; give what its sides and the leaf are worth.
+
+    Without a split that gains anything, the first is equal to the second.
 
     ``span`` holds the least and the most mean pull that monotone splits above leave to this node.
     Of equal splits the first one counts.
     """
     outputs = histogram.shape[0]
-    total = np.zeros(outputs, dtype=np.int64)
-    own = np.empty((outputs, 256), dtype=np.int64)
-    order = np.empty(256, dtype=np.int64)
-    sums, found_at = np.empty(256, dtype=np.int64), np.empty(256)
-    pulls = np.empty(outputs)
+    total, own = on_stack((outputs,), np.int64), on_stack((outputs, 256), np.int64)
+    order, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
+    found_at, pulls = on_stack((256,), np.float64), on_stack((outputs,), np.float64)
     for s in range(outputs):
+        total[s] = 0
         for b in range(histogram.shape[2]):
             total[s] += histogram[s, 0, b]
         pulls[s] = float(total[s] >> 32)
     weight = float(total[0] & LOW)
     least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
     if weight < 2 * least:
-        return 0.0
+        return 0.0, 0.0
     before = worth(int(rules[CRITERION]), pulls, weight, rules[PENALTY])
     after = before + NOISE * abs(before)
     nothing = after
@@ -320,4 +322,4 @@ def scan(
             if feature[CATEGORY]:
                 left = choose_members(own, bins, order, cut, left, missing, members)
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
-    return after - before if after > nothing else 0.0
+    return (after, before) if after > nothing else (before, before)

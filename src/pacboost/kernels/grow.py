@@ -11,10 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels import best_split, plain_split
-from pacboost.kernels.best_split import BINS, CATEGORY, CUT, FEATURE, LANE, LOW, MONOTONE
+from pacboost.kernels.best_split import CATEGORY, FEATURE, LOW
+from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
-from pacboost.kernels.routing import part, sides
 
 ROWS_AT_ONCE = 8_192  # their pairs, 64 kB, stay in the cache while all blocks take them up
 
@@ -26,9 +25,11 @@ def count(
     rows: NDArray[np.uint32],
     pairs: NDArray[np.int64],
     histogram: NDArray[np.int64],
+    first_block: int,
+    last_block: int,
 ) -> None:
-    """Add the pairs of some rows to the histograms (outputs, lanes, codes)."""
-    held = np.empty(ROWS_AT_ONCE, dtype=np.int64)
+    """Add the pairs of some rows to the histograms (outputs, lanes, codes) of some blocks."""
+    held = on_stack((ROWS_AT_ONCE,), np.int64)
     byte = np.uint64(255)
     for first in range(0, rows.size, ROWS_AT_ONCE):
         own = rows[first : first + ROWS_AT_ONCE]
@@ -36,7 +37,7 @@ def count(
             line = pairs[s]
             for k in range(own.size):
                 held[k] = line[own[k]]
-            for b in range(words.shape[0]):
+            for b in range(first_block, last_block):
                 block = words[b]
                 h = histogram[s, 8 * b :]
                 h0, h1, h2, h3 = h[0], h[1], h[2], h[3]
@@ -129,12 +130,16 @@ def record(
 
 
 @kernel
-def draw_features(allowed: NDArray[np.uint8], count: int, seed: np.uint64) -> None:
-    """Allow ``count`` features, drawn by splitmix64 (Steele, Lea and Flood 2014)."""
+def draw_features(
+    allowed: NDArray[np.uint8], deck: NDArray[np.int64], count: int, seed: np.uint64
+) -> None:
+    """Allow ``count`` features, drawn by splitmix64 (Steele, Lea and Flood 2014).
+
+    ``deck`` has a place for every feature; it is shuffled here.
+    """
     features = allowed.size
     if count >= features:
         return
-    deck = np.empty(features, dtype=np.int64)
     for j in range(features):
         deck[j] = j
         allowed[j] = np.uint8(0)
@@ -157,98 +162,3 @@ def next_leaf(gains: NDArray[np.float64], leaves: int) -> int:
         if gains[k] > most:
             leaf, most = k, gains[k]
     return leaf
-
-
-@kernel
-def grow_on(
-    words: NDArray[np.uint64],
-    lanes: int,
-    order: NDArray[np.uint32],
-    spare: NDArray[np.uint32],
-    pairs: NDArray[np.int64],
-    histogram: NDArray[np.int64],
-    features: NDArray[np.int64],
-    allowed: NDArray[np.uint8],
-    drawn: int,
-    seed: np.uint64,
-    missing: int,
-    rules: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    slots: NDArray[np.int64],
-    spans: NDArray[np.float64] | None,
-    best: NDArray[np.int64],
-    members: NDArray[np.uint8],
-    gains: NDArray[np.float64],
-    splits: NDArray[np.int64],
-    split_members: NDArray[np.uint8],
-    split_gains: NDArray[np.float64],
-    hangs: NDArray[np.int64],
-    depths: NDArray[np.int64],
-    deepest: int,
-    large: int,
-    leaves: int,
-) -> int:
-    """Split the best leaf again and again, until that is a large one; give the number of leaves.
-
-    All that a kernel calls is compiled once more along with it. So where kernels/plain_split.py
-    serves, ``spans`` is None: the branches for the rest are then dropped before they are compiled,
-    which makes the first fit some four seconds shorter.
-    """
-    goes_left = np.empty(256, dtype=np.uint8)
-    while leaves < gains.size:
-        leaf = next_leaf(gains, leaves)
-        if leaf < 0 or sizes[leaf] >= large:
-            break
-        new = leaves
-        leaves += 1
-        record(features, best, members, gains, leaf, new, splits, split_members, split_gains,
-               hangs, depths)  # fmt: skip
-        further = leaves < gains.size and depths[leaf] < deepest
-        if drawn < features.shape[0]:
-            draw_features(allowed[leaf], drawn, seed + np.uint64(2 * new))
-            draw_features(allowed[new], drawn, seed + np.uint64(2 * new + 1))
-        feature = features[best[leaf, FEATURE]]
-        sides(feature, best[leaf], members[leaf], missing, goes_left)
-        rows = order[starts[leaf] : starts[leaf] + sizes[leaf]]
-        lane = feature[LANE]
-        left = part(words[lane >> 3], np.uint64(8 * (lane & 7)), goes_left, rows, rows, spare)
-        right = rows.size - left
-        for k in range(right):
-            rows[left + k] = spare[k]
-        starts[new], sizes[new], sizes[leaf] = starts[leaf] + left, right, left
-        if not further:
-            gains[leaf] = gains[new] = 0.0
-            continue
-        histogram[new] = 0
-        smaller = rows[:left] if left <= right else rows[left:]
-        count(words, lanes, smaller, pairs, histogram[new])
-        apart(histogram, slots, leaf, new, bool(left <= right))
-        if spans is not None:
-            slope = feature[MONOTONE] if best[leaf, CUT] < feature[BINS] - 1 else 0
-            narrow(histogram, slope, slots, spans, leaf, new)
-        for side in range(2):
-            k = leaf if side == 0 else new
-            own = histogram[slots[k]]
-            if spans is None:
-                gains[k] = plain_split.scan(own[0], features, allowed[k], missing, sizes[k], rules,
-                                            best[k])  # fmt: skip
-            else:
-                gains[k] = best_split.scan(own, features, allowed[k], missing, sizes[k], rules,
-                                           spans[k], best[k], members[k])  # fmt: skip
-    return leaves
-
-
-@kernel
-def apart(
-    histogram: NDArray[np.int64], slots: NDArray[np.int64], leaf: int, new: int, left_counted: bool
-) -> None:
-    """Give the part that was not counted what the whole has beyond the one that was."""
-    for s in range(histogram.shape[1]):
-        for j in range(histogram.shape[2]):
-            counted, rest = histogram[new, s, j], histogram[slots[leaf], s, j]
-            for k in range(rest.size):
-                rest[k] -= counted[k]
-    slots[new] = new
-    if left_counted:
-        slots[leaf], slots[new] = slots[new], slots[leaf]

@@ -14,9 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 import numba
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
+from numba.np.arrayobj import make_array, populate_array
 
 from pacboost.kernels.jit import Function
 
@@ -41,3 +42,27 @@ def bare(typing: Any, array: Any) -> Any:
         return given._getvalue()
 
     return array(array), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def on_stack(typing: Any, shape: Any, dtype: Any) -> Any:
+    """Give an array of this shape, a tuple, that lives until the function returns.
+
+    It is not initialised and not counted, so kernels that are not to allocate may have it.
+    """
+    array = types.Array(dtype.dtype, len(shape), "C")
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        made = make_array(array)(context, builder)
+        sizes = cgutils.unpack_tuple(builder, values[0])
+        width = context.get_constant(types.intp, dtype.dtype.bitwidth // 8)
+        strides: list[Any] = []
+        total = context.get_constant(types.intp, 1)
+        for size in reversed(sizes):
+            strides.insert(0, builder.mul(total, width))
+            total = builder.mul(total, size)
+        data = builder.alloca(context.get_data_type(dtype.dtype), total)
+        populate_array(made, data, sizes, strides, width, None)
+        return made._getvalue()
+
+    return array(shape, dtype), generate

@@ -16,6 +16,41 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
+def inlined(function: Function) -> Function:
+    """Make a part of kernels that is compiled into each of them; on its own where Python calls it.
+
+    The cache looks at the file of a kernel alone: who changes a part has to touch that file, too.
+    """
+    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(
+        function
+    )
+    return compiled
+
+
+def part_of_kernels(function: Function) -> Function:
+    """Make a part of kernels that is compiled once, and that Python cannot call."""
+    compiled: Function = numba.njit(
+        nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+    return compiled
+
+
+def uncounted(function: Function) -> Function:
+    """Make a kernel that allocates nothing, so that no use of an array has to be counted."""
+    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", _nrt=False)(
+        function
+    )
+    return compiled
+
+
+def team_kernel(*, allocates: bool = True) -> Callable[[Function], Function]:
+    """Make a kernel that is run by teams: see kernels/team.py. Python cannot call it."""
+    return numba.njit(  # type: ignore[no-any-return]
+        nogil=True, cache=True, error_model="numpy", _nrt=allocates, no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )  # fmt: skip
+
+
 def cores() -> int:
     """The number of threads this process may use (joblib's workers set it for their children)."""
     return int(numba.config.NUMBA_NUM_THREADS)

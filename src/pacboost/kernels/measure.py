@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import inlined, kernel
 from pacboost.kernels.update import ROWS_PER_TILE, raise_margins, raise_rows
 
 
@@ -40,7 +40,7 @@ def masses(
         squares[span] = (a + b) + (c + d)
 
 
-@kernel
+@inlined
 def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> np.int64:
     """Sum the first weights (one, or one each) of rows that the vote gets wrong or ties on."""
     count = np.int64(0)
@@ -53,7 +53,7 @@ def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> 
     return count
 
 
-@kernel
+@inlined
 def cell_sums(
     cells: NDArray[np.unsignedinteger],
     weights: NDArray[np.int64],
@@ -103,7 +103,7 @@ def cell_sums(
 LOGISTIC, CLIPPED, SQUARE, ABSOLUTE = range(4)
 
 
-@kernel
+@inlined
 def class_rows(
     chosen: NDArray[np.intp],
     margins: NDArray[np.float64],
@@ -138,7 +138,7 @@ def class_rows(
             squares[tile[j]] = square
 
 
-@kernel
+@inlined
 def class_sums(
     chosen: NDArray[np.intp],
     cells: NDArray[np.unsignedinteger],
@@ -156,7 +156,7 @@ def class_sums(
             weight_sums[k] += weight[k]
 
 
-@kernel
+@inlined
 def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]) -> None:
     """Do what ``potential`` does for LOGISTIC, one output and equal rows.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import inlined
 
 
-@kernel
+@inlined
 def pair_up(
     weights: NDArray[np.int64],
     pulls: NDArray[np.integer],

@@ -24,6 +24,7 @@ from pacboost.kernels.best_split import (
     open_feature,
     scan_quickly,
 )
+from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
 
 
@@ -36,19 +37,23 @@ def scan(
     size: int,
     rules: NDArray[np.float64],
     best: NDArray[np.int64],
-) -> float:
-    """Find the split of most gain over every feature; give the gain, 0 if there is none.
+) -> tuple[float, float]:
+    """Find the best split over every feature; give what its sides and the leaf are worth.
 
-    The histogram is (lanes, codes). Of equal splits the first one counts.
+    Without a split that gains anything, the first is equal to the second. The histogram is (lanes,
+    codes). Of equal splits the first one counts.
     """
-    own, sums, found_at = np.empty(256, np.int64), np.empty(256, np.int64), np.empty(256)
+    own, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
+    found_at = on_stack((256,), np.float64)
+    if features.shape[0] == 0:
+        return 0.0, 0.0
     total = np.int64(0)
-    for b in range(histogram.shape[1]):
-        total += histogram[0, b]
+    for b in range(histogram.shape[1]):  # every lane holds all rows: one that is asked for anyway
+        total += histogram[features[0, LANE], b]
     weight, pull, penalty = float(total & LOW), float(total >> 32), rules[PENALTY]
     least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
     if weight < 2 * least:
-        return 0.0
+        return 0.0, 0.0
     before = pull * pull / (weight + penalty)
     after = nothing = before + NOISE * before
     for j in range(features.shape[0]):
@@ -65,4 +70,4 @@ def scan(
         )
         if cut >= 0:
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
-    return after - before if after > nothing else 0.0
+    return (after, before) if after > nothing else (before, before)

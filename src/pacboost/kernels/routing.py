@@ -71,6 +71,30 @@ def part(
 
 
 @kernel
+def part_to_ends(
+    block: NDArray[np.uint64],
+    shift: np.uint64,
+    goes_left: NDArray[np.uint8],
+    rows: NDArray[np.uint32],
+    out: NDArray[np.uint32],
+) -> np.int64:
+    """Write rows that go left to the front of ``out``, the others to its end, last one first.
+
+    Gives how many went left. Both places of a row are free: they meet at the last row only.
+    """
+    l = np.uint64(0)  # noqa: E741
+    r = np.uint64(rows.size - 1)
+    for k in range(rows.size):
+        row = rows[k]
+        to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
+        out[l] = row
+        out[r] = row
+        l += np.uint64(to_left)  # noqa: E741
+        r -= np.uint64(1) - np.uint64(to_left)
+    return np.int64(l)
+
+
+@kernel
 def sides(
     feature: NDArray[np.int64],
     best: NDArray[np.int64],
@@ -102,12 +126,27 @@ def label(
     order: NDArray[np.uint32],
     starts: NDArray[np.int64],
     sizes: NDArray[np.int64],
+    first: int,
+    last: int,
     cells: NDArray[np.unsignedinteger],
 ) -> None:
-    """Write the number of its leaf to every row."""
+    """Write the number of its leaf to every row from ``first`` to before ``last``.
+
+    The rows of a leaf ascend. Threads that divide the rows by their numbers, not by their leaves,
+    never write to the same cache line.
+    """
     for leaf in range(starts.size):
-        for k in range(starts[leaf], starts[leaf] + sizes[leaf]):
-            cells[order[k]] = leaf
+        low, high = starts[leaf], starts[leaf] + sizes[leaf]
+        end = high
+        while low < high:
+            middle = (low + high) // 2
+            if order[middle] < first:
+                low = middle + 1
+            else:
+                high = middle
+        while low < end and order[low] < last:
+            cells[order[low]] = leaf
+            low += 1
 
 
 @kernel

@@ -47,6 +47,11 @@ def using(n_jobs: int | None) -> Iterator[None]:
         _threads.reset(token)
 
 
+def threads() -> int:
+    """Give the number of threads in use."""
+    return _threads.get()
+
+
 def each_rows(task: Task, n_rows: int, *, at_least: int = 1, width: int = 1) -> None:
     """Call ``task(start, stop)`` on shares of the rows, cut between spans.
 
@@ -82,7 +87,7 @@ def _each(task: Task, size: int, unit: int) -> None:
     large shares beat many on small ones (measured: twice as fast at a million rows).
     """
     units = -(-size // unit)
-    shares = min(_threads.get(), units)
+    shares = min(threads(), units)
     if shares <= 1:
         task(0, size)
         return

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import inlined, kernel
 
 LOG2_E = math.log2(math.e)
 LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")  # ln 2 to 32 bits, so that k·LN2_HIGH is exact
@@ -87,7 +87,7 @@ def exponential(
 ROWS_PER_TILE = 1_024
 
 
-@kernel
+@inlined
 def exponential_cells(
     cells: NDArray[np.unsignedinteger],
     values: NDArray[np.float64],
@@ -137,7 +137,7 @@ def raise_margins(margins: NDArray[np.float64], raised: NDArray[np.float64]) -> 
         raised[i] = whole_exp(LOG_UNITS - 2.0 * abs(margins[i])) * UNIT
 
 
-@kernel
+@inlined
 def logistic(
     cells: NDArray[np.unsignedinteger],
     values: NDArray[np.float64],
@@ -191,7 +191,7 @@ def logistic(
     return weight_sum, pull_sum
 
 
-@kernel
+@inlined
 def softmax(
     chosen: NDArray[np.intp],
     cells: NDArray[np.unsignedinteger],

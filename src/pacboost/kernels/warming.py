@@ -27,10 +27,11 @@ LATE: tuple[tuple[Any, str], ...] = (
     ),
     (routing.sides, "(i8[::1], i8[::1], u1[::1], i8, u1[::1])"),
     (routing.part, "(u8[::1], u8, u1[::1], u4[::1], u4[::1], u4[::1])"),
-    (grow.apart, "(i8[:,:,:,::1], i8[::1], i8, i8, b1)"),
+    (routing.part_to_ends, "(u8[::1], u8, u1[::1], u4[::1], u4[::1])"),
+    (grow.count, "(u8[:,::1], i8, u4[::1], i8[:,::1], i8[:,:,::1], i8, i8)"),
     (walk.score, "(u1[:,::1], i4[:,::1], u1[:,::1], i8, i8[:,::1], f8[:,::1], i8, f8[:,::1])"),
     (walk.leaves, "(u1[:,::1], i4[:,::1], u1[:,::1], i8, i8, u1[::1])"),
-    (routing.label, "(u4[::1], i8[::1], i8[::1], u1[::1])"),
+    (routing.label, "(u4[::1], i8[::1], i8[::1], i8, i8, u1[::1])"),
 )
 """Kernels and the types of their arguments; the dearest of those that come late is first."""
 

@@ -6,13 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow, plain_split, routing
+from pacboost.kernels import best_split, grow_team, routing
+from pacboost.kernels.team import largest_team, together
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.samples.blocks import lay_out
 
-ROWS_WORTH_THREADS = 65_536
+CELLS_WORTH_A_TEAM = 30_000
+"""Rows times lanes; on fewer, to meet takes longer than to grow a tree alone."""
+CELLS_WORTH_MANY = 3_000_000
+FEW = 8
+"""The most members on fewer cells (measured: at 50,000 × 28, 16 are slower than 8)."""
+CELLS_THAT_TAKE_LONG = 20_000_000
+"""A tree on so many takes one thread some 0.1 s."""
+BYTES_A_MEMBER = 2**20
+"""What the histograms of a member may take; on wide samples, members count features instead."""
 
 
 class DenseTreeSearch(TreeSearch):
@@ -25,101 +34,63 @@ class DenseTreeSearch(TreeSearch):
 
     def _make_room(self) -> None:
         """Reserve what is used for every tree."""
-        lanes = 8 * self._blocks.words.shape[0]
+        blocks = self._blocks
+        lanes = 8 * blocks.words.shape[0]
         # Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower).
         width = self._bins.missing + 9
-        if self._blocks.lanes < len(self._features):
+        if blocks.lanes < len(self._features):
             width = 264  # shared lanes have codes of several features
         self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
-        self._allowed = np.ones((self._leaves, len(self._features)), dtype=np.uint8)
-
-    def _begin(self, rows: NDArray[np.uint32]) -> None:
-        """Count the rows of the root."""
-        self._histogram[0] = 0
-        self._count(rows, self._histogram[0])
-
-    def _grow_on(self, leaves: int, key: np.uint64) -> int:
-        """Split leaves as long as they are too small for threads; give the number of leaves."""
-        blocks = self._blocks
-        return grow.grow_on(
-            blocks.words, blocks.lanes, self._order, self._spare, self._pairs, self._histogram,
-            self._features, self._allowed, self._drawn, key, self._bins.missing, self._rules,
-            self._starts, self._sizes, self._slots, None if self._plain else self._spans,
-            self._best, self._members,
-            self._gains, self._splits, self._split_members, self._split_gains, self._hangs,
-            self._depths, self._deepest, ROWS_WORTH_THREADS, leaves,
+        self._codes = grow_team.Codes(
+            blocks.words, self._features, blocks.lanes, self._bins.missing
+        )
+        self._all_leaves = grow_team.Leaves(
+            self._starts, self._sizes, self._slots, self._best, self._members, self._gains,
+            self._hangs, self._depths,
         )  # fmt: skip
+        self._all_splits = grow_team.Splits(self._splits, self._split_members, self._split_gains)
+        self._plan = np.zeros(5, dtype=np.int64)
+        self._room_for(1)
 
-    def _count(self, rows: NDArray[np.uint32], into: NDArray[np.int64]) -> None:
-        blocks, others = self._blocks, list[NDArray[np.int64]]()
+    def _room_for(self, team: int) -> None:
+        """Reserve what the members of a team count and find."""
+        histogram = self._histogram[0]
+        counting = min(team, 1 + team * BYTES_A_MEMBER // histogram.nbytes)
+        self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
+        self._found = grow_team.Found(
+            np.zeros((team, 16), dtype=np.int64),
+            np.zeros((team, 16)),
+            np.zeros((team, 2, 3), dtype=np.int64),
+            np.zeros((team, 2, 256), dtype=np.uint8),
+            np.zeros((team, 256), dtype=np.uint8),
+            np.ones((team, len(self._features)), dtype=np.uint8),
+            np.zeros((team, len(self._features)), dtype=np.int64),
+        )
 
-        def task(start: int, stop: int) -> None:
-            own = into
-            if start > 0:  # another thread's share: counted apart, added below
-                own = np.zeros_like(into)
-                others.append(own)
-            grow.count(blocks.words, blocks.lanes, rows[start:stop], self._pairs, own)
-
-        each_rows(task, rows.size)
-        for other in others:
-            into += other
-
-    def _look(self, leaf: int, key: np.uint64) -> None:
-        """Find the best split of a leaf; ``key`` says which features are drawn for it."""
-        if self._drawn < len(self._features):
-            grow.draw_features(self._allowed[leaf], self._drawn, key)
-        if self._plain:
-            self._gains[leaf] = plain_split.scan(
-                self._histogram[self._slots[leaf], 0], self._features, self._allowed[leaf],
-                self._bins.missing, int(self._sizes[leaf]), self._rules, self._best[leaf],
-            )  # fmt: skip
-            return
-        self._gains[leaf] = best_split.scan(
-            self._histogram[self._slots[leaf]], self._features, self._allowed[leaf],
-            self._bins.missing, int(self._sizes[leaf]), self._rules, self._spans[leaf],
-            self._best[leaf], self._members[leaf],
+    def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
+        """Have a team grow the tree."""
+        rows = self._order[: self._sizes[0]]
+        if chosen is not None:
+            rows[:] = chosen
+        team = self._team(rows.size * self._codes.lanes)
+        if len(self._found.lefts) < team:
+            self._room_for(team)
+        limits = np.array([self._drawn, self._deepest, chosen is None], dtype=np.int64)
+        together(
+            grow_team.grow_tree, self._codes, rows, self._spare, self._pairs, self._histogram,
+            self._partial, self._rules, self._all_leaves, None if self._plain else self._spans,
+            self._all_splits, self._found, self._plan, limits, key, self._cells, at_most=team,
+            stoppable=rows.size * self._codes.lanes > CELLS_THAT_TAKE_LONG,
         )  # fmt: skip
+        return int(self._plan[grow_team.LEAVES])
 
-    def _split(self, leaf: int, new: int, key: np.uint64) -> None:
-        """Do what ``grow.grow_on`` does for one leaf, with all threads."""
-        feature = self._record(leaf, new)
-        start, size = int(self._starts[leaf]), int(self._sizes[leaf])
-        rows = self._order[start : start + size]
-        left = self._part(feature, leaf, rows)
-        if not self._parted(leaf, new, left):
-            return
-        left_smaller = 2 * left <= size
-        self._histogram[new] = 0
-        self._count(rows[:left] if left_smaller else rows[left:], self._histogram[new])
-        grow.apart(self._histogram, self._slots, leaf, new, left_smaller)
-        self._look_on(feature, self._histogram, leaf, new, key)
-
-    def _part(self, feature: NDArray[np.int64], leaf: int, rows: NDArray[np.uint32]) -> int:
-        """Sort rows to the two sides, each thread its share; give how many went left."""
-        goes_left = self._sides(feature, self._best[leaf], self._members[leaf])
-        lane = int(feature[best_split.LANE])
-        block, shift = self._blocks.words[lane >> 3], np.uint64(8 * (lane & 7))
-        shares: list[tuple[int, int, int]] = []
-
-        def task(start: int, stop: int) -> None:
-            own = rows[start:stop]
-            left = routing.part(block, shift, goes_left, own, own, self._spare[start:stop])
-            shares.append((start, stop, int(left)))
-
-        each_rows(task, rows.size)
-        shares.sort()
-        at = 0
-        for start, _, left in shares:
-            if at < start:
-                rows[at : at + left] = rows[start : start + left]
-            at += left
-        middle = at
-        for start, stop, left in shares:
-            right = stop - start - left
-            rows[at : at + right] = self._spare[start : start + right]
-            at += right
-        return middle
+    @staticmethod
+    def _team(cells: int) -> int:
+        """Give the size of the team for a tree on so many rows times lanes."""
+        if cells < CELLS_WORTH_A_TEAM:
+            return 1
+        return largest_team() if cells >= CELLS_WORTH_MANY else min(largest_team(), FEW)
 
     def _sides(
         self, feature: NDArray[np.int64], best: NDArray[np.int64], members: NDArray[np.uint8]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow, pairing, routing
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels import best_split, shares
+from pacboost.kernels.team import team_for, together
 from pacboost.learners.learner import Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA, MOST_LEAVES, TreeParameters
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -69,20 +69,11 @@ class TreeSearch(Search):
         """Reserve what is used for every tree."""
 
     @abstractmethod
-    def _begin(self, rows: NDArray[np.uint32]) -> None:
-        """Make a root of these rows."""
+    def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
+        """Grow a tree on the chosen rows (None: all); write their cells, give the leaves' number.
 
-    @abstractmethod
-    def _look(self, leaf: int, key: np.uint64) -> None:
-        """Find the best split of a leaf; ``key`` says which features are drawn for it."""
-
-    def _grow_on(self, leaves: int, key: np.uint64) -> int:
-        """Split some leaves at once, if that is faster; give the number of leaves."""
-        return leaves
-
-    @abstractmethod
-    def _split(self, leaf: int, new: int, key: np.uint64) -> None:
-        """Split a leaf; its left part keeps the number, its right part is ``new``."""
+        ``key`` says which features are drawn for each leaf.
+        """
 
     @abstractmethod
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
@@ -132,26 +123,14 @@ class TreeSearch(Search):
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
         """Grow a tree. The cells are overwritten by the next one."""
         unit = self._prepare(request, seed)
-        rows = self._order
-        if chosen is None:
-            rows[:] = np.arange(rows.size, dtype=np.uint32)
-        else:
-            rows = rows[: chosen.size]
-            rows[:] = chosen
-        self._starts[0], self._sizes[0], self._slots[0] = 0, rows.size, 0
+        self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
+        self._sizes[0] = self._order.size if chosen is None else chosen.size
         self._spans[0] = -np.inf, np.inf
-        self._depths[0] = 0
-        self._begin(rows)
-        key = np.uint64(seed * 2**20)
-        self._look(0, key)
-        leaves = 1
-        while True:
-            leaves = self._grow_on(leaves, key)
-            leaf = grow.next_leaf(self._gains, leaves)
-            if leaves == self._leaves or leaf < 0:
-                return self._finish(leaves, unit, chosen)
-            self._split(leaf, leaves, key)
-            leaves += 1
+        leaves = self._grow(chosen, np.uint64(seed * 2**20))
+        tree = self._rule(leaves, unit)
+        if chosen is not None:
+            self._settle(tree, chosen)
+        return tree, self._cells
 
     @property
     def _drawn(self) -> int:
@@ -184,19 +163,11 @@ class TreeSearch(Search):
             flips = np.random.default_rng((seed, 1)).choice(np.array([-1, 1], np.int8), shape)
         signed, pulls = request.signed, request.pulls
 
-        def task(start: int, stop: int) -> None:
-            pairing.pair_up(
-                request.weights[start:stop],
-                pulls[start:stop],
-                signed,
-                flips,
-                pull_scale,
-                weight_scale,
-                self._pairs[:, start:stop],
-            )
-
         rows = request.weights.shape[0]
-        each_rows(task, rows, width=outputs)
+        together(
+            shares.pair_up, request.weights, pulls, signed, flips, pull_scale, weight_scale,
+            self._pairs, at_most=team_for(rows * outputs),
+        )  # fmt: skip
         mean = MOST_SUM / rows
         self._plain = self._numbers_only and self._lines == 1 and kind == best_split.NEWTON
         self._rules[best_split.CRITERION] = kind
@@ -207,50 +178,6 @@ class TreeSearch(Search):
         if signed:
             return 1 / MOST_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
-
-    def _record(self, leaf: int, new: int) -> NDArray[np.int64]:
-        """Write the split of a leaf down; give the feature that is split."""
-        grow.record(
-            self._features, self._best, self._members, self._gains, leaf, new, self._splits,
-            self._split_members, self._split_gains, self._hangs, self._depths,
-        )  # fmt: skip
-        feature: NDArray[np.int64] = self._features[self._best[leaf, best_split.FEATURE]]
-        return feature
-
-    def _parted(self, leaf: int, new: int, left: int) -> bool:
-        """Give a leaf's first ``left`` rows to its left part; tell whether it may be split on."""
-        start, size = self._starts[leaf], self._sizes[leaf]
-        self._starts[new], self._sizes[new], self._sizes[leaf] = start + left, size - left, left
-        if new + 1 == self._leaves or self._depths[leaf] >= self._deepest:
-            self._gains[leaf] = self._gains[new] = 0.0
-            return False
-        return True
-
-    def _look_on(
-        self,
-        feature: NDArray[np.int64],
-        histogram: NDArray[np.int64],
-        leaf: int,
-        new: int,
-        key: np.uint64,
-    ) -> None:
-        """Find the best splits of both parts of a leaf."""
-        if not self._plain:
-            orders = self._best[leaf, best_split.CUT] < feature[best_split.BINS] - 1
-            slope = int(feature[best_split.MONOTONE]) if orders else 0
-            grow.narrow(histogram, slope, self._slots, self._spans, leaf, new)
-        for k, part in enumerate((leaf, new)):
-            self._look(part, key + np.uint64(2 * new + k))
-
-    def _finish(
-        self, leaves: int, unit: float, chosen: Rows | None
-    ) -> tuple[TreeRule, NDArray[np.unsignedinteger]]:
-        """Tell every row its leaf, and put the splits into arrays."""
-        routing.label(self._order, self._starts[:leaves], self._sizes[:leaves], self._cells)
-        tree = self._rule(leaves, unit)
-        if chosen is not None:
-            self._settle(tree, chosen)
-        return tree, self._cells
 
     def _rule(self, leaves: int, unit: float) -> TreeRule:
         """Give the tree, with nothing to say yet."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow, sparse_grow
+from pacboost.kernels import best_split, grow, routing, sparse_grow
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.learners.sparse_stump import Wholes, bins_of, each_lists
@@ -61,12 +61,30 @@ class SparseTreeSearch(TreeSearch):
         self._defaults = self._codes.defaults.astype(np.uint8)
         self._goes_left = np.zeros(self._order.size, dtype=np.uint8)
         self._allowed = np.ones(len(self._features), dtype=np.uint8)
+        self._deck = np.zeros(len(self._features), dtype=np.int64)
         self._totals = np.zeros((self._leaves, self._lines), dtype=np.int64)
         self._heaviest = np.zeros(self._leaves, dtype=np.int64)
         self._shortest = np.zeros(self._leaves, dtype=np.int64)
         """The shortest run that each leaf would still have, were it there."""
         self._slots[:] = np.arange(self._leaves)  # a leaf's totals stay where they are
         self._runs: dict[int, Runs] = {}
+
+    def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
+        """Split the best leaf again and again."""
+        rows = self._order[: self._sizes[0]]
+        rows[:] = np.arange(rows.size) if chosen is None else chosen
+        self._begin(rows)
+        self._look(0, key)
+        leaves = 1
+        while leaves < self._leaves:
+            leaf = grow.next_leaf(self._gains, leaves)
+            if leaf < 0:
+                break
+            self._split(leaf, leaves, key)
+            leaves += 1
+        starts, sizes = self._starts[:leaves], self._sizes[:leaves]
+        routing.label(self._order, starts, sizes, 0, self._order.size, self._cells)
+        return leaves
 
     def _begin(self, rows: NDArray[np.uint32]) -> None:
         self._goes_left[rows] = 1
@@ -109,7 +127,7 @@ class SparseTreeSearch(TreeSearch):
             self._list(leaf, max(1, enough // 2))
         runs = self._runs[leaf]
         if self._drawn < len(self._features):
-            grow.draw_features(self._allowed, self._drawn, key)
+            grow.draw_features(self._allowed, self._deck, self._drawn, key)
         pulls = (totals >> 32).astype(np.float64)
         kind, penalty = int(rules[best_split.CRITERION]), float(rules[best_split.PENALTY])
         before = best_split.worth(kind, pulls, weight, penalty)
@@ -141,7 +159,31 @@ class SparseTreeSearch(TreeSearch):
         self._choose_sides(leaf, rows)
         if self._parted(leaf, new, self._part(rows, leaf, new)):
             self._divide(leaf, new)
-            self._look_on(feature, self._totals[:, :, None, None], leaf, new, key)
+            if not self._plain:
+                orders = self._best[leaf, best_split.CUT] < feature[best_split.BINS] - 1
+                slope = int(feature[best_split.MONOTONE]) if orders else 0
+                totals = self._totals[:, :, None, None]
+                grow.narrow(totals, slope, self._slots, self._spans, leaf, new)
+            for k, part in enumerate((leaf, new)):
+                self._look(part, key + np.uint64(2 * new + k))
+
+    def _record(self, leaf: int, new: int) -> NDArray[np.int64]:
+        """Write the split of a leaf down; give the feature that is split."""
+        grow.record(
+            self._features, self._best, self._members, self._gains, leaf, new, self._splits,
+            self._split_members, self._split_gains, self._hangs, self._depths,
+        )  # fmt: skip
+        feature: NDArray[np.int64] = self._features[self._best[leaf, best_split.FEATURE]]
+        return feature
+
+    def _parted(self, leaf: int, new: int, left: int) -> bool:
+        """Give a leaf's first ``left`` rows to its left part; tell whether it may be split on."""
+        start, size = self._starts[leaf], self._sizes[leaf]
+        self._starts[new], self._sizes[new], self._sizes[leaf] = start + left, size - left, left
+        if new + 1 == self._leaves or self._depths[leaf] >= self._deepest:
+            self._gains[leaf] = self._gains[new] = 0.0
+            return False
+        return True
 
     def _choose_sides(self, leaf: int, rows: NDArray[np.uint32]) -> None:
         """Write which rows of a leaf go left."""

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from pacboost.boosters.base.booster import Agreement, Booster, Measured, Moved
-from pacboost.kernels import update
+from pacboost.kernels import shares, update
+from pacboost.kernels.team import team_for, together
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, VOTE_UNIT, round_vote
 from pacboost.samples.request import Request
@@ -107,26 +108,13 @@ class ExponentialWeights(Booster[ExponentialState]):
         state.cast.append(1.0)
         shift = round_vote(math.log(FRESH_TOTAL / state.total) - math.log(moved.normaliser))
         state = replace(state, log_scale=state.log_scale + shift)
-        signs, base = state.signs, state.log_base
-        per_row = base.size > 1
-        outputs = signs.shape[1]
-        sums: list[int] = []
-
-        def task(start: int, stop: int) -> None:
-            own = base[start * outputs : stop * outputs] if per_row else base
-            total = update.exponential_cells(
-                moved.cells[start:stop],
-                moved.values,
-                signs[start:stop],
-                own,
-                state.log_scale + state.total_vote,
-                state.margins[start:stop],
-                state.weights[start:stop],
-            )
-            sums.append(int(total))
-
-        each_rows(task, signs.shape[0], width=outputs)
-        return self._in_range(replace(state, total=sum(sums)))
+        totals = np.zeros((team_for(state.signs.size), 1), dtype=np.int64)
+        together(
+            shares.exponential_cells, moved.cells, moved.values, state.signs, state.log_base,
+            state.log_scale + state.total_vote, state.margins, state.weights, totals,
+            at_most=len(totals),
+        )  # fmt: skip
+        return self._in_range(replace(state, total=int(totals.sum())))
 
     def vote(self, found: Measured) -> float:
         """Give the vote of a rule that answers -1 or +1."""

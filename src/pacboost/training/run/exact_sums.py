@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Measured
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues
-from pacboost.kernels import measure
+from pacboost.kernels import measure, shares
+from pacboost.kernels.team import team_for, together
 from pacboost.kernels.threads import (
     ROWS_FOR_CHEAP_KERNELS,
     ROWS_PER_SPAN,
@@ -54,24 +55,13 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     rows, outputs = request.weights.shape
     size = span_size(outputs)
     squares = np.zeros(span_count(rows, outputs))
-    parts: list[Wholes] = []
-
-    def task(start: int, stop: int) -> None:
-        a, b = start // size, span_count(stop, outputs)
-        part = np.zeros((2, count, outputs), dtype=np.int64)
-        parts.append(part)
-        measure.cell_sums(
-            cells[start:stop],
-            request.weights[start:stop],
-            request.pulls[start:stop],
-            request.signed,
-            size,
-            part,
-            squares[a:b],
-        )
-
-    each_rows(task, rows, width=outputs)
-    pulls, weights = sum(parts[1:], parts[0])
+    team = min(team_for(rows * outputs), max(1, squares.size))
+    parts = np.zeros((team, 2, count, outputs), dtype=np.int64)
+    together(
+        shares.cell_sums, cells, request.weights, request.pulls, request.signed, size, parts,
+        squares, at_most=team,
+    )  # fmt: skip
+    pulls, weights = parts.sum(axis=0)
     square = float(squares.sum())
     worth = request.pull**2 / square if square > 0 else 0.0
     return Sums(pulls, weights, int(weights.sum()), request.pull, rows), worth
@@ -109,17 +99,17 @@ def mean_cost(
     rows, outputs = margins.shape
     size = span_size(outputs)
     sums = np.zeros(span_count(rows, outputs))
+    if kind == measure.LOGISTIC and outputs == base.size == 1:
+        team = min(team_for(rows), max(1, sums.size))
+        together(shares.log_costs, margins.reshape(-1), size, sums, at_most=team)
+    else:
 
-    def task(start: int, stop: int) -> None:
-        a, b = start // size, span_count(stop, outputs)
-        part = margins[start:stop]
-        weights = np.ones(1) if base.size == 1 else base[start:stop]
-        if kind == measure.LOGISTIC and outputs == base.size == 1:
-            measure.log_costs(part[:, 0], size, sums[a:b])
-        else:
-            measure.potential(kind, part, weights, size, sums[a:b])
+        def task(start: int, stop: int) -> None:
+            a, b = start // size, span_count(stop, outputs)
+            weights = np.ones(1) if base.size == 1 else base[start:stop]
+            measure.potential(kind, margins[start:stop], weights, size, sums[a:b])
 
-    each_rows(task, rows, width=outputs)
+        each_rows(task, rows, width=outputs)
     mass = float(base.sum()) if base.size > 1 else float(rows)
     return float(sums.sum()) / float(unit * mass * outputs)
 
@@ -151,19 +141,19 @@ def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: 
     With several labels per row it is the share of pairs of row and label: the Hamming loss.
     """
     rows, outputs = margins.shape
-    pairs = outputs == 1 or sample.labels is None
     weighted = first_weights.size > 1
+    total = int(first_weights.sum()) if weighted else rows
+    if outputs == 1 or sample.labels is None:
+        each = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
+        totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
+        together(shares.mistakes, margins.reshape(-1), each, totals, at_most=len(totals))
+        return int(totals.sum()) / int(total * outputs)
     wrong: list[int] = []
 
     def task(start: int, stop: int) -> None:
-        part = margins[start:stop]
         weights = first_weights[start:stop] if weighted else first_weights
-        if not pairs:
-            wrong.append(int(measure.wrong_classes(part, sample.signs[start:stop], weights)))
-        else:
-            each = np.repeat(weights, outputs) if weighted and outputs > 1 else weights
-            wrong.append(int(measure.mistakes(part.reshape(-1), each)))
+        part = margins[start:stop], sample.signs[start:stop]
+        wrong.append(int(measure.wrong_classes(*part, weights)))
 
     each_rows(task, rows, at_least=ROWS_FOR_CHEAP_KERNELS // outputs, width=outputs)
-    total = int(first_weights.sum()) if weighted else rows
-    return sum(wrong) / (total * (outputs if pairs else 1))
+    return sum(wrong) / total

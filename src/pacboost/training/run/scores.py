@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from pacboost.boosters.base.booster import Booster, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import measure
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels import shares
+from pacboost.kernels.team import team_for, together
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.run import exact_sums
@@ -132,12 +132,10 @@ class SoftmaxRows(Margins):
         """Update the rows that moved (None: all), given their margins and pulls."""
         chosen = self._all_rows if moved is None else moved
         signs, pulls = self._sample.signs, _whole_pulls(request)
-
-        def task(start: int, stop: int) -> None:
-            part = chosen[start:stop]
-            measure.class_rows(part, margins, signs, pulls, self._costs, self._wrong, self._squares)
-
-        each_rows(task, chosen.size, width=signs.shape[1])
+        together(
+            shares.class_rows, chosen, margins, signs, pulls, self._costs, self._wrong,
+            self._squares, at_most=team_for(chosen.size * signs.shape[1]),
+        )  # fmt: skip
 
     def mean_cost(self) -> float:
         """Give the mean of -log₂ p(y|x), a bound on the error: a wrong row has p(y|x) ≤ ½."""
@@ -158,15 +156,12 @@ class SoftmaxRows(Margins):
         moving = None if rule.silent is None else np.flatnonzero(cells != rule.silent)
         chosen = self._all_rows if moving is None else moving
         shape, whole_pulls = (2, len(rule.values), request.weights.shape[1]), _whole_pulls(request)
-        parts: list[Wholes] = []
-
-        def task(start: int, stop: int) -> None:
-            part = np.zeros(shape, dtype=np.int64)
-            parts.append(part)
-            measure.class_sums(chosen[start:stop], cells, request.weights, whole_pulls, part)
-
-        each_rows(task, chosen.size, width=shape[2])
-        pulls, weights = sum(parts[1:], parts[0])
+        parts = np.zeros((team_for(chosen.size * shape[2]), *shape), dtype=np.int64)
+        together(
+            shares.class_sums, chosen, cells, request.weights, whole_pulls, parts,
+            at_most=len(parts),
+        )  # fmt: skip
+        pulls, weights = parts.sum(axis=0)
         square = float(self._squares.sum())
         worth = request.pull**2 / square if square > 0 else 0.0
         return moving, Sums(pulls, weights, request.weight, request.pull, self._wrong.size), worth

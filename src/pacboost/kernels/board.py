@@ -1,0 +1,146 @@
+"""Teams of threads that stay inside compiled code: started in microseconds, met at barriers.
+
+A thread of Python that comes back from a kernel has to wait for the interpreter's lock, and to wake
+it takes some 0.1 ms. So the threads of a team wait inside a kernel, ``serve``, where they look for
+work on a *board* that all of them share, and return to Python only after a while without work.
+The thread that calls is the team's member 0.
+
+Who waits spins some thousand times and then yields its core at every look, so a team that is
+larger than the machine is slow but never stuck.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels.atomic import add, enter, entry, exchange, give_way, load, pause
+from pacboost.kernels.jit import inlined, kernel, uncounted
+
+LINE = 16  # numbers apart, so that no two places share a cache line or the one fetched with it
+JOB, DONE, CALLED, FUNCTION, ARGUMENTS, ARRIVED, PHASE, STOP, TICKET, MEMBERS = range(
+    0, 10 * LINE, LINE
+)
+"""Places on the board; from MEMBERS on, each member has a line: whether it sleeps, what it saw."""
+SLEEPS, SEEN = 0, 1
+SIZES = 10  # bits of a job's number that hold the size of its team
+CLOSED = -1
+SPINS = 2_000
+LOOKS = 4_000  # yields before a member without work returns to Python: some milliseconds
+
+
+def board_for(members: int) -> NDArray[np.int64]:
+    """Make the board of a team, all of whose members but the first are asleep."""
+    board = np.zeros(MEMBERS + members * LINE, dtype=np.int64)
+    board[MEMBERS + LINE + SLEEPS :: LINE] = 1
+    return board
+
+
+@kernel
+def wait_while(board: NDArray[np.int64], place: int, value: int, looks: int) -> bool:
+    """Wait until a number is no longer this one; False if it still is after so many yields."""
+    for _ in range(SPINS):
+        if load(board, place) != value:
+            return True
+        pause()
+    while looks != 0:
+        if load(board, place) != value:
+            return True
+        give_way()
+        looks -= 1
+    return False
+
+
+@kernel
+def last_to_arrive(board: NDArray[np.int64], team: int) -> bool:
+    """Come to a barrier: True for the last member, who has to ``release`` the others.
+
+    What only one member may do is done between the two.
+    """
+    if team == 1:
+        return True
+    phase = load(board, PHASE)
+    if add(board, ARRIVED, 1) == team - 1:
+        return True
+    wait_while(board, PHASE, phase, -1)
+    return False
+
+
+@kernel
+def release(board: NDArray[np.int64], team: int) -> None:
+    """Let the members who wait at the barrier go on."""
+    if team > 1:
+        exchange(board, ARRIVED, 0)
+        add(board, PHASE, 1)
+
+
+@kernel
+def meet(board: NDArray[np.int64], team: int) -> None:
+    """Wait until all members of a team are here."""
+    if last_to_arrive(board, team):
+        release(board, team)
+
+
+@kernel
+def serve(board: NDArray[np.int64], member: int) -> None:
+    """Do this member's share of every job, until there has been none for a while."""
+    own = MEMBERS + member * LINE
+    seen = board[own + SEEN]
+    while True:
+        if wait_while(board, JOB, seen, LOOKS):
+            seen = load(board, JOB)
+            board[own + SEEN] = seen
+            if seen == CLOSED:
+                return
+            team = seen & ((1 << SIZES) - 1)
+            if member < team:  # the board does not change before all members are done
+                enter(board[FUNCTION], member, team, board[ARGUMENTS])
+                add(board, DONE, 1)
+            continue
+        exchange(board, own + SLEEPS, 1)
+        if load(board, CALLED) == 0 and load(board, JOB) == seen:
+            return
+        if exchange(board, own + SLEEPS, 0) == 0:  # it has been woken: Python has to hear of it
+            return
+
+
+@kernel
+def rouse(board: NDArray[np.int64], team: int, asleep: NDArray[np.bool_]) -> int:
+    """Keep members from falling asleep; say which were, and so have to be woken, and how many."""
+    count = 0
+    exchange(board, CALLED, 1)
+    for member in range(1, team):
+        asleep[member] = exchange(board, MEMBERS + member * LINE + SLEEPS, 0) == 1
+        count += asleep[member]
+    return count
+
+
+@uncounted
+def lead(board: NDArray[np.int64], team: int, function: int, *given: object) -> None:
+    """Have every member of the team enter a kernel, and wait until all have come back."""
+    entrance, arguments = entry(function, given)
+    if team > 1:
+        board[FUNCTION], board[ARGUMENTS], board[DONE] = entrance, arguments, 0
+        number = (load(board, JOB) >> SIZES) + 1
+        exchange(board, JOB, (number << SIZES) + team)
+    enter(entrance, 0, team, arguments)
+    done = load(board, DONE)
+    while done < team - 1:
+        wait_while(board, DONE, done, -1)
+        done = load(board, DONE)
+    exchange(board, CALLED, 0)
+
+
+@inlined
+def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
+    """Give where a piece of so many equal ones begins and ends."""
+    return size * piece // pieces, size * (piece + 1) // pieces
+
+
+@inlined
+def share_of_spans(size: int, span: int, piece: int, pieces: int) -> tuple[int, int]:
+    """Do what ``share`` does, with cuts between spans of a fixed size only."""
+    spans = (size + span - 1) // span
+    return min(size, spans * piece // pieces * span), min(
+        size, spans * (piece + 1) // pieces * span
+    )

@@ -1,0 +1,311 @@
+"""Grow one tree by a team: every member enters ``grow_tree`` and stays until the tree is grown.
+
+Rows are divided evenly for sorting and counting, lanes for adding up what members counted, features
+for the search of splits. Small leaves keep fewer members busy. Whoever is last at a barrier does
+what only one may do: it chooses the next leaf and writes down its split. All sums are of whole
+numbers and of equal splits the first one counts, so the tree does not depend on the team.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels import best_split, plain_split
+from pacboost.kernels.atomic import add
+from pacboost.kernels.best_split import BINS, CUT, FEATURE, LANE, MONOTONE
+from pacboost.kernels.board import STOP, TICKET, last_to_arrive, meet, release, share
+from pacboost.kernels.grow import count, draw_features, narrow, next_leaf, record
+from pacboost.kernels.jit import inlined, part_of_kernels, team_kernel
+from pacboost.kernels.routing import label, part, part_to_ends, sides
+
+ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
+ROWS_WORTH_COUNTING = 2_048
+TICKETS_A_MEMBER = 6
+
+Wholes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bytes = NDArray[np.uint8]
+
+
+class Codes(NamedTuple):
+    """The rows of a sample: samples/blocks.py says how codes lie in words."""
+
+    words: NDArray[np.uint64]
+    features: Wholes
+    lanes: int
+    missing: int
+
+
+class Leaves(NamedTuple):
+    """What is known of each leaf, one line for each."""
+
+    starts: Wholes
+    sizes: Wholes
+    slots: Wholes
+    best: Wholes
+    members: Bytes
+    gains: Floats
+    hangs: Wholes
+    depths: Wholes
+
+
+class Splits(NamedTuple):
+    """The splits made."""
+
+    made: Wholes
+    members: Bytes
+    gains: Floats
+
+
+class Found(NamedTuple):
+    """What the members of a team have found, one line for each."""
+
+    lefts: Wholes
+    worth: Floats
+    best: Wholes
+    members: Bytes
+    sides: Bytes
+    allowed: Bytes
+    decks: Wholes
+
+
+# what ``plan`` holds: the leaf to be split or -1, the number of its right part, the number of
+# leaves, whether the parts are to be searched, and whether the left part is the one counted
+LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
+# what ``limits`` holds
+DRAWN, DEEPEST, ALL_ROWS = range(3)
+
+
+@inlined
+def sorting_pieces(team: int, size: int) -> int:
+    """Give how many members sort a leaf of so many rows."""
+    return min(team, max(1, size // ROWS_WORTH_SORTING))
+
+
+@part_of_kernels
+def sort_rows(
+    member: int,
+    team: int,
+    board: Wholes,
+    block: NDArray[np.uint64],
+    shift: np.uint64,
+    goes_left: Bytes,
+    rows: NDArray[np.uint32],
+    aside: NDArray[np.uint32],
+    lefts: Wholes,
+) -> None:
+    """Sort the rows of a leaf to the sides of its split; write how many of each piece go left."""
+    pieces = sorting_pieces(team, rows.size)
+    first, last = share(rows.size, member, pieces)
+    if pieces == 1:
+        if member == 0:
+            left = part(block, shift, goes_left, rows, rows, aside)
+            for k in range(rows.size - left):
+                rows[left + k] = aside[k]
+            lefts[0, 0] = left
+    else:
+        if member < pieces:
+            lefts[member, 0] = part_to_ends(
+                block, shift, goes_left, rows[first:last], aside[first:last]
+            )
+        meet(board, team)
+        if member < pieces:
+            left = before = np.int64(0)
+            for k in range(pieces):
+                left += lefts[k, 0]
+                before += lefts[k, 0] if k < member else 0
+            own = lefts[member, 0]
+            for k in range(own):
+                rows[before + k] = aside[first + k]
+            place = left + first - before
+            for k in range(last - first - own):
+                rows[place + k] = aside[last - 1 - k]
+
+
+@part_of_kernels
+def count_rows(
+    member: int,
+    team: int,
+    board: Wholes,
+    words: NDArray[np.uint64],
+    lanes: int,
+    rows: NDArray[np.uint32],
+    pairs: Wholes,
+    histogram: Wholes,
+    partial: Wholes,
+    new: int,
+    slot: int,
+) -> tuple[int, int]:
+    """Count rows into histogram ``new``, and take what was counted away from that in ``slot``.
+
+    Pieces of the rows are counted apart and then added up. Where there are fewer pieces than
+    members, these divide the blocks, too; else whoever is ready takes the next piece, since cores
+    are not equally fast. Gives the first and last of the lanes that this member
+    has brought up to date.
+    """
+    blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
+    pieces = min(team, max(1, rows.size // ROWS_WORTH_COUNTING), partial.shape[0] + 1)
+    groups = min(blocks, team // pieces)
+    piece, group = member % pieces, min(member // pieces, groups)
+    first = blocks * group // groups
+    last = min(blocks, blocks * (group + 1) // groups)  # no block is left for idle members
+    if first < last:
+        into = histogram[new] if piece == 0 else partial[piece - 1]
+        for s in range(lines):
+            for j in range(8 * first, 8 * last):
+                for k in range(width):
+                    into[s, j, k] = 0
+        tickets = pieces if groups > 1 or pieces == 1 else TICKETS_A_MEMBER * pieces
+        ticket = piece if tickets == pieces else add(board, TICKET, 1)
+        while ticket < tickets:
+            start, stop = share(rows.size, ticket, tickets)
+            count(words, lanes, rows[start:stop], pairs, into, first, last)
+            ticket = tickets if tickets == pieces else add(board, TICKET, 1)
+    first, last = min(lanes, 8 * first), min(lanes, 8 * last)
+    if pieces > 1:
+        meet(board, team)
+        first, last = share(lanes, member, team)
+    for s in range(lines):
+        for j in range(first, last):
+            own, rest = histogram[new, s, j], histogram[slot, s, j]
+            for other in range(pieces - 1):
+                counted = partial[other, s, j]
+                for k in range(width):
+                    own[k] += counted[k]
+            if new > 0:
+                for k in range(width):
+                    rest[k] -= own[k]
+    return first, last
+
+
+@inlined
+def take_best(
+    team: int, found: Found, best: Wholes, members: Bytes, gains: Floats, leaf: int, side: int
+) -> None:
+    """Give a leaf the best split that a member has found; of equal ones the first."""
+    chosen, most = -1, -np.inf
+    for member in range(team):
+        after, before = found.worth[member, 2 * side], found.worth[member, 2 * side + 1]
+        if after > before and after > most:
+            chosen, most = member, after
+    gains[leaf] = 0.0
+    if chosen >= 0:
+        gains[leaf] = most - found.worth[chosen, 2 * side + 1]
+        for k in range(best.shape[1]):
+            best[leaf, k] = found.best[chosen, side, k]
+        for k in range(members.shape[1]):
+            members[leaf, k] = found.members[chosen, side, k]
+
+
+@team_kernel(allocates=False)
+def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
+    member: int,
+    team: int,
+    board: Wholes,
+    codes: Codes,
+    order: NDArray[np.uint32],
+    spare: NDArray[np.uint32],
+    pairs: Wholes,
+    histogram: Wholes,
+    partial: Wholes,
+    rules: Floats,
+    leaves: Leaves,
+    spans: Floats | None,
+    splits: Splits,
+    found: Found,
+    plan: Wholes,
+    limits: Wholes,
+    seed: np.uint64,
+    cells: NDArray[np.unsignedinteger],
+) -> None:
+    """Grow a tree on the rows of ``order``, and write the number of its leaf to each of them.
+
+    What a kernel calls is compiled along with it. So where kernels/plain_split.py serves, ``spans``
+    is None, and the branches for the rest are dropped before they are compiled.
+    """
+    words, features, lanes, missing = codes
+    starts, sizes, slots, best, members, gains, hangs, depths = leaves
+    goes_left, allowed, deck = found.sides[member], found.allowed[member], found.decks[member]
+    if limits[ALL_ROWS]:
+        first, last = share(order.size, member, team)
+        for k in range(first, last):
+            order[k] = k
+    if last_to_arrive(board, team):
+        plan[LEAF], plan[NEW], plan[LEAVES], plan[SEARCH], plan[LEFT_COUNTED] = 0, 0, 1, 1, 1
+        board[TICKET] = 0
+        release(board, team)
+    while plan[LEAF] >= 0:
+        leaf, new = plan[LEAF], plan[NEW]
+        left_slot = right_slot = np.int64(0)
+        feature, start, size = features[best[leaf, FEATURE]], starts[leaf], sizes[leaf]
+        if new > 0:  # else it is the root, whose rows are only counted and searched
+            sides(feature, best[leaf], members[leaf], missing, goes_left)
+            sort_rows(member, team, board, words[feature[LANE] >> 3],
+                      np.uint64(8 * (feature[LANE] & 7)), goes_left, order[start : start + size],
+                      spare[start : start + size], found.lefts)  # fmt: skip
+            if last_to_arrive(board, team):
+                left = np.int64(0)
+                for piece in range(sorting_pieces(team, size)):
+                    left += found.lefts[piece, 0]
+                starts[new], sizes[new], sizes[leaf] = start + left, size - left, left
+                plan[SEARCH] = plan[LEAVES] < gains.size and depths[leaf] < limits[DEEPEST]
+                plan[LEFT_COUNTED] = 2 * left <= size
+                board[TICKET] = 0
+                release(board, team)
+        if plan[SEARCH]:
+            counted = leaf if plan[LEFT_COUNTED] else new
+            start, slot = starts[counted], slots[leaf]
+            left_slot, right_slot = (new, slot) if plan[LEFT_COUNTED] else (slot, new)
+            first, last = count_rows(
+                member, team, board, words, lanes, order[start : start + sizes[counted]], pairs,
+                histogram, partial, new, slot,
+            )  # fmt: skip
+            if spans is not None or features.shape[0] != lanes:  # else lane j is that of feature j
+                if last_to_arrive(board, team):
+                    slots[leaf], slots[new] = left_slot, right_slot
+                    if spans is not None and new > 0:
+                        slope = feature[MONOTONE] if best[leaf, CUT] < feature[BINS] - 1 else 0
+                        narrow(histogram, slope, slots, spans, leaf, new)
+                    release(board, team)
+                first, last = share(features.shape[0], member, team)
+            for side in range(2 if new > 0 else 1):
+                k = leaf if side == 0 else new
+                draw_features(allowed, deck, limits[DRAWN], seed + np.uint64(2 * new + side))
+                own = found.best[member, side]
+                at = left_slot if side == 0 else right_slot
+                if spans is None:
+                    after, before = plain_split.scan(
+                        histogram[at, 0], features[first:last], allowed[first:last], missing,
+                        sizes[k], rules, own,
+                    )  # fmt: skip
+                else:
+                    after, before = best_split.scan(
+                        histogram[at], features[first:last], allowed[first:last], missing,
+                        sizes[k], rules, spans[k], own, found.members[member, side],
+                    )  # fmt: skip
+                own[FEATURE] += first
+                found.worth[member, 2 * side] = after
+                found.worth[member, 2 * side + 1] = before
+        if last_to_arrive(board, team):
+            for side in range(2 if new > 0 else 1):
+                k = leaf if side == 0 else new
+                if plan[SEARCH]:
+                    slots[k] = left_slot if side == 0 else right_slot
+                    take_best(team, found, best, members, gains, k, side)
+                else:
+                    gains[k] = 0.0
+            new = plan[LEAVES]
+            leaf = next_leaf(gains, new)
+            if new == gains.size or board[STOP] != 0:
+                leaf = -1
+            if leaf >= 0:
+                record(features, best, members, gains, leaf, new, splits.made, splits.members,
+                       splits.gains, hangs, depths)  # fmt: skip
+                plan[LEAVES] = new + 1
+            plan[LEAF], plan[NEW] = leaf, new
+            release(board, team)
+    first, last = share(cells.size, member, team)
+    label(order, starts[: plan[LEAVES]], sizes[: plan[LEAVES]], first, last, cells)

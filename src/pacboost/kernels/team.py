@@ -1,0 +1,165 @@
+"""The threads of teams, and how Python hands them work: kernels/board.py says how they wait.
+
+Teams are kept and used again. Two fits at once have a team each.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+from numba import typeof, types
+
+from pacboost.kernels import board
+from pacboost.kernels.jit import cores
+from pacboost.kernels.threads import threads
+
+MOST = 256
+"""The largest team."""
+CELLS_WORTH_A_MEMBER = 4_096
+"""A member passes over so many in some 10 µs, and is called in less."""
+
+Body = Callable[..., None]
+"""A kernel that takes a member's number, the team's size, its board and arguments."""
+
+
+class Team:
+    """Threads that wait for work on one board; they are started when first needed."""
+
+    def __init__(self) -> None:
+        self.board = board.board_for(MOST)
+        self._asleep = np.zeros(MOST, dtype=np.bool_)
+        self._bells: list[threading.Semaphore] = [threading.Semaphore(0)]
+        self._threads: list[threading.Thread] = []
+        self._closed = False
+
+    def run(self, body: Body, size: int, *arguments: Any) -> None:
+        """Have so many members run a kernel together."""
+        function = address_of(body, self.board, *arguments)
+        try:
+            if size > 1:
+                self._gather(size)
+            board.lead(self.board, size, function, self.board, *arguments)
+        finally:
+            self.board[board.CALLED] = 0  # also where the kernel was never reached
+
+    def run_stoppably(self, body: Body, size: int, *arguments: Any) -> None:
+        """Do what ``run`` does on another thread, so that this one can be interrupted.
+
+        Python hands signals to its main thread only, and not while that is inside a kernel.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            self.run(body, size, *arguments)
+            return
+        with ThreadPoolExecutor(1) as leader:
+            running = leader.submit(self.run, body, size, *arguments)
+            try:
+                while not wait([running], timeout=0.1).done:
+                    pass  # a signal may have been taken by another thread: look after it
+                running.result()
+            except BaseException:
+                self.board[board.STOP] = 1
+                wait([running])  # nobody may write into arrays that we have left
+                raise
+            finally:
+                self.board[board.STOP] = 0
+
+    def _gather(self, size: int) -> None:
+        while len(self._bells) < size:
+            member = len(self._bells)
+            self._bells.append(threading.Semaphore(0))
+            self._threads.append(
+                threading.Thread(target=self._work, args=(member,), name="pacboost", daemon=True)
+            )
+            self._threads[-1].start()
+        if board.rouse(self.board, size, self._asleep):
+            for member in range(1, size):
+                if self._asleep[member]:
+                    self._bells[member].release()
+
+    def _work(self, member: int) -> None:
+        while not self._closed:
+            self._bells[member].acquire()
+            board.serve(self.board, member)  # comes back at once where the team is closed
+
+    def close(self) -> None:
+        """End all threads: memory that they look at must not vanish under them."""
+        self._closed = True
+        self.board[board.JOB] = board.CLOSED
+        for bell in self._bells:
+            bell.release()
+        for thread in self._threads:
+            thread.join()
+
+
+_idle: list[Team] = []
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_idle.clear)  # threads do not survive a fork
+
+
+@atexit.register
+def _close() -> None:
+    while _idle:
+        _idle.pop().close()
+
+
+_addresses: dict[Any, int] = {}
+
+
+def _kind(value: Any) -> Any:
+    """Give what the type of an argument depends on; faster than numba's own question for it."""
+    if isinstance(value, np.ndarray):
+        layout = value.flags.carray or (value.flags.c_contiguous, value.flags.writeable)
+        return value.dtype.char, value.ndim, layout
+    return tuple(_kind(part) for part in value) if isinstance(value, tuple) else type(value)
+
+
+def address_of(body: Any, *arguments: Any) -> int:
+    """Give the address of a kernel compiled for such arguments."""
+    key = body, *(_kind(value) for value in arguments)
+    if key not in _addresses:
+        inner = (types.int64, types.int64, *(typeof(value) for value in arguments))
+        collects = gc.isenabled()
+        gc.disable()  # to look through all that the compiler holds makes it a fifth slower
+        try:
+            body.compile(inner)
+        finally:
+            if collects:
+                gc.enable()
+        compiled = body.overloads[inner]
+        name = compiled.fndesc.llvm_func_name
+        _addresses[key] = compiled.library.get_pointer_to_function(name)
+    return _addresses[key]
+
+
+def largest_team() -> int:
+    """Give the number of threads in use, or that of cores if it is less.
+
+    Members that share a core would wait for each other at every barrier.
+    """
+    return max(1, min(threads(), cores(), MOST))
+
+
+def team_for(cells: int) -> int:
+    """Give the size of a team for a pass over so many cells: rows times outputs."""
+    return max(1, min(largest_team(), cells // CELLS_WORTH_A_MEMBER))
+
+
+def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool = False) -> None:
+    """Have a kernel run by a team of the threads in use, but no more than ``at_most``.
+
+    A ``stoppable`` kernel may take long, and ends early where it finds STOP on the board: so that
+    Ctrl-C need not wait for it.
+    """
+    team, size = _idle.pop() if _idle else Team(), max(1, min(largest_team(), at_most))
+    run = team.run_stoppably if stoppable else team.run
+    try:
+        run(body, size, *arguments)
+    finally:
+        _idle.append(team)

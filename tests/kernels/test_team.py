@@ -1,0 +1,163 @@
+"""Teams: all members do their share, meet at barriers, sleep when idle, and can be stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pacboost.kernels import board, team
+from pacboost.kernels.board import STOP, last_to_arrive, meet, release, share
+from pacboost.kernels.jit import team_kernel
+from pacboost.kernels.team import together
+from pacboost.kernels.threads import using
+
+Wholes = NDArray[np.int64]
+
+
+@pytest.fixture(autouse=True)
+def more_members_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "cores", lambda: 32)
+
+
+@team_kernel()
+def add_up(
+    member: int, team: int, board: Wholes, numbers: Wholes, sums: Wholes, phases: int
+) -> None:
+    """Add shares of the numbers to ``sums[member]``; then pass the sums on, once for each phase."""
+    for phase in range(phases):
+        first, last = share(numbers.size, member, team)
+        own = np.int64(0)
+        for k in range(first, last):
+            own += numbers[k]
+        sums[1 + member] = own
+        if last_to_arrive(board, team):
+            for k in range(team):
+                sums[0] += sums[1 + k]
+            release(board, team)
+        if sums[0] % (phase + 1) == -1:  # never: the sum is read by all, and not optimised away
+            meet(board, team)
+
+
+@team_kernel()
+def until_stopped(member: int, team: int, board: Wholes, started: Wholes) -> None:
+    """Meet again and again until somebody stops it."""
+    going = True
+    while going:
+        if last_to_arrive(board, team):
+            started[0] += 1
+            started[1] = board[STOP]
+            release(board, team)
+        going = started[1] == 0
+        meet(board, team)
+
+
+def added(numbers: Wholes, phases: int, members: int) -> int:
+    sums = np.zeros(members + 1, dtype=np.int64)
+    with using(members):
+        together(add_up, numbers, sums, phases)
+    return int(sums[0])
+
+
+def stress(seconds: float, seed: int) -> None:
+    """Run teams of random sizes on random work for a while."""
+    generator = np.random.default_rng(seed)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        members, phases = int(generator.integers(1, 33)), int(generator.integers(1, 12))
+        numbers = generator.integers(-99, 99, int(generator.integers(0, 20_000)))
+        assert added(numbers, phases, members) == phases * int(numbers.sum())
+        if generator.random() < 0.02:
+            time.sleep(0.05)  # so that members fall asleep
+
+
+@pytest.mark.parametrize("members", [1, 2, 3, 7, 16, 32])
+def test_every_member_does_its_share(members: int) -> None:
+    numbers = np.arange(10_001)
+    assert added(numbers, 20, members) == 20 * int(numbers.sum())
+
+
+def test_teams_of_random_sizes_on_random_work() -> None:
+    stress(2.0, 0)
+
+
+@pytest.mark.slow
+def test_teams_of_random_sizes_for_minutes() -> None:
+    stress(120.0, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be chosen here")
+def test_teams_share_a_single_core() -> None:
+    program = (
+        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "from pacboost.kernels import team; team.cores = lambda: 32\n"
+        "from tests.kernels.test_team import stress; stress(60.0, 2)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
+def test_no_team_is_larger_than_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "cores", lambda: 2)
+    with using(16):
+        assert team.largest_team() == 2
+    with using(1):
+        assert team.largest_team() == 1
+
+
+def test_two_teams_at_once() -> None:
+    numbers = np.arange(5_000)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda k: added(numbers, 10, 1 + k % 4), range(40)))
+    assert found == [10 * int(numbers.sum())] * 40
+
+
+def test_members_without_work_sleep() -> None:
+    added(np.arange(10), 1, 3)
+    own = team._idle[-1].board
+    places = [board.MEMBERS + member * board.LINE + board.SLEEPS for member in (1, 2)]
+    end = time.monotonic() + 60
+    while not own[places].all() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert own[places].all()
+    assert added(np.arange(10), 1, 3) == 45  # and they wake up again
+
+
+@pytest.mark.parametrize("members", [1, 3, 16])
+def test_ctrl_c_ends_a_team(members: int) -> None:
+    started = np.zeros(2, dtype=np.int64)
+
+    def interrupt() -> None:
+        while started[0] < 3:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with using(members):
+        other = threading.Thread(target=interrupt)
+        other.start()
+        with pytest.raises(KeyboardInterrupt):
+            together(until_stopped, started, stoppable=True)
+        other.join()
+        assert added(np.arange(10), 2, members) == 90  # nothing is left of the interruption
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_forked_process_has_teams_of_its_own() -> None:
+    program = (
+        "import os, warnings; warnings.simplefilter('ignore')\n"
+        "import numpy as np\n"
+        "from tests.kernels.test_team import added\n"
+        "assert added(np.arange(10), 3, 3) == 135\n"
+        "child = os.fork()\n"
+        "assert added(np.arange(10), 3, 3) == 135\n"
+        "if child: assert os.waitpid(child, 0)[1] == 0\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
