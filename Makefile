@@ -38,6 +38,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_family.py
 	$(BIN)/python benchmarks/bench_label_noise.py
 	$(BIN)/python benchmarks/bench_forests.py
+	$(BIN)/python benchmarks/bench_threads.py
 	$(BIN)/python benchmarks/bench_bagging.py
 	$(BIN)/python benchmarks/bench_text.py
 	$(BIN)/python benchmarks/bench_sparse.py
