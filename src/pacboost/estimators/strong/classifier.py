@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
 from pacboost.models.model import Model
+from pacboost.numerics import markup
 
 
 @dataclass(eq=False, repr=False)
@@ -128,6 +130,11 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
         return found
 
+    def plot_rounds(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
+        """Draw the training error after each round and, of rows with labels, the error on them."""
+        rows = None if X is None else self._open(X)
+        return self._ready().plot_rounds(rows, y, ax)
+
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
 
@@ -169,6 +176,11 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         if not hasattr(self, "parts_") or self._texts:
             return X
         return open_table(self, reading.without(X, self._dropped), reset=False)
+
+    def _html_repr(self) -> str:
+        """Show in a notebook what scikit-learn shows, and the sentence."""
+        said = markup.bold(self.sentence_) if self.__sklearn_is_fitted__() else ""
+        return str(estimator_html_repr(self)) + said
 
     def __getattr__(self, name: str) -> Any:
         """Pass other attributes on to the chosen estimator."""
