@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.estimators.fitted import display
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
 from pacboost.models.model import Model
-from pacboost.numerics import markup
 
 
 @dataclass(eq=False, repr=False)
@@ -177,10 +176,11 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
             return X
         return open_table(self, reading.without(X, self._dropped), reset=False)
 
-    def _html_repr(self) -> str:
-        """Show in a notebook what scikit-learn shows, and the sentence."""
-        said = markup.bold(self.sentence_) if self.__sklearn_is_fitted__() else ""
-        return str(estimator_html_repr(self)) + said
+    def _repr_html_inner(self) -> str:
+        return display.html(self, self.sentence_ if self.__sklearn_is_fitted__() else "")
+
+    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
+        return display.bundle(self)
 
     def __getattr__(self, name: str) -> Any:
         """Pass other attributes on to the chosen estimator."""
