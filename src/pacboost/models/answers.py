@@ -36,10 +36,10 @@ class Answer(NamedTuple):
         return f"{self.label} (confidence {self.confidence:.2f})"
 
 
-class Answers(list[Answer]):
+class AnswerList(list[Answer]):
     """The answers for some rows: a list of ``Answer``, which also gives a data frame.
 
-    >>> found = Answers([Answer("yes", 0.9, "yes"), Answer(None, 0.6, "no")])
+    >>> found = AnswerList([Answer("yes", 0.9, "yes"), Answer(None, 0.6, "no")])
     >>> found.to_frame("polars").columns
     ['label', 'confidence', 'guess']
     >>> found.columns()["guess"]
@@ -94,9 +94,9 @@ def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[A
     return np.minimum(probabilities[np.arange(decided.size), named], 1.0)
 
 
-def answers(decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: Any) -> Answers:
+def answers(decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: Any) -> AnswerList:
     """Answer the rows whose confidence reaches the threshold, and the others with ``otherwise``."""
-    return Answers(
+    return AnswerList(
         Answer(guess if own >= threshold else otherwise, own, guess)
         for guess, own in zip(decided.tolist(), sure.tolist(), strict=True)
     )

@@ -9,7 +9,7 @@ import pytest
 
 import pacboost
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.models.answers import Answer, Answers
+from pacboost.models.answers import Answer, AnswerList
 
 
 def fitted(names: tuple[str, str] = ("no", "yes")) -> BoostClassifier:
@@ -76,7 +76,7 @@ def test_answers_are_a_list_and_a_frame() -> None:
     shown = answers._repr_html_()
     assert "30 of 30 rows are answered; the first and the last 10 are shown." in shown
     assert shown.count("<tr>") == 21
-    few = Answers([Answer(None, 0.6, "<b>"), Answer("yes", 0.9, "yes")])._repr_html_()
+    few = AnswerList([Answer(None, 0.6, "<b>"), Answer("yes", 0.9, "yes")])._repr_html_()
     assert "1 of 2 rows are answered." in few
     assert "<td>no answer</td><td>0.6000</td><td>&lt;b&gt;</td>" in few
 

@@ -24,7 +24,7 @@ from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.threads import using
-from pacboost.models.answers import Answers, answers, confidence
+from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.ranking import Ranking
 from pacboost.questions import selective
@@ -276,7 +276,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         target_error: float | None = None,
         abstain_below: float | None = None,
         otherwise: Any = None,
-    ) -> Answers:
+    ) -> AnswerList:
         """Give a label with its confidence where it is large enough, else ``otherwise``.
 
         The threshold is ``abstain_below`` or the one found for ``target_error``, given here or
