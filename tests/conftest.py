@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pacboost.kernels import compile_note
 from tests.bounds.coverage import COUNTS, HEADER
 
 
@@ -20,6 +21,12 @@ def hear_interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_note_about_compiling() -> None:
+    """Keep the note out of the output of ``pytest -s``."""
+    compile_note._said = True
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

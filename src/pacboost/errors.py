@@ -19,8 +19,15 @@ class FileError(PacboostError):
     """A file cannot be read or written; the message names the file and, where known, the line."""
 
 
-class NotCertified(PacboostError):  # noqa: N818 - a refusal, not a mishap
-    """A bound refuses: the message says in words why its theorem does not apply."""
+class NotCertified(PacboostError, AttributeError):  # noqa: N818 - a refusal, not a mishap
+    """A bound refuses: the message says in words why its theorem does not apply.
+
+    Properties such as ``certificate_`` raise it, so it is an AttributeError, too: ``hasattr`` gives
+    False, and ``dir``, completion and notebooks skip the property.
+
+    >>> issubclass(NotCertified, ValueError), issubclass(NotCertified, AttributeError)
+    (True, True)
+    """
 
 
 class NoEdgeWarning(UserWarning):

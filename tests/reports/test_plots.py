@@ -341,3 +341,14 @@ def test_no_global_state_and_no_compiler_are_touched() -> None:
         "assert not {'matplotlib.pyplot', 'numba'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_figures_belong_to_pyplot_where_it_is_loaded() -> None:
+    program = (
+        "import matplotlib; matplotlib.use('agg')\n"
+        "from matplotlib import pyplot\n"
+        "from pacboost.reports import plots\n"
+        "axes = plots.margins({1: [0.5]})\n"
+        "assert [pyplot.figure(n) for n in pyplot.get_fignums()] == [axes.figure]"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,7 @@ from pacboost.bounds.selective import (
 from pacboost.bounds.target import TESTS, Point, passed
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import counts, positive_whole, probability
-from pacboost.numerics.markup import preformatted
+from pacboost.numerics.markup import bold, paragraph, table
 from pacboost.numerics.percent import percent_above, percent_below
 
 
@@ -153,23 +153,36 @@ class Answering:
         )
 
     def __str__(self) -> str:
-        head = [self._no_choice() + "."]
-        if self.chosen is not None:
-            head = [self.certificate.claim, f"It answers {_between(*self.share)} of new examples."]
-        table = ["  confidence  answered  mistakes  error at most  answers of new examples"]
-        for j, (p, error, share) in enumerate(
-            zip(self.points, self.errors, self.shares, strict=True)
-        ):
+        lines = ["  confidence  answered  mistakes  error at most  answers of new examples"]
+        for chosen, (threshold, answered, mistakes, error, of_new) in self._lines():
+            numbers = f"{threshold:>10} {answered:>9} {mistakes:>9} {error:>14}"
+            lines.append(f"{'*' if chosen else ' '} {numbers}  {of_new}")
+        return "\n".join([*self._head(), "", *lines, "", f"  {self._note()}"])
+
+    def _head(self) -> list[str]:
+        if self.chosen is None:
+            return [self._no_choice() + "."]
+        return [self.certificate.claim, f"It answers {_between(*self.share)} of new examples."]
+
+    def _lines(self) -> Iterator[tuple[bool, list[str]]]:
+        """Say for every threshold whether it is the chosen one, and its numbers."""
+        known = zip(self.points, self.errors, self.shares, strict=True)
+        for j, (p, error, share) in enumerate(known):
             of_new = _between(*share).removeprefix("between ").replace("and", "to")
-            table.append(
-                f"{'*' if j == self.chosen else ' '} {p.threshold:>10.4g} {p.answered:>9,} "
-                f"{p.mistakes:>9,} {percent_above(error, 2):>14}  {of_new}"
-            )
-        note = f"  All errors hold together except with probability {self.delta:g}, and so do all"
-        return "\n".join([*head, "", *table, "", f"{note} shares."])
+            numbers = [f"{p.threshold:.4g}", f"{p.answered:,}", f"{p.mistakes:,}"]
+            yield j == self.chosen, [*numbers, percent_above(error, 2), of_new]
+
+    def _note(self) -> str:
+        return (
+            f"All errors hold together except with probability {self.delta:g}, and so do all "
+            "shares."
+        )
 
     def _repr_html_(self) -> str:
-        return preformatted(self)
+        heads = ["confidence", "answered", "mistakes", "error at most", "answers of new examples"]
+        rows = [["*" if chosen else "", *cells] for chosen, cells in self._lines()]
+        head = "".join(map(bold, self._head()))
+        return head + table(["", *heads], rows) + paragraph(self._note())
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 from pacboost.bounds import wording
 from pacboost.errors import ParameterError
+from pacboost.numerics.markup import bold, facts
 
 
 @dataclass(frozen=True)
@@ -103,12 +103,7 @@ class Certificate:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self._facts()
-        )
-        return f"<p><b>{html.escape(self.claim)}</b></p><table>{cells}</table>"
+        return bold(self.claim) + facts(self._facts())
 
     def _facts(self) -> list[tuple[str, str]]:
         chance = "0 (holds always)" if self.delta == 0 else f"{self.delta:g}"

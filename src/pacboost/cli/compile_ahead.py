@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import click
-
 import pacboost
+from pacboost.kernels.compile_note import say_once
 
 FIRST = "best_split.scan-*.nbi"
 """A file that the cache holds once trees have been boosted."""
@@ -23,10 +22,7 @@ def compiling_ahead() -> Iterator[subprocess.Popen[bytes] | None]:
     if not _first_run():
         yield None
         return
-    click.echo(
-        "Note: the first run compiles the code, which takes some seconds and happens once.",
-        err=True,
-    )
+    say_once()
     helper = subprocess.Popen(
         [sys.executable, "-m", "pacboost.kernels.warming"],
         stdin=subprocess.DEVNULL,

@@ -57,6 +57,10 @@ class TreeRule(Hypothesis):
     slope: NDArray[np.int8] | None = None
     """+1 (-1) where a split may not let the value fall (rise) to its right; None for nowhere."""
 
+    def __repr__(self) -> str:
+        """Give the size only: the bins of all features would be repeated for every tree."""
+        return f"TreeRule(splits={self.feature.size}, leaves={len(self.values)})"
+
     @classmethod
     def constant(cls, bins: Bins, values: NDArray[np.float64], weight: float = 1.0) -> TreeRule:
         """Give the tree of a single leaf."""

@@ -1,13 +1,36 @@
-"""How a kernel is compiled: without the interpreter's lock, cached beside its source."""
+"""How a kernel is compiled: without the interpreter's lock, cached beside its source.
+
+While the first one is compiled, a note says so to a person who waits. Kernels that are loaded from
+the cache come without a note.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
+from numba.core import event
+
+from pacboost.kernels import compile_note
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+
+class CompileNote(event.Listener):  # type: ignore[misc]
+    """Hears of everything that numba compiles in this process, and of nothing that it loads."""
+
+    def on_start(self, found: Any) -> None:
+        """Write the note if it is a kernel of ours."""
+        function = getattr(found.data.get("dispatcher"), "py_func", None)
+        if str(getattr(function, "__module__", "")).startswith("pacboost."):
+            compile_note.say_to_a_person()
+
+    def on_end(self, found: Any) -> None:
+        """Do nothing."""
+
+
+event.register("numba:compile", CompileNote())
 
 
 def kernel(function: Function) -> Function:

@@ -101,6 +101,13 @@ class Ledger:
     def __len__(self) -> int:
         return len(self.rounds)
 
+    def __repr__(self) -> str:
+        """Name the run and its size; ``rounds`` holds the rest."""
+        return (
+            f"Ledger(booster={self.booster!r}, learner={self.learner!r}, rows={self.rows}, "
+            f"rounds={len(self)})"
+        )
+
     @property
     def regression(self) -> bool:
         """Whether numbers were predicted, so that ``training_error`` is a mean loss."""

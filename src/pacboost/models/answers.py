@@ -8,6 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.numerics.markup import paragraph, table
+
+MOST_SHOWN = 20
+"""A notebook shows so many answers; of more, the first half of that number and the last."""
 
 Doubles = NDArray[np.float64]
 
@@ -30,6 +34,41 @@ class Answer(NamedTuple):
         if self.label is None:
             return f"no answer (confidence {self.confidence:.2f}; a guess: {self.guess})"
         return f"{self.label} (confidence {self.confidence:.2f})"
+
+
+class AnswerList(list[Answer]):
+    """The answers for some rows: a list of ``Answer``, which also gives a data frame.
+
+    >>> found = AnswerList([Answer("yes", 0.9, "yes"), Answer(None, 0.6, "no")])
+    >>> found.to_frame("polars").columns
+    ['label', 'confidence', 'guess']
+    >>> found.columns()["guess"]
+    ['yes', 'no']
+    """
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Give labels, confidences and guesses as columns; a label is None where none is given."""
+        return {name: [getattr(entry, name) for entry in self] for name in Answer._fields}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Give the answers as a data frame of pandas, polars or pyarrow, one row for each."""
+        import narwhals as nw
+
+        return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        half = MOST_SHOWN // 2
+        numbers = list(range(len(self)))
+        if len(self) > MOST_SHOWN:
+            numbers = [*numbers[:half], *numbers[-half:]]
+        rows = [
+            [k, "no answer" if own.label is None else own.label, f"{own.confidence:.4f}", own.guess]
+            for k, own in ((k, self[k]) for k in numbers)
+        ]
+        given = sum(entry.label is entry.guess for entry in self)
+        said = f"{given:,} of {len(self):,} rows are answered"
+        said += f"; the first and the last {half} are shown." if len(self) > MOST_SHOWN else "."
+        return paragraph(said) + table(["row", "label", "confidence", "guess"], rows)
 
 
 def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[Any]) -> Doubles:
@@ -55,9 +94,9 @@ def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[A
     return np.minimum(probabilities[np.arange(decided.size), named], 1.0)
 
 
-def answers(decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: Any) -> list[Answer]:
+def answers(decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: Any) -> AnswerList:
     """Answer the rows whose confidence reaches the threshold, and the others with ``otherwise``."""
-    return [
+    return AnswerList(
         Answer(guess if own >= threshold else otherwise, own, guess)
         for guess, own in zip(decided.tolist(), sure.tolist(), strict=True)
-    ]
+    )

@@ -45,6 +45,16 @@ class Model:
     seen: tuple[Sketch, ...] = ()
     """Sketches of the training rows, when the model was read from a file."""
 
+    def __repr__(self) -> str:
+        """Give the size only: arrays of all rules would fill megabytes.
+
+        >>> from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+        >>> AdaBoostClassifier(n_estimators=3).fit([[0], [1], [2]], [0, 1, 0]).model_
+        Model(rules=3, features=1, classes=2)
+        """
+        rules, classes = len(self.vote.hypotheses), self.classes.size
+        return f"Model(rules={rules}, features={self.n_features}, classes={classes})"
+
     @property
     def column_names(self) -> tuple[str, ...]:
         """What to call every column."""

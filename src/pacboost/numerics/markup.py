@@ -16,6 +16,20 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return f"<table>{''.join(lines)}</table>"
 
 
+def facts(pairs: Iterable[tuple[str, object]]) -> str:
+    """Give a table of names and what they stand for, without a head; both are aligned left.
+
+    >>> facts([("size", "< 5")]).endswith('<td style="text-align:left">&lt; 5</td></tr></table>')
+    True
+    """
+    left = 'style="text-align:left"'
+    lines = (
+        f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(str(said))}</td></tr>"
+        for name, said in pairs
+    )
+    return f"<table>{''.join(lines)}</table>"
+
+
 def bold(text: str) -> str:
     """Give a paragraph in bold.
 
@@ -25,13 +39,13 @@ def bold(text: str) -> str:
     return f"<p><b>{html.escape(text)}</b></p>"
 
 
-def preformatted(text: object) -> str:
-    """Give text with its lines and columns as they are.
+def paragraph(text: str) -> str:
+    """Give a paragraph.
 
-    >>> preformatted("a  <b>")
-    '<pre>a  &lt;b&gt;</pre>'
+    >>> paragraph("a < b")
+    '<p>a &lt; b</p>'
     """
-    return f"<pre>{html.escape(str(text))}</pre>"
+    return f"<p>{html.escape(text)}</p>"
 
 
 def _line(tag: str, cells: Sequence[object]) -> str:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from pacboost.numerics.markup import bold, facts
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -28,6 +30,9 @@ class Plan:
         lines = [self.question, ""]
         lines += [f"  {name:<22} {text}" for name, text in self.facts()]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return bold(self.question) + facts(self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
         """Everything there is, as pairs of words.

@@ -23,7 +23,6 @@ from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
-from pacboost.numerics.markup import preformatted
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.certify import mistakes
 from pacboost.questions.new_rows import refuse_training_rows
@@ -70,7 +69,7 @@ class Rows:
     y: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """All boosters, in the order in which they were named."""
 
@@ -116,27 +115,39 @@ class Comparison:
 
     def table(self) -> RenderableType:
         """A table for the terminal, with what there is to say below it."""
-        title = f"{self.learner}: {self.train_rows:,} rows to learn from"
-        title += f", {self.test_rows:,} to test on" if self.test_rows else ""
-        said: dict[str, list[str]] = {}
-        for entry in self.entries:
-            for words in (entry.stopped, *entry.notes):
-                said.setdefault(words, []).append(entry.name)
-        lines = [f"{', '.join(names)}: {words}" for words, names in said.items() if words]
-        return comparison.table(self.columns(), title, self.share, self._caption(), lines)
+        return comparison.table(
+            self.columns(), self._title(), self.share, self._caption(), self._lines()
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw errors and margins side by side; on one axes that is given, the errors only."""
         return comparison.picture(self.columns(), self.share, ax)
 
     def __str__(self) -> str:
-        console = Console(file=StringIO(), width=100)
+        console = Console(file=StringIO(), width=100, color_system=None, force_jupyter=False)
         with console.capture() as text:
             console.print(self.table())
         return "\n".join(line.rstrip() for line in text.get().splitlines())
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
-        return preformatted(self)
+        return comparison.html_table(
+            self.columns(), self._title(), self.share, self._caption(), self._lines()
+        )
+
+    def _title(self) -> str:
+        title = f"{self.learner}: {self.train_rows:,} rows to learn from"
+        return title + (f", {self.test_rows:,} to test on" if self.test_rows else "")
+
+    def _lines(self) -> list[str]:
+        """Say why boosters stopped and what they warned of, each once."""
+        said: dict[str, list[str]] = {}
+        for entry in self.entries:
+            for words in (entry.stopped, *entry.notes):
+                said.setdefault(words, []).append(entry.name)
+        return [f"{', '.join(names)}: {words}" for words, names in said.items() if words]
 
     def _caption(self) -> str:
         if not self.test_rows:

@@ -9,7 +9,7 @@ measured, not a theorem; the number in the sentence is the certificate's.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pacboost.bounds import dependent, holdout, wording
@@ -17,6 +17,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import expected_mistakes, smallest
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified
+from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.percent import percent_digits
 
 FAR_FEWER = 0.5
@@ -61,13 +62,23 @@ class Verdict:
     reason: str = ""
     more_certified: int | None = None
     """How many more certified examples would do, if mistakes stay as rare as they are."""
-    headline: Statement = NO_STATEMENT
+    headline: Statement = field(default=NO_STATEMENT, repr=False)
     """The first part of the sentence, with the place of its number; for a page."""
-    note: str = ""
+    note: str = field(default="", repr=False)
     """The rest of the sentence."""
 
     def __str__(self) -> str:
         return self.sentence
+
+    def _repr_html_(self) -> str:
+        wanted = "no error was asked for" if self.epsilon is None else f"{self.epsilon:g}"
+        known = [("asked for", wanted), ("certified", f"{self.value:.6g}")]
+        known += [] if self.reached is None else [("reached", "yes" if self.reached else "no")]
+        known += [("may fail with", f"{self.delta:g}")]
+        known += [("reason", self.reason)] if self.reason else []
+        if self.more_certified is not None:
+            known += [("more certified examples", f"{self.more_certified:,}")]
+        return bold(self.sentence) + facts(known)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain objects that JSON knows; the parts of the sentence are left out."""

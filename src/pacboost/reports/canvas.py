@@ -1,24 +1,32 @@
-"""What all plots share: new figures, plain axes, shades for rounds.
-
-Figures are made without pyplot, so they need not be closed.
-"""
+"""What all plots share: new figures, plain axes, shades for rounds."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 from pacboost.errors import FileError, PacboostError
+from pacboost.numerics.interactive import in_notebook
 
 
 def figure(size: tuple[float, float] = (7, 4.5)) -> Any:
-    """Make a figure, or say which package is missing."""
+    """Make a figure, or say which package is missing.
+
+    In a notebook, and where pyplot is loaded already, it is a figure of pyplot, so that the
+    notebook or ``pyplot.show()`` shows it. Elsewhere pyplot does not know it, and it need not be
+    closed.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as problem:
         raise PacboostError(
             "plots need matplotlib, which is not installed: pip install 'pacboost[plots]'"
         ) from problem
+    if "matplotlib.pyplot" in sys.modules or in_notebook():
+        from matplotlib import pyplot
+
+        return pyplot.figure(figsize=size, layout="constrained")
     return Figure(figsize=size, layout="constrained")
 
 

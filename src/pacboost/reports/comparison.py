@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pacboost.errors import DataError
+from pacboost.numerics import markup
 from pacboost.reports.canvas import figure, tidy
 
 Columns = Mapping[str, Sequence[Any]]
@@ -27,19 +28,43 @@ def table(
         title=title, title_justify="left", box=SIMPLE_HEAD, padding=0, show_edge=False
     )  # as narrow as it can be: eighty characters hold the longest name
     grid.add_column("booster", overflow="fold", min_width=8)
-    heads = ["rounds", "seconds", "train\nerror", "bound", "least\nmarg.", f"worst\n{share:.3g}"]
-    heads.append("median\nmargin")
-    tested = any(value is not None for value in columns["test_error"])
-    heads += ["test\nerror", "between"] if tested else []
+    tested, heads = _tested(columns), _heads(columns, share)
     for head in heads:
         grid.add_column(head, justify="right", no_wrap=True)
-    for k, name in enumerate(columns["name"]):
-        own = {key: values[k] for key, values in columns.items()}
-        cells = ["failed", *[""] * (len(heads) - 1)] if own["failed"] else _cells(own, tested)
+    for name, *cells in _rows(columns):
         grid.add_row(Text(name), *cells)
     below = [Text(line) for line in ([caption] if caption and tested else [])]
     below += [Text(line, style="dim") for line in lines]
     return Group(grid, *below)
+
+
+def html_table(
+    columns: Columns, title: str, share: float, caption: str = "", lines: Sequence[str] = ()
+) -> str:
+    """Give the same for a notebook."""
+    below = [caption] if caption and _tested(columns) else []
+    heads = ["booster", *(head.replace("\n", " ") for head in _heads(columns, share))]
+    said = "".join(markup.paragraph(line) for line in [*below, *lines])
+    return markup.bold(title) + markup.table(heads, _rows(columns)) + said
+
+
+def _tested(columns: Columns) -> bool:
+    return any(value is not None for value in columns["test_error"])
+
+
+def _heads(columns: Columns, share: float) -> list[str]:
+    heads = ["rounds", "seconds", "train\nerror", "bound", "least\nmarg.", f"worst\n{share:.3g}"]
+    heads.append("median\nmargin")
+    return [*heads, "test\nerror", "between"] if _tested(columns) else heads
+
+
+def _rows(columns: Columns) -> Iterator[list[str]]:
+    """Give the name of every booster, and its cells; one that failed has no numbers."""
+    tested = _tested(columns)
+    for k, name in enumerate(columns["name"]):
+        own = {key: values[k] for key, values in columns.items()}
+        cells = ["failed", *[""] * (8 if tested else 6)] if own["failed"] else _cells(own, tested)
+        yield [name, *cells]
 
 
 def _cells(own: Mapping[str, Any], tested: bool) -> list[str]:

@@ -1,7 +1,8 @@
 """Pictures, with matplotlib where it is installed.
 
-Functions that take ``ax`` draw there; without it they draw on a figure of their own, which is
-``axes.figure`` of what they return. pyplot does not know it, so it need not be closed.
+Functions that take ``ax`` draw there; without it they draw on a new figure, which is
+``axes.figure`` of what they return. Notebooks show it, and so does ``pyplot.show()`` where pyplot
+is loaded (reports/canvas.py).
 """
 
 from __future__ import annotations
@@ -57,11 +58,12 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
     save(drawn, path)
 
 
-def rounds(ledger: Ledger, ax: Any = None) -> Any:
+def rounds(ledger: Ledger, ax: Any = None, test: Sequence[float] | None = None) -> Any:
     """Draw the error after each round, with the bound that the product of normalisers gives.
 
     The validation error is drawn in the same axes; another validation metric has a second scale, at
-    the right.
+    the right. ``test`` holds the error on other rows after each rule of the final vote. If that has
+    fewer or more rules than there were rounds, its last error is drawn as a horizontal line.
     """
     if len(ledger) == 0:
         raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
@@ -77,6 +79,11 @@ def rounds(ledger: Ledger, ax: Any = None) -> Any:
     if not apart:
         lines["validation error"] = watched
     styles = {"bound on training error": {"ls": "--", "color": "grey"}}
+    if test is not None and len(test):
+        staged = len(test) == len(ledger)
+        label = "test error" if staged else "test error of the final vote"
+        lines[label] = np.array(test if staged else [test[-1]] * len(ledger), dtype=np.float64)
+        styles[label] = {"color": "tab:red"} if staged else {"color": "tab:red", "ls": ":"}
     for label, values in lines.items():
         if not np.isnan(values).all():
             own = styles.get(label, {})

@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
+import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.hypothesis import Names
@@ -410,3 +411,30 @@ def test_what_is_wrong_is_said() -> None:
 def test_shapes_of_one_class_can_be_drawn() -> None:
     panels = fitted("logit stumps", 3).plot_shapes(top=2, for_class="top")
     assert len(panels) == 2
+
+
+def test_rounds_show_the_error_on_other_rows() -> None:
+    X, y = numbers()
+    model = AdaBoostClassifier(n_estimators=15).fit(X[::2], y[::2])
+    axes = model.plot_rounds(X[1::2], y[1::2])
+    drawn = {line.get_label().split(" (")[0]: line.get_ydata() for line in axes.get_lines()}
+    assert {"training error", "test error"} <= set(drawn)
+    assert len(drawn["test error"]) == len(model.ledger_)
+    assert drawn["test error"][-1] == model.mistakes(X[1::2], y[1::2]).mean()
+    with pytest.raises(DataError, match="X was given without y"):
+        model.plot_rounds(X)
+
+
+def test_a_vote_that_was_shortened_has_one_test_error() -> None:
+    X, y = numbers()
+    model = AdaBoostClassifier(n_estimators=15, certify="train", random_state=0).fit(X, y)
+    assert len(model.estimators_) != len(model.ledger_)
+    drawn = {line.get_label(): line.get_ydata() for line in model.plot_rounds(X, y).get_lines()}
+    assert set(drawn["test error of the final vote"]) == {model.mistakes(X, y).mean()}
+
+
+def test_a_strong_classifier_draws_them_too() -> None:
+    frame, two, _ = data()
+    model = pacboost.StrongClassifier(random_state=0).fit(frame, two)
+    labels = [line.get_label().split(" (")[0] for line in model.plot_rounds(frame, two).get_lines()]
+    assert "test error" in labels

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
+
 import numpy as np
 import pytest
 
 import pacboost
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.models.answers import Answer, AnswerList
 
 
 def fitted(names: tuple[str, str] = ("no", "yes")) -> BoostClassifier:
@@ -40,9 +43,54 @@ def test_a_certificate_and_a_comparison() -> None:
     X = np.random.default_rng(1).normal(size=(80, 2))
     compared = pacboost.compare(["adaboost", "logit"], "stump", X, X[:, 0] > 0, n_rounds=3)
     shown = compared._repr_html_()
-    assert shown.startswith("<pre>")
+    assert shown.count("<tr>") == 3
+    assert "train error" in shown
     assert "adaboost" in shown
+    assert repr(compared) == str(compared)
     assert "<table>" in fitted().certificate_._repr_html_()
+
+
+def test_a_comparison_has_no_codes_for_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich also uses colours in notebooks
+    X = np.random.default_rng(1).normal(size=(80, 2))
+    compared = pacboost.compare(["adaboost", "logit"], "stump", X, X[:, 0] > 0, n_rounds=3)
+    assert "\x1b" not in str(compared) + compared._repr_html_()
+
+
+def test_an_explanation_is_a_table_and_a_frame() -> None:
+    explained = fitted().explain([0.5, 0.0, 0.0])
+    shown = explained._repr_html_()
+    assert f"predicted: {explained.prediction}" in shown
+    assert shown.count("<tr>") == 2 + len(explained.entries) + (explained.rest_rules > 0)
+    assert repr(explained) == str(explained)
+    assert list(explained.to_frame()["words"]) == [entry.words for entry in explained.entries]
+
+
+def test_answers_are_a_list_and_a_frame() -> None:
+    rows = np.linspace(-2, 2, 90).reshape(30, 3)
+    answers = fitted().answer(rows, abstain_below=0.9)
+    assert isinstance(answers, list)
+    frame = answers.to_frame()
+    assert frame.shape == (30, 3)
+    assert list(frame["guess"]) == [answer.guess for answer in answers]
+    shown = answers._repr_html_()
+    assert "30 of 30 rows are answered; the first and the last 10 are shown." in shown
+    assert shown.count("<tr>") == 21
+    few = AnswerList([Answer(None, 0.6, "<b>"), Answer("yes", 0.9, "yes")])._repr_html_()
+    assert "1 of 2 rows are answered." in few
+    assert "<td>no answer</td><td>0.6000</td><td>&lt;b&gt;</td>" in few
+
+
+def test_a_plan_and_a_verdict() -> None:
+    plan = pacboost.plan.holdout(epsilon=0.05, delta=0.05)
+    shown = plan._repr_html_()
+    assert html.escape(plan.question) in shown
+    assert f'<td style="text-align:left">{plan.examples:,}</td>' in shown
+    X = np.random.default_rng(1).normal(size=(400, 2))
+    verdict = pacboost.StrongClassifier(0.2, random_state=0).fit(X, X[:, 0] > 0).verdict_
+    assert verdict.sentence in verdict._repr_html_()
+    assert "reached" in verdict._repr_html_()
+    assert "headline" not in repr(verdict)
 
 
 @pytest.mark.parametrize("made", [lambda m: m.answering_, lambda m: m.ledger_])

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.fitted import reporting
+from pacboost.estimators.fitted import display, reporting
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import ClassFunction, Function
@@ -21,7 +20,6 @@ from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
-from pacboost.numerics import markup
 from pacboost.sources.table import Table
 
 if TYPE_CHECKING:
@@ -90,11 +88,12 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _html_repr(self) -> str:
-        """Show in a notebook what scikit-learn shows, and what is certified."""
+    def _repr_html_inner(self) -> str:
         certificate = self.model_.certificate if hasattr(self, "model_") else None
-        claim = "" if certificate is None else markup.bold(certificate.claim)
-        return str(estimator_html_repr(self)) + claim
+        return display.html(self, "" if certificate is None else certificate.claim)
+
+    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
+        return display.bundle(self)
 
     def _fitted(self, name: str) -> Model:
         if not hasattr(self, "model_"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.errors import DataError
+from pacboost.estimators.fitted.mistakes import refuse_half
 
 if TYPE_CHECKING:
     from pacboost.reports.page.sentence import Sentence
@@ -29,11 +29,7 @@ def report(
     from pacboost.reports.page.subject import of_forest, of_model
 
     check_is_fitted(estimator)
-    if (X is None) != (y is None):
-        given, absent = ("X", "y") if y is None else ("y", "X")
-        raise DataError(
-            f"{given} was given without {absent}; give both, rows and their labels, or neither"
-        )
+    refuse_half(X, y)
     if isinstance(estimator.model_, ForestModel):
         subject = of_forest(estimator.model_, getattr(estimator, "_refusal", ""))
     else:

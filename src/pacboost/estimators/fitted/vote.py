@@ -18,17 +18,15 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import DataError
 from pacboost.estimators.fitted import abstaining, compressing, explaining, margins
 from pacboost.estimators.fitted.base import VoteBase
-from pacboost.estimators.fitted.mistakes import mistaken, rank
+from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
 from pacboost.estimators.inputs.examples import label_rows
-from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.threads import using
-from pacboost.models.answers import Answer, answers, confidence
+from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.explain import explanation, permutation
 from pacboost.models.ranking import Ranking
-from pacboost.numerics.mistakes import wrong_answers
 from pacboost.questions import selective
 from pacboost.reports import margins as pictures
 from pacboost.reports import plots
@@ -158,10 +156,15 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
                 self.model_, sample, repeats, random_state, metric
             )
 
-    def plot_rounds(self, ax: Any = None) -> Any:
-        """Draw the error after each round, with its bound."""
+    def plot_rounds(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
+        """Draw the training error after each round, with its bound; give the axes.
+
+        With rows and their labels, best those that the fit has not seen, draw the error on them,
+        too. Without ``ax`` there is a new figure, which notebooks show.
+        """
         check_is_fitted(self)
-        return plots.rounds(self.model_.ledger, ax)
+        test = None if X is None and y is None else staged_errors(self, X, y)
+        return plots.rounds(self.model_.ledger, ax, test)
 
     def plot_shapes(self, ax: Any = None, top: int = 12, *, for_class: Any = None) -> Any:
         """Draw what each feature adds to the score, for votes of stumps.
@@ -273,11 +276,12 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         target_error: float | None = None,
         abstain_below: float | None = None,
         otherwise: Any = None,
-    ) -> list[Answer]:
+    ) -> AnswerList:
         """Give a label with its confidence where it is large enough, else ``otherwise``.
 
         The threshold is ``abstain_below`` or the one found for ``target_error``, given here or
-        before. The confidence is the probability of the label that ``predict`` gives.
+        before. The confidence is the probability of the label that ``predict`` gives. The answers
+        are a list; its ``to_frame()`` is a data frame.
         """
         least = abstaining.threshold(
             self._fitted("answer"), target_error, abstain_below, self.abstain_below
@@ -301,14 +305,10 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
         """Give the scores of rows, and which of them are wrong."""
-        table = self._open(X)
-        labels = read_labels(y, table.n_rows, several=self.several_labels_)
+        table, wrong = judging(self, X, y)
         with using(self.n_jobs):
             scores = self.model_.vote.scores(table)
-        if self.several_labels_:
-            known = label_rows(table, labels, self.classes_, "y", several=True)
-            return scores, mistaken(scores, known)
-        return scores, wrong_answers(self._decide(scores), labels, scores)
+        return scores, wrong(scores)
 
     def _labelled(self, X: Any, y: Any) -> Sample:
         """Read rows with labels that are among the classes."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.estimators.fitted import display
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
@@ -128,6 +129,11 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         found: NDArray[np.float64] = self._ready().margins(self._open(X), y)
         return found
 
+    def plot_rounds(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
+        """Draw the training error after each round and, of rows with labels, the error on them."""
+        rows = None if X is None else self._open(X)
+        return self._ready().plot_rounds(rows, y, ax)
+
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
 
@@ -169,6 +175,12 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         if not hasattr(self, "parts_") or self._texts:
             return X
         return open_table(self, reading.without(X, self._dropped), reset=False)
+
+    def _repr_html_inner(self) -> str:
+        return display.html(self, self.sentence_ if self.__sklearn_is_fitted__() else "")
+
+    def _repr_mimebundle_(self, **_options: Any) -> dict[str, str]:
+        return display.bundle(self)
 
     def __getattr__(self, name: str) -> Any:
         """Pass other attributes on to the chosen estimator."""

@@ -8,7 +8,7 @@ lines say adds up to the score bit for bit.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.models.model import Model
+from pacboost.numerics.markup import bold, table
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Table
@@ -35,7 +36,7 @@ class Entry:
     """How many rules say so."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """The grounds of one row: contributions of ``entries`` and ``rest`` add up to ``score``."""
 
@@ -54,11 +55,30 @@ class Explanation:
         """Give the entries as plain data, for a data frame or JSON."""
         return [asdict(entry) for entry in self.entries]
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Give the entries as a data frame of pandas, polars or pyarrow."""
+        import narwhals as nw
+
+        entries = self.to_dicts()
+        columns = {f.name: [entry[f.name] for entry in entries] for f in fields(Entry)}
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        rows = [[f"{e.contribution:+.4f}", e.words, e.rules] for e in self.entries]
+        if self.rest_rules:
+            rows.append([f"{self.rest:+.4f}", "all others", self.rest_rules])
+        rows.append([f"{self.score:+.4f}", f"score of {self.for_class}", ""])
+        return bold(self._head()) + table(["contribution", "because", "rules"], rows)
+
+    def _head(self) -> str:
+        chance = f"probability of {self.for_class}: {self.probability:.4g}"
+        return f"predicted: {self.prediction} ({chance})"
+
     def __str__(self) -> str:
-        lines = [
-            f"predicted: {self.prediction} (probability of {self.for_class}: "
-            f"{self.probability:.4g})"
-        ]
+        lines = [self._head()]
         for entry in self.entries:
             often = f"  ({entry.rules} rules)" if entry.rules > 1 else ""
             lines.append(f"{entry.contribution:+10.4f}  {entry.words}{often}")

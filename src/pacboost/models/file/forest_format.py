@@ -44,6 +44,11 @@ class ForestModel:
     seen: tuple[Sketch, ...] = ()
     """Sketches of the training rows, on the way from a file to an estimator."""
 
+    def __repr__(self) -> str:
+        """Give the size only: arrays of all trees would fill megabytes."""
+        trees, classes = len(self.forest), self.classes.size
+        return f"ForestModel(trees={trees}, features={self.n_features}, classes={classes})"
+
     @property
     def n_features(self) -> int:
         """The number of features."""
