@@ -18,8 +18,9 @@ from pacboost.estimators.boosting.filter_setup import check_rows, seed_of_run, s
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import callables
+from pacboost.estimators.inputs.parameters import callables, shows_progress
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
@@ -38,6 +39,7 @@ COPIES = (
 )
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class FilterBoostClassifier(NestedParameters, VoteClassifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
@@ -79,8 +81,17 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         How many rows are set apart, never learned from, and scored once by the final vote: the
         certificate is about them. Of files and tables they are drawn from all rows, in a pass of
         their own, and their number is about this. None: a tenth of the rows, at most 20,000.
-    max_leaves, max_depth, min_leaf_rows, max_features : default=None
-        Parameters of the trees. None means the default.
+    max_leaves : int, default=None
+        The largest number of leaves of a tree, from 2 on. None means 31. Fewer leaves
+        overfit less; 2 make stumps.
+    max_depth : int, default=None
+        The largest number of questions from the root to a leaf; None does not limit it.
+    min_leaf_rows : int or float, default=None
+        The least number of the kept rows in a leaf, or as a float below 1 their share. None means 20. Raise
+        it if labels are noisy, lower it for small samples.
+    max_features : int or float, default=None
+        How many features are drawn and looked at for each split: a number (int) or a share (float,
+        1.0 for all). None means all of them. Fewer are faster, and make trees differ more.
     max_bins : int, default=255
     checkpoint : str or path, default=None
         A file that a fit writes now and then, and on Ctrl-C. A later fit with the same parameters
@@ -177,7 +188,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         else:
             with all_or_nothing(self):
                 self._learn_batch(X, y, classes)
-        if self.verbose:
+        if shows_progress(self.verbose):
             from pacboost.reports.filtering import tell_batch
 
             tell_batch(self.ledger_)
@@ -278,7 +289,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     def _watching(self, session: Session) -> Iterator[list[Watcher]]:
         """Give the callbacks and, if verbose, a view that is open until there is a certificate."""
         watchers = self._watchers()
-        if not self.verbose:
+        if not shows_progress(self.verbose):
             yield watchers
             return
         from pacboost.reports.filtering import FilteringView

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from pacboost.estimators.forests.classifier import ForestClassifier
 from pacboost.estimators.forests.regressor import ForestRegressor
+from pacboost.estimators.inputs.aliases import accepts_aliases
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestClassifier(ForestClassifier):
     """Trees grown to pure leaves from bags of rows, a few features tried at every split.
@@ -59,8 +61,8 @@ class RandomForestClassifier(ForestClassifier):
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The forest does not depend on it.
-    verbose : bool, default=False
-        Show a progress bar.
+    verbose : bool or int, default=False
+        Whether to show a progress bar; 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -82,6 +84,7 @@ class RandomForestClassifier(ForestClassifier):
     """
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExtraTreesClassifier(ForestClassifier):
     """Trees that cut every feature they try at random, and take the best of these cuts.
@@ -119,6 +122,7 @@ class ExtraTreesClassifier(ForestClassifier):
     _random_cuts = True
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestRegressor(ForestRegressor):
     """Trees that predict numbers, grown from bags of rows until leaves hold one number.
@@ -152,6 +156,7 @@ class RandomForestRegressor(ForestRegressor):
     """
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExtraTreesRegressor(ForestRegressor):
     """Trees that predict numbers and cut every feature they try at random.

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
 from pacboost.models.model import Model
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
