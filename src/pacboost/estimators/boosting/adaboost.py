@@ -56,13 +56,13 @@ class AdaBoostClassifier(Boosting):
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
     early_stopping : bool, int, "refit" or "auto", default=False
-        Whether to stop when ``eval_metric`` on validation rows has not improved by more than ``tol``
-        for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are ``X_val``
-        of ``fit``, else a share ``validation_fraction`` of the rows that is held back; all of
-        them count alike, whatever their weight. False never stops: ``X_val`` is then only measured
-        and recorded. A number stops after so many rounds without progress. "refit" then boosts on
-        all rows, a tenth more rounds. "auto": True from 25,000
-        rows on, else False.
+        Whether to stop when ``eval_metric`` on validation rows has not improved by more than
+        ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
+        ``X_val`` of ``fit``, else a share ``validation_fraction`` of the rows that is held back;
+        all of them count alike, whatever their weight. False never stops: ``X_val`` is then only
+        measured and recorded. A number stops after so many rounds without progress. "refit" then
+        boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
+        25,000 rows, else False.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early, and as many again to calibrate. More of
         them measure better, and leave fewer to learn from.

@@ -82,13 +82,13 @@ class BoostClassifier(NestedParameters, Boosting):
         For "adaboost": how more than two classes are reduced to two; several labels need "mh".
     max_bins : int, default=255
     early_stopping : bool, int, "refit" or "auto", default="auto"
-        Whether to stop when ``eval_metric`` on validation rows has not improved by more than ``tol``
-        for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are ``X_val``
-        of ``fit``, else a share ``validation_fraction`` of the rows that is held back (class by class); all of
-        them count alike, whatever their weight. False never stops: ``X_val`` is then only measured
-        and recorded. A number stops after so many rounds without progress. "refit" then boosts on
-        all rows, a tenth more rounds. "auto": True if ``X_val`` is given or
-        there are 25,000 rows, else False.
+        Whether to stop when ``eval_metric`` on validation rows has not improved by more than
+        ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
+        ``X_val`` of ``fit``, else a share ``validation_fraction`` of the rows that is held back
+        (class by class); all of them count alike, whatever their weight. False never stops:
+        ``X_val`` is then only measured and recorded. A number stops after so many rounds without
+        progress. "refit" then boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is
+        given or there are 25,000 rows, else False.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early, and as many again to calibrate. More of
         them measure better, and leave fewer to learn from.
