@@ -59,8 +59,8 @@ class BoostClassifier(NestedParameters, Boosting):
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that the learner is fitted on.
     max_leaves : int, default=None
-        The largest number of leaves of a tree, from 2 on. None means 31, with K > 3 classes 16 K up to 127. Fewer leaves
-        overfit less; 2 make stumps.
+        The largest number of leaves of a tree, from 2 on. None means 31, with K > 3 classes 16 K up
+        to 127. Fewer leaves overfit less; 2 make stumps.
     max_depth : int, default=None
         The largest number of questions from the root to a leaf; None does not limit it.
     min_leaf_rows : int or float, default=None
@@ -68,7 +68,8 @@ class BoostClassifier(NestedParameters, Boosting):
         it if labels are noisy, lower it for small samples.
     max_features : int or float, default=None
         How many features are drawn and looked at for each split: a number (int) or a share (float,
-        1.0 for all). None means all of them, with more than 3 classes half. Fewer are faster, and make trees differ more.
+        1.0 for all). None means all of them, with more than 3 classes half. Fewer are faster, and
+        make trees differ more.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the score may only rise or only fall. Two classes only.

@@ -87,8 +87,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     max_depth : int, default=None
         The largest number of questions from the root to a leaf; None does not limit it.
     min_leaf_rows : int or float, default=None
-        The least number of the kept rows in a leaf, or as a float below 1 their share. None means 20. Raise
-        it if labels are noisy, lower it for small samples.
+        The least number of the kept rows in a leaf, or as a float below 1 their share. None means
+        20. Raise it if labels are noisy.
     max_features : int or float, default=None
         How many features are drawn and looked at for each split: a number (int) or a share (float,
         1.0 for all). None means all of them. Fewer are faster, and make trees differ more.

@@ -52,8 +52,9 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     Parameters
     ----------
     loss : "square" or "absolute", default="square"
-        What is lowered: the mean squared or the mean absolute error. The first predicts means, the
-        second medians, which outliers do not move.
+        What is lowered: the mean squared or the mean absolute error ("squared_error" and
+        "absolute_error" mean the same). The first predicts means, the second medians, which
+        outliers do not move.
     n_rounds : int, default=None
         The maximum number of rounds; ``n_estimators`` means the same. None: 300 with early
         stopping, else 100. The first round is a constant, the mean or the median of y, which one
@@ -100,7 +101,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         The least improvement that counts as progress.
     eval_metric : str or function, default="loss"
         "loss" (that of the training), "square", "absolute", or a function of (targets, predictions)
-        that gets smaller as the fit gets better.
+        that gets smaller as the fit gets better. Scikit-learn's names of losses are accepted, too.
     warm_start : bool, default=False
         Go on from the last fit: it ends as one longer run would have.
     callbacks : sequence of functions, default=None
