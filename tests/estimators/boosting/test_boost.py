@@ -159,7 +159,7 @@ def test_m1_is_certified(learner: Any) -> None:
         ({"shrinkage": 0}, "is 0; it must be above 0"),
         ({"shrinkage": np.nan}, "is nan; it must be above 0"),
         ({"l2": -1}, "l2 is -1; it must be 0 or more"),
-        ({"early_stopping": "sometimes"}, "'sometimes'; it may be True, False, 'refit' or 'auto'"),
+        ({"early_stopping": "sometimes"}, "'sometimes'; it may be True, False, a number of rounds"),
         (
             {"calibrate": "x"},
             "calibrate is 'x'; it may be 'sigmoid', 'isotonic', 'temperature' or None",

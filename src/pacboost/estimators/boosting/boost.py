@@ -58,6 +58,10 @@ class BoostClassifier(NestedParameters, Boosting):
         25,000 rows on 0.2; 1 for other learners, or what the booster object says.
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that the learner is fitted on.
+    n_estimators : int, default=None
+        Another name of ``n_rounds``; give one of them.
+    learning_rate : float, default=None
+        Another name of ``shrinkage``; give one of them.
     max_leaves : int, default=None
         The largest number of leaves of a tree, from 2 on. None means 31, with K > 3 classes 16 K up
         to 127. Fewer leaves overfit less; 2 make stumps.
@@ -82,6 +86,7 @@ class BoostClassifier(NestedParameters, Boosting):
     multiclass : "mh", "m1", "samme" or None, default=None
         For "adaboost": how more than two classes are reduced to two; several labels need "mh".
     max_bins : int, default=255
+        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     early_stopping : bool, int, "refit" or "auto", default="auto"
         Whether to stop when ``eval_metric`` on validation rows has not improved by more than
         ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
@@ -101,12 +106,32 @@ class BoostClassifier(NestedParameters, Boosting):
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
         classes of (labels, scores), that gets smaller as the fit gets better.
     class_weight : mapping, "balanced" or None, default=None
+        The weight of the rows of each class; "balanced" gives all classes the same sum. Set it if
+        mistakes on a rare class cost more. ``certify`` does not allow it.
     calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
         ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
         which suits many classes with few rows each.
-    certify, holdout, delta, warm_start, callbacks, random_state, n_jobs, verbose :
-        as in AdaBoostClassifier.
+    certify : "holdout", "train" or None, default=None
+        What ``certificate_`` is about. None: the error on the training rows, without assumptions.
+        "holdout": the error on new examples, by rows that are held out before anything is learned.
+        "train": the same by the training rows, for stumps and two classes (AdaBoostClassifier).
+    holdout : float, default=0.2
+        The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
+        fewer to learn from.
+    delta : float, default=0.05
+        The probability with which the certificate may fail.
+    warm_start : bool, default=False
+        Go on from the last fit: it ends as one longer run would have. With ``certify="holdout"``
+        the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
+    callbacks : sequence of functions, default=None
+        Each is called with every ``Round``; returning True stops the run.
+    random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool or int, default=False
+        Whether to show a progress bar; 0 and negative numbers are silent.
 
     Attributes
     ----------

@@ -55,6 +55,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         "measure", "mada", "smooth", "projection" or "majority", whose rounds follow from
         ``edge`` and ``epsilon``.
     learner : str, learner, scikit-learn classifier or function, default="tree"
+        "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
+        black boxes. Stumps are faster, trees more accurate.
     edge : float, default=None
         The correlation 1 - 2·error that the learner promises under every weighting. If given, the
         theorems are followed: every round has a sample of its own, and each rule's
@@ -69,7 +71,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     n_rounds : int, default=300
         The maximum number of rounds. With ``partial_fit``, later batches add one each.
     shrinkage : float, default=None
-        Scales what every round adds; ``learning_rate`` means the same. None: 0.2 for trees, else 1.
+        Scales what every round adds. None: 0.2 for trees, else 1.
+    learning_rate : float, default=None
+        Another name of ``shrinkage``; give one of them.
     sample_rows : int, default=None
         The maximum number of rows that are kept at a time. None: 100,000, for stumps 50,000, or
         what ``memory`` leaves room for.
@@ -93,12 +97,18 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         How many features are drawn and looked at for each split: a number (int) or a share (float,
         1.0 for all). None means all of them. Fewer are faster, and make trees differ more.
     max_bins : int, default=255
+        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     checkpoint : str or path, default=None
         A file that a fit writes now and then, and on Ctrl-C. A later fit with the same parameters
         and source goes on from it to the same model; when that is done the file is deleted.
     callbacks : list of functions, default=None
         Called with every ``Refill`` and every ``Round``; returning True stops the fit.
-    random_state, n_jobs, verbose : as in AdaBoostClassifier
+    random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool or int, default=False
+        Whether to show what is drawn and learned; 0 and negative numbers are silent.
 
     Attributes
     ----------

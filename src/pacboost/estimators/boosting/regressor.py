@@ -64,6 +64,10 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
         all rows.
+    n_estimators : int, default=None
+        Another name of ``n_rounds``; give one of them.
+    learning_rate : float, default=None
+        Another name of ``shrinkage``; give one of them.
     max_leaves : int, default=None
         The largest number of leaves of a tree, from 2 on. None means 31. Fewer leaves
         overfit less; 2 make stumps.
@@ -84,6 +88,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     l2 : float, default=None
         For "square": the L2 regularisation of leaf values, in units of rows.
     max_bins : int, default=255
+        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     early_stopping : bool, int, "refit" or "auto", default="auto"
         Whether to stop when ``eval_metric`` on validation rows has not improved by more than
         ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
@@ -107,6 +112,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     callbacks : sequence of functions, default=None
         Each is called with every ``Round``; returning True stops the run.
     random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
     verbose : bool or int, default=False

@@ -41,8 +41,14 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        As in BoostClassifier.
-    random_state, n_jobs, verbose : as in AdaBoostClassifier
+        Columns split by sets of levels: text and category columns, or those named or numbered.
+        Levels not seen in fit are treated as missing.
+    random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool or int, default=False
+        Whether to show a progress bar; 0 and negative numbers are silent.
 
     Attributes
     ----------
