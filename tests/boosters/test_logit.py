@@ -152,7 +152,7 @@ def test_the_prior_gives_the_shares_of_the_classes(
     labels = np.minimum(generator.geometric(0.4, size=300) - 1, classes - 1)
     X, base = generator.normal(size=(300, 2)), generator.uniform(0.2, 4.0, 300)
     booster = Logit(0.1, max_target=most_target, prior=True)
-    model = BoostClassifier(booster, n_rounds=1, early_stopping=False)
+    model = BoostClassifier(booster, callbacks=[lambda _: True])  # one round
     model.fit(X, labels, sample_weight=base if weighted else None)
     share = np.bincount(labels, base if weighted else None) / (base.sum() if weighted else 300)
     assert model.predict_proba(X[:1])[0] == pytest.approx(share, abs=1e-9)

@@ -23,7 +23,12 @@ from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import read_examples
-from pacboost.estimators.inputs.parameters import callables, draw_seed, positive_integer
+from pacboost.estimators.inputs.parameters import (
+    callables,
+    draw_seed,
+    positive_integer,
+    shows_progress,
+)
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
 from pacboost.questions.compare import Compared, Comparison, Rows, measure, surely_worse
@@ -204,7 +209,7 @@ class Contest:
             clone(model).set_params(n_rounds=2, callbacks=None).fit(
                 division.taken(self._training.X, rows), labels[rows]
             )
-        if not self._verbose:
+        if not shows_progress(self._verbose):
             return self._timed(model)
         before = model.callbacks
         with RoundsBar(self._rounds, title=name) as bar:

@@ -118,6 +118,18 @@ class Hypothesis(ABC):
             f"{type(self).__name__} rules do not know how much each feature contributes"
         )
 
+    def split_counts(self, n_features: int, *, cover: bool) -> NDArray[np.float64]:
+        """Count how often each feature is asked for, or (``cover``) of what share of the weight.
+
+        A rule that is no tree asks once, and of all rows, for each of its features.
+        """
+        asked = self.features()
+        if asked is None:
+            raise AttributeError(f"{type(self).__name__} rules do not know which features they use")
+        counts = np.zeros(n_features)
+        counts[list(asked)] = 1.0
+        return counts
+
     def feature_part(self, values: CellValues) -> FeaturePart:
         """Read the rule, with these values in its cells, as a step function of one feature."""
         raise DataError(

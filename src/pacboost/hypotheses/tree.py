@@ -179,6 +179,11 @@ class TreeRule(Hypothesis):
         """Add up what the splits on each feature won, which the values already scale."""
         return np.bincount(self.feature, self.gain, n_features).astype(np.float64)
 
+    def split_counts(self, n_features: int, *, cover: bool) -> NDArray[np.float64]:
+        """Count the splits on each feature, or add up the shares of weight that they divide."""
+        weights = self.cover[: self.feature.size] / self.cover[0] if cover else None
+        return np.bincount(self.feature, weights, n_features).astype(np.float64)
+
     def applied(self, cell: int, row: Values, names: Names) -> str:
         """Say how a row came to its leaf: of several cuts on one side of it, the tightest."""
         said: dict[Hashable, str] = {}

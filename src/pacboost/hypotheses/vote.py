@@ -76,6 +76,14 @@ class Vote:
             scores += vote * hypothesis.values[hypothesis.cells(sample)]
             yield self._shaped(scores)
 
+    def cells(self, table: Table) -> NDArray[np.int32]:
+        """Give the cell (of a tree, the leaf) of every row in every rule, (rows, rules)."""
+        sample = unlabelled(table, bins_of(self.hypotheses))
+        found = np.zeros((table.n_rows, len(self.hypotheses)), dtype=np.int32)
+        for number, hypothesis in enumerate(self.hypotheses):
+            found[:, number] = hypothesis.cells(sample)
+        return found
+
     def _shaped(self, scores: Scores) -> Scores:
         return scores[:, 0] if self.outputs == 1 else scores
 

@@ -31,6 +31,8 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 def thread_count(n_jobs: int | None) -> int:
     """Give the number of threads; None and -1 mean all cores, -2 all but one, and so on."""
+    if isinstance(n_jobs, bool):
+        raise ParameterError(f"n_jobs is {n_jobs}; it must be a whole number, or None")
     count = -1 if n_jobs is None else n_jobs
     if count == 0:
         raise ParameterError("n_jobs is 0; give a positive number of threads, or -1 for all cores")

@@ -126,6 +126,7 @@ class TreeSearch(Search):
         self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
         self._sizes[0] = self._order.size if chosen is None else chosen.size
         self._spans[0] = -np.inf, np.inf
+        self._rules[best_split.LEAST_ROWS] = self._tree.least_rows(int(self._sizes[0]))
         leaves = self._grow(chosen, np.uint64(seed * 2**20))
         tree = self._rule(leaves, unit)
         if chosen is not None:
@@ -135,10 +136,7 @@ class TreeSearch(Search):
     @property
     def _drawn(self) -> int:
         """How many features are looked at for a split."""
-        most, features = self._tree.max_features, len(self._features)
-        if most is None:
-            return features
-        return min(features, round(most) if most >= 1 else max(1, round(most * features)))
+        return self._tree.features_of(len(self._features))
 
     @property
     def _deepest(self) -> int:
@@ -173,7 +171,6 @@ class TreeSearch(Search):
         self._rules[best_split.CRITERION] = kind
         self._rules[best_split.PENALTY] = request.penalty * outputs * weight_scale
         self._rules[best_split.LEAST_WEIGHT] = tree.min_leaf_weight * mean
-        self._rules[best_split.LEAST_ROWS] = tree.min_leaf_rows
         self._rules[best_split.SMOOTH] = tree.cat_smooth * mean
         if signed:
             return 1 / MOST_SUM  # gains are shares of the total weight

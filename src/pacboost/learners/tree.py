@@ -28,7 +28,7 @@ class Tree(TreeParameters, Learner):
     @property
     def deterministic(self) -> bool:
         """The same weights give the same tree, unless features are drawn."""
-        return self.max_features is None
+        return not self.draws_features
 
     def finds_rules(self, sample: Sample) -> bool:
         """Trees are found as cells, even for two classes."""

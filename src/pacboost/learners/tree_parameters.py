@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 
 from pacboost.errors import ParameterError
 from pacboost.kernels import best_split
@@ -17,6 +18,10 @@ CRITERIA = {
 }
 """Gini's impurity of signs is Σ W - pull²/weight, so that its gain is Newton's gain."""
 MOST_LEAVES = 65_536
+NUMBERS = (
+    "max_leaves", "max_depth", "min_leaf_rows", "min_leaf_weight", "max_features", "cat_smooth",
+    "sketch",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -26,13 +31,14 @@ class TreeParameters:
     max_leaves: int = 31
     max_depth: int | None = None
     min_leaf_rows: float = 20
-    """The least number of rows in a leaf, estimated from its share of the weight."""
+    """The least number of rows in a leaf, estimated from its share of the weight; a float strictly
+    between 0 and 1 is a share of all rows."""
     min_leaf_weight: float = 1e-3
     """The least weight of a leaf, in rows of mean weight."""
     criterion: str | None = None
     """"z", "error", "gini" or "newton"; None for what the booster wants."""
     max_features: float | None = None
-    """The share of the features (or their number, from 1 on) looked at for each split."""
+    """The number (int) or the share (float) of the features looked at for each split."""
     monotone: Mapping[int, int] = field(default_factory=dict, hash=False)
     """+1 or -1 for features in which the score may only rise or only fall."""
     cat_smooth: float = 10.0
@@ -40,6 +46,9 @@ class TreeParameters:
     sketch: int = 3
 
     def __post_init__(self) -> None:
+        for name in NUMBERS:
+            if isinstance(getattr(self, name), bool):
+                raise ParameterError(f"{name} is {getattr(self, name)}; it must be a number")
         if not 2 <= self.max_leaves <= MOST_LEAVES:
             raise ParameterError(f"max_leaves is {self.max_leaves}; it may be 2 to {MOST_LEAVES:,}")
         if self.max_depth is not None and self.max_depth < 1:
@@ -53,10 +62,42 @@ class TreeParameters:
                 f"criterion is {self.criterion!r}; it may be {', '.join(CRITERIA)} or None"
             )
         most = self.max_features
-        if most is not None and not (math.isfinite(most) and most > 0):
+        if most is not None and not (most >= 1 if _is_whole(most) else 0 < most <= 1):
             raise ParameterError(
-                f"max_features is {most}; it must be above 0: a share, or a number of features "
-                "from 1 on"
+                f"max_features is {most!r}; it may be a whole number of features, 1 or more, a "
+                "share of them as a float in (0, 1], or None for all"
             )
         if self.sketch < 1:
             raise ParameterError(f"sketch is {self.sketch}; it must be 1 or more")
+
+    @property
+    def draws_features(self) -> bool:
+        """Whether only some of the features are looked at for each split."""
+        most = self.max_features
+        return most is not None and (_is_whole(most) or most < 1)
+
+    def features_of(self, features: int) -> int:
+        """How many of the features are looked at for each split.
+
+        >>> [TreeParameters(max_features=most).features_of(8) for most in (None, 1, 1.0, 0.5)]
+        [8, 1, 8, 4]
+        """
+        most = self.max_features
+        if most is None:
+            return features
+        if _is_whole(most):
+            return min(features, int(most))
+        return max(1, round(most * features))
+
+    def least_rows(self, rows: int) -> float:
+        """How many rows a leaf has at least, if there are so many rows in all.
+
+        >>> [TreeParameters(min_leaf_rows=least).least_rows(50) for least in (20, 0.1, 1.0)]
+        [20, 5, 1.0]
+        """
+        share = self.min_leaf_rows
+        return math.ceil(share * rows) if 0 < share < 1 else share
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral)

@@ -112,8 +112,19 @@ class Model:
         shares = np.zeros(self.n_features)
         for hypothesis, vote in zip(self.vote.hypotheses, self.vote.votes, strict=True):
             shares += hypothesis.importances(abs(float(vote)), self.n_features)
-        total = shares.sum()
-        return shares / total if total > 0 else shares
+        return _shares(shares)
+
+    def split_importances(self, by: str) -> NDArray[np.float64]:
+        """Each feature's share of the splits ("count"), or of the rows they divide ("cover")."""
+        counts = np.zeros(self.n_features)
+        for hypothesis in self.vote.hypotheses:
+            counts += hypothesis.split_counts(self.n_features, cover=by == "cover")
+        return _shares(counts)
+
+
+def _shares(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = numbers.sum()
+    return numbers / total if total > 0 else numbers
 
 
 def answer_names(classes: NDArray[Any]) -> tuple[str, ...]:

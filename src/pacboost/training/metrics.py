@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from scipy.stats import rankdata
 
+from pacboost.boosters.base.registry import LOSS_NAMES
 from pacboost.errors import ParameterError
 from pacboost.numerics.mistakes import wrong_classes, wrong_margins
 from pacboost.samples.sample import Sample
@@ -125,12 +126,14 @@ LOSSES = {"square": Metric("square", square), "absolute": Metric("absolute", abs
 
 def loss(choice: str | Measure) -> Metric:
     """Give a metric of regression by its name, or from a function of (targets, predictions)."""
-    if not callable(choice) and not (isinstance(choice, str) and choice in LOSSES):
+    name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else choice
+    if not callable(name) and not (isinstance(name, str) and name in LOSSES):
+        names = ", ".join([*LOSSES, *LOSS_NAMES])
         raise ParameterError(
-            f"eval_metric is {choice!r}; it may be loss, {', '.join(LOSSES)}, or a function of "
-            "(targets, predictions) that gets smaller as the fit gets better"
+            f"eval_metric is {choice!r}; it may be loss, {names}, or a function of (targets, "
+            "predictions) that gets smaller as the fit gets better"
         )
-    return LOSSES[choice] if isinstance(choice, str) else metric(choice)
+    return LOSSES[name] if isinstance(name, str) else metric(name)
 
 
 def metric(choice: str | Measure, potential: str = "logistic") -> Metric:

@@ -427,10 +427,12 @@ def test_rows_of_ones_own_keep_the_best_round(name: str) -> None:
     X, y = noisy(600)
     X_val, y_val = noisy(200, seed=8)
     rounds: list[Round] = []
-    model = AdaBoostClassifier(n_estimators=200, eval_metric=name, callbacks=[rounds.append])
+    model = AdaBoostClassifier(
+        n_estimators=200, eval_metric=name, early_stopping=True, callbacks=[rounds.append]
+    )
     model.fit(X, y, X_val=X_val, y_val=y_val)
     assert model.ledger_.rows == 600
-    assert len(rounds) == len(model.ledger_) + 10
+    assert len(rounds) == len(model.ledger_) + 20
     assert_best_is_last(model, more_is_better=name == "auc")
     best = (max if name == "auc" else min)(e.validation for e in rounds if e.validation is not None)
     assert validation(model)[-1] == best
@@ -453,7 +455,9 @@ def test_function_as_metric_is_asked_every_round() -> None:
 
     X_val, y_val = noisy(200, seed=8)
     rounds: list[Round] = []
-    model = AdaBoostClassifier(n_estimators=60, eval_metric=squares, callbacks=[rounds.append])
+    model = AdaBoostClassifier(
+        n_estimators=60, eval_metric=squares, early_stopping=True, callbacks=[rounds.append]
+    )
     model.fit(*noisy(), X_val=X_val, y_val=y_val)
     assert asked == [200] * len(rounds)
     assert "squares" in model.ledger_.stopped
@@ -463,7 +467,7 @@ def test_function_as_metric_is_asked_every_round() -> None:
 def test_patience_is_counted_in_rounds() -> None:
     rounds: list[Round] = []
     X_val, y_val = noisy(200, seed=8)
-    model = AdaBoostClassifier(n_estimators=99, n_iter_no_change=3, callbacks=[rounds.append])
+    model = AdaBoostClassifier(n_estimators=99, early_stopping=3, callbacks=[rounds.append])
     model.fit(*noisy(), X_val=X_val, y_val=y_val)
     assert len(rounds) == len(model.ledger_) + 3
 
@@ -471,7 +475,7 @@ def test_patience_is_counted_in_rounds() -> None:
 def test_tolerance_asks_for_real_progress() -> None:
     X_val, y_val = noisy(200, seed=8)
     lengths = [
-        len(AdaBoostClassifier(tol=tol, eval_metric="log_loss")
+        len(AdaBoostClassifier(tol=tol, eval_metric="log_loss", early_stopping=True)
             .fit(*noisy(), X_val=X_val, y_val=y_val).ledger_)
         for tol in (0.0, 0.05)
     ]  # fmt: skip

@@ -151,7 +151,7 @@ def test_m1_is_certified(learner: Any) -> None:
         ({"max_depth": 0}, "max_depth is 0; it must be 1 or more, or None"),
         ({"min_leaf_rows": -1}, "min_leaf_rows is -1; it must be 0 or more"),
         ({"min_leaf_rows": np.nan}, "min_leaf_rows is nan"),
-        ({"max_features": 0}, "max_features is 0; it must be above 0"),
+        ({"max_features": 0}, "max_features is 0; it may be a whole number"),
         ({"max_features": "sqrt"}, "max_features is 'sqrt'; it must be a number"),
         ({"subsample": 0}, r"subsample is 0.0; it must lie in \(0, 1\]"),
         ({"subsample": 1.5}, "subsample is 1.5"),
@@ -159,7 +159,7 @@ def test_m1_is_certified(learner: Any) -> None:
         ({"shrinkage": 0}, "is 0; it must be above 0"),
         ({"shrinkage": np.nan}, "is nan; it must be above 0"),
         ({"l2": -1}, "l2 is -1; it must be 0 or more"),
-        ({"early_stopping": "sometimes"}, "'sometimes'; it may be True, False, 'refit' or 'auto'"),
+        ({"early_stopping": "sometimes"}, "'sometimes'; it may be True, False, a number of rounds"),
         (
             {"calibrate": "x"},
             "calibrate is 'x'; it may be 'sigmoid', 'isotonic', 'temperature' or None",

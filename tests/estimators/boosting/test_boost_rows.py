@@ -63,8 +63,8 @@ def test_a_share_of_each_class_is_held_back(classes: int) -> None:
     )
 
 
-@pytest.mark.parametrize("early_stopping", [False, True, "auto", "refit"])
-def test_rows_of_your_own_stop_it_whatever_is_asked(early_stopping: Any) -> None:
+@pytest.mark.parametrize("early_stopping", [3, True, "auto", "refit"])
+def test_rows_of_your_own_stop_it(early_stopping: Any) -> None:
     X, y = world()
     X_val, y_val = world(rows=60, seed=1)
     model = BoostClassifier(early_stopping=early_stopping, **QUICK)

@@ -6,19 +6,22 @@ from importlib import import_module
 from typing import Any
 
 from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.registry import BOOSTERS, LOSSES
+from pacboost.boosters.base.registry import BOOSTERS, LOSS_NAMES, LOSSES
 from pacboost.errors import ParameterError
 
 
 def as_loss(choice: Any) -> Booster[Any]:
     """Give the booster of regression for the name of a loss.
 
-    >>> as_loss("absolute")
-    Absolute(learning_rate=1.0)
+    >>> as_loss("absolute"), as_loss("squared_error")
+    (Absolute(learning_rate=1.0), Square(learning_rate=1.0, l2=0.0))
     """
-    if isinstance(choice, str) and choice in LOSSES:
-        return LOSSES[choice]()
-    raise ParameterError(f"loss is {choice!r}; it may be {', '.join(map(repr, LOSSES))}")
+    name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
+    if name in LOSSES:
+        return LOSSES[name]()
+    raise ParameterError(
+        f"loss is {choice!r}; it may be {', '.join(map(repr, [*LOSSES, *LOSS_NAMES]))}"
+    )
 
 
 def as_booster(choice: Any) -> Booster[Any]:

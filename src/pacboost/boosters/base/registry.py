@@ -57,3 +57,5 @@ class Registry(Mapping[str, "type[Booster[Any]]"]):
 BOOSTERS = Registry("pacboost.boosters")
 LOSSES = Registry("pacboost.boosters.regression")
 """Boosters of regression, by the loss that they lower."""
+LOSS_NAMES = {"squared_error": "square", "absolute_error": "absolute"}
+"""Scikit-learn's names of losses, and ours."""

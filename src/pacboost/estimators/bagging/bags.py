@@ -15,6 +15,7 @@ from pacboost.estimators.inputs.parameters import (
     integer,
     positive_integer,
     share_or_count,
+    shows_progress,
     threads,
 )
 from pacboost.learners.learner import Learner
@@ -105,7 +106,7 @@ def make_members(asked: Any, run: Bagging, most: int) -> None:
     """Fit members until there are ``most``, the error has settled, or a callback stops the run."""
     with ExitStack() as stack:
         watchers = callables("callbacks", asked.callbacks)
-        if asked.verbose:
+        if shows_progress(asked.verbose):
             from pacboost.reports.progress import MembersBar
 
             watchers.append(stack.enter_context(MembersBar(most)))

@@ -16,6 +16,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.base import BaggingBase
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.warn import warn_of_one_class
@@ -26,6 +27,7 @@ from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.out_of_bag import OutOfBagVotes
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     """The plurality vote of members, each fitted on a different bag of rows (Breiman 1996).
@@ -69,8 +71,8 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The vote does not depend on it.
     random_state : int, RandomState or None, default=None
-    verbose : bool, default=False
-        Show a progress bar.
+    verbose : bool or int, default=False
+        Whether to show a progress bar; 0 and negative numbers are silent.
 
     Attributes
     ----------

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.bagging.base import BaggingBase
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
@@ -21,6 +22,7 @@ from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.out_of_bag import Averages
 
 
+@accepts_aliases
 class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
     """The average of members, each fitted on a different bag of rows (Breiman 1996).
 

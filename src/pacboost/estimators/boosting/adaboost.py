@@ -10,12 +10,14 @@ import numpy as np
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.exact import MOST_VOTE
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class AdaBoostClassifier(Boosting):
     """AdaBoost with a certificate of its training error, by scikit-learn's name and parameters.
@@ -43,7 +45,8 @@ class AdaBoostClassifier(Boosting):
         The most bins of values per feature, up to 65,535. A feature with no more distinct values
         (as 32-bit floats) is represented exactly.
     max_vote : float or None, default=None
-        Caps every vote.
+        The largest vote that a rule may have; None does not limit it. Lower it if some labels are
+        wrong.
     confidence_rated : bool, default=False
         Give each cell of a rule a separate vote (Real AdaBoost), instead of one vote to the rule.
     multiclass : "mh", "m1" or "samme", default="mh"
@@ -52,14 +55,21 @@ class AdaBoostClassifier(Boosting):
         certificate.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
-    early_stopping : bool, default=False
-        Hold ``validation_fraction`` of the rows back, stop when ``eval_metric`` on them has not
-        improved by more than ``tol`` for ``n_iter_no_change`` rounds, and keep the best round.
-        Passing ``X_val`` to fit does the same on rows of your own. All validation rows count
-        alike, whatever their weight.
+    early_stopping : bool, int, "refit" or "auto", default=False
+        Whether to stop when ``eval_metric`` on validation rows has not improved by more than
+        ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
+        ``X_val`` of ``fit``, else a share ``validation_fraction`` of the rows that is held back;
+        all of them count alike, whatever their weight. False never stops: ``X_val`` is then only
+        measured and recorded. A number stops after so many rounds without progress. "refit" then
+        boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
+        25,000 rows, else False.
     validation_fraction : float, default=0.1
-    n_iter_no_change : int, default=10
+        The share of rows that is held back to stop early, and as many again to calibrate. More of
+        them measure better, and leave fewer to learn from.
+    n_iter_no_change : int, default=20
+        How many rounds without progress end the run. Raise it if the metric is noisy.
     tol : float, default=0.0
+        The least improvement that counts as progress.
     eval_metric : str or function, default="error"
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores) that gets
         smaller as the fit gets better.
@@ -84,8 +94,8 @@ class AdaBoostClassifier(Boosting):
         Each is called with every ``Round``; returning True stops the run.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, default=False
-        Show a progress bar.
+    verbose : bool or int, default=False
+        Whether to show a progress bar; 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -127,7 +137,6 @@ class AdaBoostClassifier(Boosting):
     confidence_rated: bool = False
     multiclass: str = "mh"
     categorical_features: Any = "from_dtype"
-    n_iter_no_change: int = 10
 
     _rounds_name = "n_estimators"
 

@@ -15,15 +15,14 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named, with_fields
+from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
 from pacboost.estimators.fitting.tree_parameters import (
-    ROWS_TO_SPARE,
-    alias,
     most_rounds,
-    refits,
     share_of_rows,
-    stops_early,
+    step_size,
     tree_changes,
 )
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.learners.choose import as_learner
@@ -34,6 +33,7 @@ FEW_CLASSES = 3
 """With more, trees are larger by default."""
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class BoostClassifier(NestedParameters, Boosting):
     """Boost any weak learner by any booster, with a bound on the training error after every round.
@@ -49,17 +49,31 @@ class BoostClassifier(NestedParameters, Boosting):
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
     n_rounds : int, default=None
-        The maximum number of rounds; ``n_estimators`` means the same. None: 180, or 100 for more
-        than three classes and fewer than 25,000 rows; for "majority" as many as the
-        promised edge needs.
+        The maximum number of rounds; ``n_estimators`` means the same. The first round of "logit" is
+        a constant, the shares of the classes, which one tree at least follows. None: 180, or 100
+        for more than three classes and fewer than 25,000 rows; for "majority" as many as the
+        promised edge needs. More rounds with a smaller ``shrinkage`` are slower and often better.
     shrinkage : float, default=None
         Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1, from
         25,000 rows on 0.2; 1 for other learners, or what the booster object says.
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that the learner is fitted on.
-    max_leaves, max_depth, min_leaf_rows, max_features : default=None
-        Parameters of the trees. None means the default: 31 leaves, any depth, 20 rows, all
-        features; with K > 3 classes 16 K leaves, up to 127, and half of the features at each split.
+    n_estimators : int, default=None
+        Another name of ``n_rounds``; give one of them.
+    learning_rate : float, default=None
+        Another name of ``shrinkage``; give one of them.
+    max_leaves : int, default=None
+        The largest number of leaves of a tree, from 2 on. None means 31, with K > 3 classes 16 K up
+        to 127. Fewer leaves overfit less; 2 make stumps.
+    max_depth : int, default=None
+        The largest number of questions from the root to a leaf; None does not limit it.
+    min_leaf_rows : int or float, default=None
+        The least number of rows in a leaf, or as a float below 1 their share. None means 20. Raise
+        it if labels are noisy, lower it for small samples.
+    max_features : int or float, default=None
+        How many features are drawn and looked at for each split: a number (int) or a share (float,
+        1.0 for all). None means all of them, with more than 3 classes half. Fewer are faster, and
+        make trees differ more.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the score may only rise or only fall. Two classes only.
@@ -72,22 +86,52 @@ class BoostClassifier(NestedParameters, Boosting):
     multiclass : "mh", "m1", "samme" or None, default=None
         For "adaboost": how more than two classes are reduced to two; several labels need "mh".
     max_bins : int, default=255
-    early_stopping : bool, "refit" or "auto", default="auto"
-        Hold ``validation_fraction`` of the rows back (class by class), stop when ``eval_metric`` on
-        them has not improved for ``n_iter_no_change`` rounds, and keep the best round. "refit" then
-        boosts on all rows, a tenth more rounds. "auto": True from 25,000 rows
-        on. Passing ``X_val`` to fit stops by rows of your own.
-    validation_fraction, n_iter_no_change, tol : default=0.1, 20 and 0.0
+        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
+    early_stopping : bool, int, "refit" or "auto", default="auto"
+        Whether to stop when ``eval_metric`` on validation rows has not improved by more than
+        ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
+        ``X_val`` of ``fit``, else a share ``validation_fraction`` of the rows that is held back
+        (class by class); all of them count alike, whatever their weight. False never stops:
+        ``X_val`` is then only measured and recorded. A number stops after so many rounds without
+        progress. "refit" then boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is
+        given or there are 25,000 rows, else False.
+    validation_fraction : float, default=0.1
+        The share of rows that is held back to stop early, and as many again to calibrate. More of
+        them measure better, and leave fewer to learn from.
+    n_iter_no_change : int, default=20
+        How many rounds without progress end the run. Raise it if the metric is noisy.
+    tol : float, default=0.0
+        The least improvement that counts as progress.
     eval_metric : str or function, default="log_loss"
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
         classes of (labels, scores), that gets smaller as the fit gets better.
     class_weight : mapping, "balanced" or None, default=None
+        The weight of the rows of each class; "balanced" gives all classes the same sum. Set it if
+        mistakes on a rare class cost more. ``certify`` does not allow it.
     calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
         ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
         which suits many classes with few rows each.
-    certify, holdout, delta, warm_start, callbacks, random_state, n_jobs, verbose :
-        as in AdaBoostClassifier.
+    certify : "holdout", "train" or None, default=None
+        What ``certificate_`` is about. None: the error on the training rows, without assumptions.
+        "holdout": the error on new examples, by rows that are held out before anything is learned.
+        "train": the same by the training rows, for stumps and two classes (AdaBoostClassifier).
+    holdout : float, default=0.2
+        The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
+        fewer to learn from.
+    delta : float, default=0.05
+        The probability with which the certificate may fail.
+    warm_start : bool, default=False
+        Go on from the last fit: it ends as one longer run would have. With ``certify="holdout"``
+        the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
+    callbacks : sequence of functions, default=None
+        Each is called with every ``Round``; returning True stops the run.
+    random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool or int, default=False
+        Whether to show a progress bar; 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -121,7 +165,7 @@ class BoostClassifier(NestedParameters, Boosting):
     l2: float | None = None
     multiclass: str | None = None
     max_bins: int = 255
-    early_stopping: bool | str = "auto"
+    early_stopping: bool | int | str = "auto"
     eval_metric: Any = "log_loss"
     class_weight: Any = None
     random_state: Any = None
@@ -132,7 +176,7 @@ class BoostClassifier(NestedParameters, Boosting):
         rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
         booster = self._booster(learner, 0.2 if many else 0.1)
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
-        return Recipe(learner, booster, most_rounds(self, rounds), 0, share_of_rows(self))
+        return Recipe(learner, booster, most_rounds(self, rounds, booster), 0, share_of_rows(self))
 
     def _learner(self, examples: LabelledRows) -> Learner:
         changes = tree_changes(self, examples)
@@ -160,20 +204,14 @@ class BoostClassifier(NestedParameters, Boosting):
                 changes |= {"prior": True, "l2": 1.0}
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = multiclass in (None, "mh")
-        rate = alias(self, "shrinkage", "learning_rate")
+        rate = step_size(self)
         if rate is not None:
-            changes["learning_rate"] = real_number("shrinkage", rate)
+            changes["learning_rate"] = rate
         if self.l2 is not None:
             changes["l2"] = real_number("l2", self.l2)
         if self.multiclass is not None:
             changes["multiclass"] = self.multiclass
         return with_fields(booster, changes | own, "booster")  # type: ignore[no-any-return]
-
-    def _stops_early(self, examples: LabelledRows) -> bool:
-        return stops_early(self.early_stopping, examples.n_rows, ROWS_TO_SPARE)
-
-    def _refits(self, examples: LabelledRows) -> bool:
-        return refits(self, examples.n_rows, ROWS_TO_SPARE)
 
     def _inner_estimator(self) -> Any:
         return named(self.learner)[0]

@@ -12,6 +12,7 @@ from pacboost.boosters.majority import Majority
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
@@ -20,6 +21,7 @@ MOST_FOR_TABLE = 5_001
 """A larger table than this would take more than 200 MB: (k + 1)² numbers of 8 bytes."""
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class BoostByMajority(Boosting):
     """Freund's boosting by majority: optimal in the number of rounds for a promised edge.

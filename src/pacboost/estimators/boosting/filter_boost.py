@@ -18,8 +18,9 @@ from pacboost.estimators.boosting.filter_setup import check_rows, seed_of_run, s
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import callables
+from pacboost.estimators.inputs.parameters import callables, shows_progress
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
@@ -38,6 +39,7 @@ COPIES = (
 )
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class FilterBoostClassifier(NestedParameters, VoteClassifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
@@ -53,6 +55,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         "measure", "mada", "smooth", "projection" or "majority", whose rounds follow from
         ``edge`` and ``epsilon``.
     learner : str, learner, scikit-learn classifier or function, default="tree"
+        "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
+        black boxes. Stumps are faster, trees more accurate.
     edge : float, default=None
         The correlation 1 - 2·error that the learner promises under every weighting. If given, the
         theorems are followed: every round has a sample of its own, and each rule's
@@ -67,7 +71,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     n_rounds : int, default=300
         The maximum number of rounds. With ``partial_fit``, later batches add one each.
     shrinkage : float, default=None
-        Scales what every round adds; ``learning_rate`` means the same. None: 0.2 for trees, else 1.
+        Scales what every round adds. None: 0.2 for trees, else 1.
+    learning_rate : float, default=None
+        Another name of ``shrinkage``; give one of them.
     sample_rows : int, default=None
         The maximum number of rows that are kept at a time. None: 100,000, for stumps 50,000, or
         what ``memory`` leaves room for.
@@ -79,15 +85,30 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         How many rows are set apart, never learned from, and scored once by the final vote: the
         certificate is about them. Of files and tables they are drawn from all rows, in a pass of
         their own, and their number is about this. None: a tenth of the rows, at most 20,000.
-    max_leaves, max_depth, min_leaf_rows, max_features : default=None
-        Parameters of the trees. None means the default.
+    max_leaves : int, default=None
+        The largest number of leaves of a tree, from 2 on. None means 31. Fewer leaves
+        overfit less; 2 make stumps.
+    max_depth : int, default=None
+        The largest number of questions from the root to a leaf; None does not limit it.
+    min_leaf_rows : int or float, default=None
+        The least number of the kept rows in a leaf, or as a float below 1 their share. None means
+        20. Raise it if labels are noisy.
+    max_features : int or float, default=None
+        How many features are drawn and looked at for each split: a number (int) or a share (float,
+        1.0 for all). None means all of them. Fewer are faster, and make trees differ more.
     max_bins : int, default=255
+        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     checkpoint : str or path, default=None
         A file that a fit writes now and then, and on Ctrl-C. A later fit with the same parameters
         and source goes on from it to the same model; when that is done the file is deleted.
     callbacks : list of functions, default=None
         Called with every ``Refill`` and every ``Round``; returning True stops the fit.
-    random_state, n_jobs, verbose : as in AdaBoostClassifier
+    random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool or int, default=False
+        Whether to show what is drawn and learned; 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -177,7 +198,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         else:
             with all_or_nothing(self):
                 self._learn_batch(X, y, classes)
-        if self.verbose:
+        if shows_progress(self.verbose):
             from pacboost.reports.filtering import tell_batch
 
             tell_batch(self.ledger_)
@@ -278,7 +299,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     def _watching(self, session: Session) -> Iterator[list[Watcher]]:
         """Give the callbacks and, if verbose, a view that is open until there is a certificate."""
         watchers = self._watchers()
-        if not self.verbose:
+        if not shows_progress(self.verbose):
             yield watchers
             return
         from pacboost.reports.filtering import FilteringView

@@ -18,7 +18,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.filter_session import Session, TimeLimit
 from pacboost.estimators.fitting.nested_parameters import named, with_fields
-from pacboost.estimators.fitting.tree_parameters import limits
+from pacboost.estimators.fitting.tree_parameters import limits, step_size, with_a_rule
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.limits import (
     RESERVE,
@@ -89,7 +89,8 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
             "Use booster='logit' with edge=None."
         )
     plan = _plan(estimator, oracle, learner, known, seed, held=held)
-    plan = replace(plan, rounds=int(min(plan.rounds, booster.last_round)))
+    rounds = min(with_a_rule(plan.rounds, booster), booster.last_round)
+    plan = replace(plan, rounds=int(rounds))
     encoder = RowEncoder(oracle, known, bins)
     if isinstance(candidates, BlockRows):
         candidates.divide(encoder)
@@ -217,9 +218,9 @@ def _booster(estimator: Any, learner: Learner) -> FilteringBooster[Any]:
         for name, part in (("edge", KEPT), ("epsilon", 1.0)):
             if name in known and getattr(estimator, name) is not None:
                 changes[name] = part * real_number(name, getattr(estimator, name))
-    rate_set = estimator.shrinkage if estimator.shrinkage is not None else estimator.learning_rate
+    rate_set = step_size(estimator)
     if rate_set is not None:
-        changes["learning_rate"] = real_number("shrinkage", rate_set)
+        changes["learning_rate"] = rate_set
     return with_fields(booster, changes | own, "booster")  # type: ignore[no-any-return]
 
 

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from pacboost.boosters.base.booster import Booster
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitting import stopping
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
-from pacboost.estimators.inputs.parameters import callables, positive_integer, real_number, threads
+from pacboost.estimators.inputs.parameters import callables, real_number, shows_progress, threads
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
@@ -78,6 +79,8 @@ class BoostingFit(VoteBase):
     _rounds_name = "n_rounds"
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
+    _rows_to_stop = stopping.ROWS_TO_SPARE
+    """With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
@@ -143,27 +146,28 @@ class BoostingFit(VoteBase):
         self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int
     ) -> tuple[LabelledRows, LabelledRows | None]:
         """Give the training rows, and the validation rows if there are some."""
+        stops = self._stops_early(examples)
         if X_val is not None:
             return examples, self._read_validation(X_val, y_val)
         if y_val is not None:
             raise ParameterError("y_val was given without X_val; give both or neither")
-        if self._stops_early(examples):
+        if stops:
             share = real_number("validation_fraction", self.validation_fraction)
             return split_by_class(examples, "validation_fraction", share, seed)
         return examples, None
 
     def _stops_early(self, examples: LabelledRows) -> bool:
-        return bool(self.early_stopping)
+        return stopping.stops_early(self.early_stopping, examples.n_rows, self._rows_to_stop)
 
     def _refits(self, examples: LabelledRows) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""
-        return False
+        return stopping.refits(self, examples.n_rows, self._rows_to_stop)
 
     def _watch(
         self, held: LabelledRows | None, training: Sample, booster: Booster[Any]
     ) -> EarlyStopping | None:
         measure = self._metric(booster)
-        patience = positive_integer("n_iter_no_change", self.n_iter_no_change)
+        patience = stopping.patience(self)
         tolerance = real_number("tol", self.tol)
         if not tolerance >= 0:
             raise ParameterError(f"tol is {tolerance}; it must be 0 or more")
@@ -221,7 +225,7 @@ class BoostingFit(VoteBase):
         run, rounds = work.run, work.rounds
         with ExitStack() as stack:
             watchers = callables("callbacks", self.callbacks)
-            if self.verbose:
+            if shows_progress(self.verbose):
                 from pacboost.reports.progress import RoundsBar
 
                 bar = RoundsBar(rounds, loss=run.sample.targets is not None)

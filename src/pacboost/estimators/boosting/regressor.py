@@ -15,13 +15,12 @@ from pacboost.boosters.base.choose import as_loss
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitting.nested_parameters import with_fields
 from pacboost.estimators.fitting.tree_parameters import (
-    alias,
     most_rounds,
-    refits,
     share_of_rows,
-    stops_early,
+    step_size,
     tree_changes,
 )
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
     read_numbers,
@@ -42,6 +41,7 @@ ROWS_TO_STOP = 2_000
 """With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
@@ -52,18 +52,33 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     Parameters
     ----------
     loss : "square" or "absolute", default="square"
-        What is lowered: the mean squared or the mean absolute error. The first predicts means, the
-        second medians, which outliers do not move.
+        What is lowered: the mean squared or the mean absolute error ("squared_error" and
+        "absolute_error" mean the same). The first predicts means, the second medians, which
+        outliers do not move.
     n_rounds : int, default=None
         The maximum number of rounds; ``n_estimators`` means the same. None: 300 with early
-        stopping, else 100. The first round is a constant, the mean or the median of y.
+        stopping, else 100. The first round is a constant, the mean or the median of y, which one
+        tree at least follows. More rounds with a smaller ``shrinkage`` are slower and often better.
     shrinkage : float, default=None
         Scales what every tree adds, at most 1; ``learning_rate`` means the same. None: 0.1.
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
         all rows.
-    max_leaves, max_depth, min_leaf_rows, max_features : default=None
-        Limits of the trees; None means 31 leaves, any depth, 20 rows, all features.
+    n_estimators : int, default=None
+        Another name of ``n_rounds``; give one of them.
+    learning_rate : float, default=None
+        Another name of ``shrinkage``; give one of them.
+    max_leaves : int, default=None
+        The largest number of leaves of a tree, from 2 on. None means 31. Fewer leaves
+        overfit less; 2 make stumps.
+    max_depth : int, default=None
+        The largest number of questions from the root to a leaf; None does not limit it.
+    min_leaf_rows : int or float, default=None
+        The least number of rows in a leaf, or as a float below 1 their share. None means 20. Raise
+        it if labels are noisy, lower it for small samples.
+    max_features : int or float, default=None
+        How many features are drawn and looked at for each split: a number (int) or a share (float,
+        1.0 for all). None means all of them. Fewer are faster, and make trees differ more.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the prediction may only rise or only fall.
@@ -73,25 +88,35 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     l2 : float, default=None
         For "square": the L2 regularisation of leaf values, in units of rows.
     max_bins : int, default=255
-    early_stopping : bool, "refit" or "auto", default="auto"
-        Hold ``validation_fraction`` of the rows back, stop when ``eval_metric`` on them has not
-        improved by more than ``tol`` for ``n_iter_no_change`` rounds, and keep the best round.
-        "refit" then boosts on all rows, a tenth more rounds. "auto": refit from 2,000 rows on,
-        without the second run from 25,000 on. Passing ``X_val`` to fit does the same on rows of
-        your own. All validation rows count alike, whatever their weight.
-    validation_fraction, n_iter_no_change, tol : default=0.1, 20 and 0.0
+        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
+    early_stopping : bool, int, "refit" or "auto", default="auto"
+        Whether to stop when ``eval_metric`` on validation rows has not improved by more than
+        ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
+        ``X_val`` of ``fit``, else a share ``validation_fraction`` of the rows that is held back;
+        all of them count alike, whatever their weight. False never stops: ``X_val`` is then only
+        measured and recorded. A number stops after so many rounds without progress. "refit" then
+        boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
+        25,000 rows, "refit" from 2,000 rows on, else False.
+    validation_fraction : float, default=0.1
+        The share of rows that is held back to stop early. More of them measure better, and leave
+        fewer to learn from.
+    n_iter_no_change : int, default=20
+        How many rounds without progress end the run. Raise it if the metric is noisy.
+    tol : float, default=0.0
+        The least improvement that counts as progress.
     eval_metric : str or function, default="loss"
         "loss" (that of the training), "square", "absolute", or a function of (targets, predictions)
-        that gets smaller as the fit gets better.
+        that gets smaller as the fit gets better. Scikit-learn's names of losses are accepted, too.
     warm_start : bool, default=False
         Go on from the last fit: it ends as one longer run would have.
     callbacks : sequence of functions, default=None
         Each is called with every ``Round``; returning True stops the run.
     random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, default=False
-        Show a progress bar.
+    verbose : bool or int, default=False
+        Whether to show a progress bar; 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -126,9 +151,11 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     categorical_features: Any = "from_dtype"
     l2: float | None = None
     max_bins: int = 255
-    early_stopping: bool | str = "auto"
+    early_stopping: bool | int | str = "auto"
     eval_metric: Any = "loss"
     random_state: Any = None
+
+    _rows_to_stop = ROWS_TO_STOP
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""
@@ -163,20 +190,15 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        rate = alias(self, "shrinkage", "learning_rate")
-        changes = {"learning_rate": 0.1 if rate is None else real_number("shrinkage", rate)}
+        rate = step_size(self)
+        changes = {"learning_rate": 0.1 if rate is None else rate}
         if self.l2 is not None:
             changes["l2"] = real_number("l2", self.l2)
         booster = with_fields(as_loss(self.loss), changes, f"loss={self.loss!r}")
         learner = with_fields(Tree(), tree_changes(self, examples), "the tree")
-        rounds = most_rounds(self, 300 if self._stops_early(examples) else 100)
+        usual = 300 if self._stops_early(examples) else 100
+        rounds = most_rounds(self, usual, booster)
         return Recipe(learner, booster, rounds, 0, share_of_rows(self))
-
-    def _stops_early(self, examples: LabelledRows) -> bool:
-        return stops_early(self.early_stopping, examples.n_rows, ROWS_TO_STOP)
-
-    def _refits(self, examples: LabelledRows) -> bool:
-        return refits(self, examples.n_rows, ROWS_TO_STOP)
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return read_validation_numbers(self, X, y)

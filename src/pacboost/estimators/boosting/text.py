@@ -18,6 +18,8 @@ from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.boosting.text_input import TextReading
 from pacboost.estimators.fitted.abstaining import refuse_wish
 from pacboost.estimators.fitting.nested_parameters import with_fields
+from pacboost.estimators.fitting.tree_parameters import with_a_rule
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.words import Words
@@ -29,6 +31,7 @@ from pacboost.sources.dataframe import is_frame
 CLASSES_NAMED = 3
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class TextBoostClassifier(TextReading):
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
@@ -109,6 +112,10 @@ class TextBoostClassifier(TextReading):
     abstain_below: float | None = None
     random_state: Any = None
 
+    _other_meaning = ("max_features",)
+    """Parameters that mean something else than in other classes: here the size of the vocabulary,
+    as in scikit-learn's vectorizers."""
+
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
         """Give the k words that add most to any score, or to a label's; None for all words.
 
@@ -152,7 +159,8 @@ class TextBoostClassifier(TextReading):
         drawn = None if drawn is None else positive_integer("candidates", drawn)
         learner = Words(length, drawn, bool(self.abstain))
         rounds = positive_integer("n_rounds", self.n_rounds)
-        return Recipe(learner, self._booster(examples.signs.shape[1]), rounds)
+        booster = self._booster(examples.signs.shape[1])
+        return Recipe(learner, booster, with_a_rule(rounds, booster))
 
     def _booster(self, outputs: int) -> Booster[Any]:
         choice = self.booster

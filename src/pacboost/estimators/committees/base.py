@@ -19,7 +19,7 @@ from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows, numbers_of
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import real_number
+from pacboost.estimators.inputs.parameters import real_number, shows_progress
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.hypothesis import Hypothesis
@@ -155,7 +155,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
 def with_progress(steps: Iterator[T], title: str, count: int, *, verbose: bool) -> Iterator[T]:
     """Show a progress bar while steps are taken, if that is wanted."""
-    if not verbose:
+    if not shows_progress(verbose):
         return steps
     from rich.console import Console
     from rich.progress import track

@@ -19,11 +19,13 @@ from pacboost.bounds.confidence import runs_needed, selection_size
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.warn import warn
 from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.sources.arrays import ArrayTable
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """Fit a learner that may fail several times, and keep the best of the fits.

@@ -7,6 +7,7 @@ from typing import Any
 
 from pacboost.errors import ParameterError
 from pacboost.estimators.committees.boosters import BoosterCommittee
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.training.committees.majority_of import (
     Rows,
@@ -21,6 +22,7 @@ ROWS_A_PART = 100
 MOST_MEMBERS = 81
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class MajorityOfBoosters(BoosterCommittee):
     """Boost on disjoint parts of the rows, and take the majority: simple, and optimal on average.
@@ -84,6 +86,7 @@ class MajorityOfBoosters(BoosterCommittee):
         return disjoint_parts(rows, n, seed)
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class BaggedBoost(BoosterCommittee):
     """Boost on bags and take the majority: optimal with a logarithm of n bags.
@@ -127,6 +130,7 @@ class BaggedBoost(BoosterCommittee):
         return bags(rows, count, size, seed)
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class SubsampledBoost(BoosterCommittee):
     """Boost on recursive sub-samples and take the majority: the first optimal learner.

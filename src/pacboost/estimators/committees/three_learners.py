@@ -8,6 +8,7 @@ from typing import Any, Self
 from pacboost.errors import TooFewRowsWarning
 from pacboost.estimators.committees.base import MembersClassifier, empty_ledger, with_progress
 from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import training_sample
 from pacboost.estimators.inputs.parameters import draw_seed, integer
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
@@ -19,6 +20,7 @@ from pacboost.training.committees.three_learners import LEAST_FOUND, Filtered, t
 Step = tuple[Hypothesis, Filtered]
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class ThreeLearnerBoost(MembersClassifier):
     """Boost a strong learner with three copies, each trained on what is hard for those before.

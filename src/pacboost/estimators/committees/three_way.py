@@ -18,8 +18,15 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning
 from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
 from pacboost.estimators.fitting.atomic import all_or_nothing
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
+from pacboost.estimators.inputs.parameters import (
+    draw_seed,
+    integer,
+    positive_integer,
+    real_number,
+    shows_progress,
+)
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.kernels.threads import using
@@ -40,6 +47,7 @@ Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
 """A source, its classes where they are known, and where rows come from when it has no more."""
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class ThreeWayBoost(MembersClassifier):
     """Boost as the first booster did: three oracles, a majority of three, and that recursively.
@@ -258,7 +266,7 @@ class ThreeWayBoost(MembersClassifier):
 
     @contextmanager
     def _watched(self, run: Recursion) -> Iterator[None]:
-        if not self.verbose:
+        if not shows_progress(self.verbose):
             yield
             return
         with shown.RecursionView() as view:

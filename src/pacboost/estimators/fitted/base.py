@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.errors import ParameterError
 from pacboost.estimators.fitted import display, reporting
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.inputs.tables import open_table
@@ -84,6 +85,27 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     def feature_importances_(self) -> NDArray[np.float64]:
         """Each feature's share of the votes, or for trees of what their splits won."""
         return self._fitted("feature_importances_").importances()
+
+    def importances(self, by: str = "gain") -> NDArray[np.float64]:
+        """Give each feature's importance, as shares that add up to 1.
+
+        By "gain", what the splits on it won, which is ``feature_importances_``; by "cover", the
+        share of the weight of training rows that they divide, tree by tree; by "count", how many
+        splits there are.
+        """
+        if by not in ("gain", "cover", "count"):
+            raise ParameterError(f"by is {by!r}; it may be 'gain', 'cover' or 'count'")
+        model = self._fitted("importances")
+        return model.importances() if by == "gain" else model.split_importances(by)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Give the number of the leaf that every row falls into, for every rule: (rows, rules).
+
+        Leaves are numbered from 0 in each rule; a constant has one leaf, a stump has two.
+        """
+        table = self._open(X)
+        with using(self.n_jobs):
+            return self.model_.vote.cells(table)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

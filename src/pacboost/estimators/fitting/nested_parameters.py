@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from pacboost.boosters.base.choose import as_booster
 from pacboost.errors import ParameterError
+from pacboost.estimators.inputs.aliases import guess
 from pacboost.learners.choose import as_learner
 
 
@@ -84,6 +85,6 @@ def with_fields(record: Any, changes: dict[str, Any], name: str) -> Any:
         if field not in known:
             raise ParameterError(
                 f"{type(record).__name__} has no parameter {field!r}, so {name} cannot take it; "
-                f"it has {', '.join(known) if known else 'none'}"
+                f"it has {', '.join(known) if known else 'none'}{guess(field, known)}"
             )
     return replace(record, **changes)

@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pacboost.boosters.base.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
-
-ROWS_TO_SPARE = 25_000
-"""Of so many rows a tenth can be spared to stop early on; and so many bear larger steps."""
-
 
 LIMITS: dict[str, Callable[[str, Any], Any]] = {
     "max_leaves": integer,
@@ -23,10 +20,15 @@ LIMITS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-def most_rounds(estimator: Any, default: int) -> int:
+def most_rounds(estimator: Any, default: int, booster: Booster[Any]) -> int:
     """Read how many rounds to run at most."""
-    rounds = alias(estimator, "n_rounds", "n_estimators")
-    return default if rounds is None else positive_integer("n_rounds", rounds)
+    rounds = alias(estimator, "n_rounds", "n_estimators", positive_integer)
+    return default if rounds is None else with_a_rule(rounds, booster)
+
+
+def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
+    """Give enough rounds for one rule: where the first round is a constant, a rule follows it."""
+    return max(rounds, 2 if booster.prior else 1)
 
 
 def share_of_rows(estimator: Any) -> float:
@@ -52,33 +54,20 @@ def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
     return limits(estimator) | ({"monotone": slopes} if slopes else {})
 
 
-def alias(estimator: Any, name: str, other: str) -> Any:
-    """Give the parameter, or the one that means the same."""
+def step_size(estimator: Any) -> Any:
+    """Read the factor of what every round adds, None if it is not set."""
+    return alias(estimator, "shrinkage", "learning_rate", real_number)
+
+
+def alias(estimator: Any, name: str, other: str, read: Callable[[str, Any], Any]) -> Any:
+    """Read the parameter, or the one that means the same; None if neither is set."""
     value, same = getattr(estimator, name), getattr(estimator, other)
     if value is not None and same is not None and value != same:
         raise ParameterError(
             f"{name} is {value} and {other} is {same}; they mean the same, so give one of them"
         )
-    return same if value is None else value
-
-
-def stops_early(early_stopping: bool | str, rows: int, enough: int) -> bool:
-    """Tell whether rows are held back to stop early on; with "auto", if there are ``enough``."""
-    if not isinstance(early_stopping, str):
-        return bool(early_stopping)
-    if early_stopping not in ("auto", "refit"):
-        raise ParameterError(
-            f"early_stopping is {early_stopping!r}; it may be True, False, 'refit' or 'auto'"
-        )
-    return early_stopping == "refit" or rows >= enough
-
-
-def refits(estimator: Any, rows: int, enough: int) -> bool:
-    """Tell whether a second run boosts on all rows, those held back to stop early included."""
-    if estimator.warm_start or not isinstance(estimator.early_stopping, str):
-        return False
-    few = rows < ROWS_TO_SPARE or estimator.early_stopping == "refit"
-    return few and stops_early(estimator.early_stopping, rows, enough)
+    given, found = (name, value) if value is not None else (other, same)
+    return None if found is None else read(given, found)
 
 
 def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:

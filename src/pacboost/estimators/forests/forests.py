@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from pacboost.estimators.forests.classifier import ForestClassifier
 from pacboost.estimators.forests.regressor import ForestRegressor
+from pacboost.estimators.inputs.aliases import accepts_aliases
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestClassifier(ForestClassifier):
     """Trees grown to pure leaves from bags of rows, a few features tried at every split.
@@ -22,19 +24,22 @@ class RandomForestClassifier(ForestClassifier):
     max_features : str, int, float or None, default="sqrt"
         How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
         a number, or None for all. If all of them are constant in a node, more are drawn.
-    min_samples_leaf, min_samples_split : int or float, default=1 and 2
-        Rows a leaf, or a node that is split, has at least: a number, or a share of the rows.
-        Repeats within a bag count once.
+    min_samples_leaf : int or float, default=1
+        The least number of rows in a leaf, or as a float their share. Repeats within a bag count
+        once. Raise it for smaller trees and smoother probabilities.
+    min_samples_split : int or float, default=2
+        The least number of rows in a node that is split, or as a float their share.
     min_weight_fraction_leaf : float, default=0.0
         The share of all weight that a leaf has at least.
     max_depth : int or None, default=None
-        None: until leaves are pure.
+        The largest number of questions from the root to a leaf; None: until leaves are pure.
     bootstrap : bool, default=True
         Whether each tree learns from a bag of rows drawn with replacement, or from all.
     max_samples : int, float or None, default=None
         How many rows are drawn for a bag; None: as many as there are. With ``bootstrap=False`` and
         fewer, rows are drawn without replacement.
     max_bins : int, default=255
+        The most bins of values per feature, up to 255. Fewer are faster.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns of text and categories, or those named or numbered; their levels are cut in order.
         Levels not seen in fit are treated as missing.
@@ -44,23 +49,29 @@ class RandomForestClassifier(ForestClassifier):
         Stop when the error out of bag has changed by no more than its standard error over so many
         trees.
     class_weight : mapping, "balanced" or None, default=None
+        The weight of the rows of each class; "balanced" gives all classes the same sum. Set it if
+        mistakes on a rare class cost more.
     certify : str or None, default=None
         "oob" certifies the plurality vote of the trees by their mistakes out of bag, with the bound
         that suits the number of rows; "first_order", "tandem" and "cantelli" name one. "holdout"
         holds a share ``holdout`` of the rows back, which gives a tighter bound for a forest grown
         from fewer rows. Levels of categories come from rows that certify nothing: those that give
         the bins, a tenth of them, or up to 256; "holdout" leaves more.
-    holdout, delta : float, default=0.2 and 0.05
+    holdout : float, default=0.2
+        The share of rows that ``certify="holdout"`` holds out.
+    delta : float, default=0.05
+        The probability with which the certificate may fail.
     warm_start : bool, default=False
         Go on from the last fit, with the same rows and limits: it ends as one longer fit would
         have. With ``certify="holdout"`` the k-th certificate pays delta/(k(k + 1)).
     callbacks : sequence of functions, default=None
         Each is called after every tree with ``Made(members, error)``; returning True stops the fit.
     random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The forest does not depend on it.
-    verbose : bool, default=False
-        Show a progress bar.
+    verbose : bool or int, default=False
+        Whether to show a progress bar; 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -82,6 +93,7 @@ class RandomForestClassifier(ForestClassifier):
     """
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExtraTreesClassifier(ForestClassifier):
     """Trees that cut every feature they try at random, and take the best of these cuts.
@@ -119,6 +131,7 @@ class ExtraTreesClassifier(ForestClassifier):
     _random_cuts = True
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestRegressor(ForestRegressor):
     """Trees that predict numbers, grown from bags of rows until leaves hold one number.
@@ -152,6 +165,7 @@ class RandomForestRegressor(ForestRegressor):
     """
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExtraTreesRegressor(ForestRegressor):
     """Trees that predict numbers and cut every feature they try at random.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
@@ -52,6 +53,17 @@ def share_or_count(
         )
         raise ParameterError(f"{name} is {share}; it must be a share in (0, 1]{last}")
     return max(1, rounded(share * whole))
+
+
+def shows_progress(verbose: Any) -> bool:
+    """Read ``verbose``: True or a number above 0 shows progress; False, 0 and below are silent.
+
+    >>> shows_progress(True), shows_progress(0), shows_progress(-1)
+    (True, False, False)
+    """
+    if isinstance(verbose, bool | np.bool_):
+        return bool(verbose)
+    return integer("verbose", verbose) > 0
 
 
 def threads(n_jobs: Any) -> int:

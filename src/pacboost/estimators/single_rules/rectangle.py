@@ -10,11 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import rectangle
 from pacboost.bounds.certificate import Certificate
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.single_rules.base import Rows, RuleClassifier
 from pacboost.learners.rectangle import Box, tightest
 from pacboost.samples.sample import Signs
 
 
+@accepts_aliases
 class RectangleClassifier(RuleClassifier):
     """The tightest axis-parallel box around the rows of the second class, with its certificate.
 

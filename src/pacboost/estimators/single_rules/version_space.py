@@ -13,6 +13,7 @@ import numpy as np
 from pacboost.bounds import finite
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.single_rules.base import Rows, RuleClassifier
 from pacboost.learners.version_space import (
     DEFAULT_GRID,
@@ -28,6 +29,7 @@ from pacboost.samples.sample import Signs
 NAMES = ("conjunctions", "disjunctions", "thresholds", "intervals")
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class VersionSpaceClassifier(RuleClassifier):
     """A learner that searches a finite class of hypotheses for one that fits all rows.

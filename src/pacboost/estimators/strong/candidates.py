@@ -12,7 +12,7 @@ from typing import Any
 
 from pacboost.estimators.boosting.boost import FEW_CLASSES, BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.fitting.tree_parameters import ROWS_TO_SPARE
+from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
 
 MOST_ROUNDS, MOST_ROUNDS_OF_MANY = 1000, 600
 """Nothing is boosted longer, and nothing with many classes, whose trees are large; rows that watch

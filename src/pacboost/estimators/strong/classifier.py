@@ -12,12 +12,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.fitted import display
+from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
 from pacboost.models.model import Model
 
 
+@accepts_aliases
 @dataclass(eq=False, repr=False)
 class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
@@ -40,8 +42,14 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
     categorical_features : "from_dtype", list or None, default="from_dtype"
-        As in BoostClassifier.
-    random_state, n_jobs, verbose : as in AdaBoostClassifier
+        Columns split by sets of levels: text and category columns, or those named or numbered.
+        Levels not seen in fit are treated as missing.
+    random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
+    n_jobs : int or None, default=None
+        Threads; None and -1 mean all cores. The model does not depend on it.
+    verbose : bool or int, default=False
+        Whether to show a progress bar; 0 and negative numbers are silent.
 
     Attributes
     ----------

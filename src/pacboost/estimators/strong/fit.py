@@ -103,7 +103,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         self.choice_ = "trees by boosting by filtering, because rows are drawn from a source"
         rounds = model.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0
-        evidence = FitMeasurements(len(rounds), own, improving=len(rounds) == model.n_rounds)
+        evidence = FitMeasurements(len(rounds), own, improving=len(rounds) >= model.n_rounds)
         self._keep(model, model.model_.certificate, evidence, "no rows were set apart")
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_

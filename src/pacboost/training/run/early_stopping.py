@@ -14,9 +14,14 @@ from pacboost.training.metrics import Metric
 
 
 class EarlyStopping:
-    """Measure validation rows after each round; stop after ``patience`` rounds without progress."""
+    """Measure validation rows after each round; stop after ``patience`` rounds without progress.
 
-    def __init__(self, sample: Sample, metric: Metric, patience: int, tolerance: float) -> None:
+    Without patience (None), it only measures: no round stops the run, and all of them are kept.
+    """
+
+    def __init__(
+        self, sample: Sample, metric: Metric, patience: int | None, tolerance: float
+    ) -> None:
         self._sample = sample
         self._metric = metric
         self._patience = patience
@@ -58,9 +63,14 @@ class EarlyStopping:
             self._best, self.best_round = loss, self._seen
         return value
 
+    @property
+    def rounds_to_keep(self) -> int:
+        """How many rounds are kept in the end: those up to the best, or all if it only measures."""
+        return self._seen if self._patience is None else self.best_round
+
     def reason(self) -> str:
         """Give the reason to stop, or nothing."""
-        if self._seen - self.best_round < self._patience:
+        if self._patience is None or self._seen - self.best_round < self._patience:
             return ""
         return (
             f"{self._metric.name} on the validation rows has not improved for "

@@ -114,8 +114,8 @@ class Run:
 
     def keep_best(self) -> None:
         """Drop the rounds after the one that was best on the validation rows."""
-        if self._watch is not None and 0 < self._watch.best_round < len(self.done):
-            del self.done[self._watch.best_round :]
+        if self._watch is not None and 0 < self._watch.rounds_to_keep < len(self.done):
+            del self.done[self._watch.rounds_to_keep :]
             self.stopped += f"; the first {len(self.done)}, best on the validation rows, are kept"
 
     def resume(

@@ -1,0 +1,126 @@
+"""Names of other libraries are accepted, and misspelt names are answered with a guess."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import pacboost
+from pacboost import (
+    AdaBoostClassifier,
+    BoostClassifier,
+    BoostRegressor,
+    FilterBoostClassifier,
+    RandomForestClassifier,
+    StrongClassifier,
+    TextBoostClassifier,
+)
+from pacboost.errors import ParameterError
+from pacboost.estimators.inputs.aliases import SAME_MEANING
+from tests.markdown import DOCS, tables
+
+X = np.random.default_rng(0).normal(size=(300, 4))
+Y = X[:, 0] * X[:, 1] > 0
+KINDS: list[Any] = [
+    kind
+    for kind in (getattr(pacboost, name) for name in pacboost.__all__)
+    if inspect.isclass(kind) and hasattr(kind, "get_params")
+]
+PAIRS: list[tuple[Any, str, str, Any]] = [
+    (BoostClassifier, "num_leaves", "max_leaves", 7),
+    (BoostClassifier, "min_child_samples", "min_leaf_rows", 5),
+    (BoostClassifier, "min_samples_leaf", "min_leaf_rows", 0.1),
+    (BoostClassifier, "reg_lambda", "l2", 3.0),
+    (BoostClassifier, "colsample_bytree", "max_features", 0.5),
+    (BoostClassifier, "early_stopping_rounds", "early_stopping", 5),
+    (BoostClassifier, "eta", "shrinkage", 0.3),
+    (BoostRegressor, "max_iter", "n_rounds", 5),
+    (BoostRegressor, "monotonic_cst", "monotone_constraints", [1, 0, 0, 0]),
+    (AdaBoostClassifier, "n_rounds", "n_estimators", 5),
+    (AdaBoostClassifier, "base_estimator", "estimator", "tree"),
+    (FilterBoostClassifier, "n_estimators", "n_rounds", 5),
+    (RandomForestClassifier, "min_leaf_rows", "min_samples_leaf", 5),
+    (StrongClassifier, "seed", "random_state", 5),
+    (TextBoostClassifier, "learning_rate", "shrinkage", 0.3),
+]
+
+
+@pytest.mark.parametrize(("kind", "other", "name", "value"), PAIRS)
+def test_other_names_set_the_parameter(kind: Any, other: str, name: str, value: Any) -> None:
+    named = kind(**{other: value})
+    assert named.get_params()[name] == value
+    assert other not in named.get_params()
+    assert kind().set_params(**{other: value}).get_params() == named.get_params()
+    assert clone(named).get_params() == named.get_params()
+    assert pickle.loads(pickle.dumps(named)).get_params() == named.get_params()
+    with pytest.raises(TypeError, match=f"{name} and {other} mean the same in {kind.__name__}"):
+        kind(**{name: value, other: value})
+    with pytest.raises(ParameterError, match=f"{other} and {name} mean the same"):
+        kind().set_params(**{other: value, name: value})
+
+
+def test_a_grid_may_use_other_names() -> None:
+    search = GridSearchCV(BoostClassifier(n_rounds=5), {"num_leaves": [2, 8]}, cv=2).fit(X, Y)
+    assert search.best_estimator_.max_leaves == 8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_misspelt_name_is_answered_with_a_guess(kind: Any) -> None:
+    name = next(iter(inspect.signature(kind).parameters))
+    with pytest.raises(TypeError, match=f"{kind.__name__} has no .*did you mean '{name}'"):
+        kind(**{name + "s": 1})
+    with pytest.raises(ParameterError, match=f"did you mean '{name}'"):
+        kind().set_params(**{name + "s": 1})
+    with pytest.raises(TypeError, match=f"has no parameter 'qqqq'; it has {name}"):
+        kind(qqqq=1)
+
+
+def test_nested_names_are_answered_too() -> None:
+    with pytest.raises(ParameterError, match="did you mean 'max_leaves'"):
+        BoostClassifier().set_params(learner__max_leafs=3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_signature_is_that_of_the_class(kind: Any) -> None:
+    kinds = {parameter.kind for parameter in inspect.signature(kind).parameters.values()}
+    assert kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+
+
+class Mine(BoostClassifier):
+    """A subclass with parameters of its own."""
+
+    def __init__(self, mine: int = 1, num_leaves: int = 4) -> None:
+        self.mine, self.num_leaves = mine, num_leaves
+        super().__init__(num_leaves=num_leaves)
+
+
+def test_a_subclass_may_have_other_parameters() -> None:
+    model = Mine(mine=3)
+    assert model.max_leaves == 4
+    assert clone(model.set_params(mine=5, num_leaves=6)).get_params() == {
+        "mine": 5,
+        "num_leaves": 6,
+    }
+    with pytest.raises(ParameterError, match="Mine has no parameter 'minee'; did you mean 'mine'"):
+        model.set_params(minee=3)
+
+
+def test_the_vocabulary_of_texts_is_no_share_of_columns() -> None:
+    with pytest.raises(TypeError, match="no parameter 'colsample_bytree'"):
+        TextBoostClassifier(colsample_bytree=0.5)
+
+
+def test_no_name_has_two_meanings_and_all_are_documented() -> None:
+    names = [name for line in SAME_MEANING for name in line]
+    assert len(names) == len(set(names))
+    text = (DOCS / "choosing.md").read_text(encoding="utf-8")
+    found = [rows for head, *rows in tables(text) if head[0] == "here"]
+    assert [(here, *others.split(", ")) for here, others, _ in found[0]] == [
+        tuple(f"`{name}`" for name in line) for line in SAME_MEANING
+    ]

@@ -1,0 +1,212 @@
+"""Parameters mean what people think, and the same in every class."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pacboost
+from pacboost import (
+    AdaBoostClassifier,
+    BoostByMajority,
+    BoostClassifier,
+    BoostRegressor,
+    FilterBoostClassifier,
+    RandomForestClassifier,
+    TextBoostClassifier,
+    Tree,
+)
+from pacboost.errors import ParameterError
+
+X = np.random.default_rng(0).normal(size=(400, 6))
+NOISE = np.random.default_rng(1).random(400) < 0.2
+Y = (X[:, 0] + X[:, 1] * X[:, 2] > 0) ^ NOISE
+TEXTS = ["my card was lost", "top up my phone"] * 50
+TOPICS = ["card", "phone"] * 50
+VALID = X + 0.3
+QUICK: dict[str, Any] = {"n_rounds": 6, "random_state": 0}
+
+
+def trees(**parameters: Any) -> bytes:
+    return BoostClassifier(**QUICK | parameters).fit(X, Y).decision_function(X).tobytes()
+
+
+def test_a_float_of_features_is_a_share_and_a_whole_number_a_count() -> None:
+    assert trees(max_features=1.0) == trees(max_features=6) == trees()
+    assert trees(max_features=1) != trees()
+    assert trees(max_features=np.float64(0.5)) == trees(max_features=np.int64(3)) != trees()
+    for wrong in (2.0, 1.5, 0, 0.0, -1, float("nan"), True):
+        with pytest.raises(ParameterError, match="max_features is"):
+            trees(max_features=wrong)
+    assert Tree(max_features=1.0).deterministic
+    assert not Tree(max_features=1).deterministic
+
+
+def test_a_fraction_of_rows_in_a_leaf_is_a_share() -> None:
+    assert trees(min_leaf_rows=0.1) == trees(min_leaf_rows=40)
+    assert trees(min_leaf_rows=20.0) == trees(min_leaf_rows=20) == trees()
+    assert trees(min_leaf_rows=0.1, subsample=0.5) == trees(min_leaf_rows=20, subsample=0.5)
+    with pytest.raises(ParameterError, match="min_leaf_rows is"):
+        trees(min_leaf_rows=-0.1)
+
+
+@pytest.mark.parametrize("kind", [AdaBoostClassifier, BoostClassifier, BoostRegressor])
+def test_a_number_for_early_stopping_is_patience(kind: Any) -> None:
+    parameters = {"n_estimators": 300, "learning_rate": 1.0, "random_state": 0}
+    rounds: list[Any] = []
+    model = kind(early_stopping=7, callbacks=[rounds.append], **parameters).fit(X, Y)
+    assert "for 7 rounds" in model.ledger_.stopped
+    assert len(rounds) == len(model.ledger_) + 7
+    same = kind(early_stopping=True, n_iter_no_change=7, **parameters).fit(X, Y)
+    assert len(same.ledger_) == len(model.ledger_)
+    assert np.array_equal(same.predict(X), model.predict(X))
+    for wrong in (0, -3, 2.5, "never", None):
+        with pytest.raises(ParameterError, match="early_stopping is"):
+            kind(early_stopping=wrong).fit(X, Y)
+        with pytest.raises(ParameterError, match="early_stopping is"):
+            kind(early_stopping=wrong).fit(X, Y, X_val=VALID, y_val=Y)
+
+
+@pytest.mark.parametrize("kind", [AdaBoostClassifier, BoostClassifier, BoostRegressor])
+def test_without_early_stopping_validation_rows_are_only_recorded(kind: Any) -> None:
+    parameters = {"n_estimators": 60, "learning_rate": 1.0, "random_state": 0}
+    model = kind(early_stopping=False, **parameters).fit(X, Y, X_val=VALID, y_val=Y)
+    plain = kind(early_stopping=False, **parameters).fit(X, Y)
+    assert np.array_equal(model.predict(X), plain.predict(X))
+    assert len(model.ledger_) == len(plain.ledger_) == 60
+    seen = [entry.validation for entry in model.ledger_.rounds]
+    assert None not in seen
+    assert seen[-1] > min(seen)
+    stopped = kind(early_stopping=True, **parameters).fit(X, Y, X_val=VALID, y_val=Y)
+    assert len(stopped.ledger_) < 60
+
+
+@pytest.mark.parametrize("kind", [AdaBoostClassifier, BoostByMajority])
+def test_early_stopping_has_the_same_choices_everywhere(kind: Any) -> None:
+    """With few rows "auto" holds none back; "refit" boosts on all of them in the end."""
+    assert kind(early_stopping="auto", random_state=0).fit(X, Y).ledger_.rows == 400
+    again = kind(early_stopping="refit", random_state=0).fit(X, Y).ledger_
+    assert again.rows == 400
+    assert "before boosting on all" in again.stopped
+
+
+@pytest.mark.parametrize("verbose", [-1, 0, False, np.bool_(False)])
+@pytest.mark.parametrize(
+    "kind", [AdaBoostClassifier, BoostRegressor, FilterBoostClassifier, RandomForestClassifier]
+)
+def test_verbose_of_zero_and_below_is_silent(kind: Any, verbose: Any, capfd: Any) -> None:
+    name = "n_rounds" if kind is FilterBoostClassifier else "n_estimators"
+    kind(verbose=verbose, **{name: 3}).fit(X, Y)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_verbose_has_to_be_a_number_or_a_truth_value() -> None:
+    with pytest.raises(ParameterError, match="verbose is 'yes'"):
+        AdaBoostClassifier().set_params(verbose="yes").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BoostClassifier(n_estimators=1),
+        BoostRegressor(n_estimators=1),
+        FilterBoostClassifier(n_rounds=1, sample_rows=200),
+        BoostClassifier("adaboost", n_estimators=1),
+        AdaBoostClassifier(n_estimators=1),
+    ],
+    ids=str,
+)
+def test_one_round_gives_a_rule(model: Any) -> None:
+    model.fit(X, Y)
+    assert len(np.unique(model.model_.vote.scores(model._open(X)))) > 1
+
+
+def test_one_round_of_words_gives_a_rule() -> None:
+    model = TextBoostClassifier(n_rounds=1).fit(TEXTS, TOPICS)
+    assert model.predict(TEXTS[:2]).tolist() == TOPICS[:2]
+
+
+def public_classes() -> list[Any]:
+    """All public estimators."""
+    found = [getattr(pacboost, name) for name in pacboost.__all__]
+    return [kind for kind in found if inspect.isclass(kind) and hasattr(kind, "get_params")]
+
+
+NUMBERS = [
+    "delta", "edge", "epsilon", "holdout", "l2", "learning_rate", "max_bins", "max_depth",
+    "max_features", "max_leaves", "max_samples", "max_vote", "min_leaf_rows", "min_samples_leaf",
+    "min_samples_split", "min_weight_fraction_leaf", "n_certify", "n_estimators",
+    "n_iter_no_change", "n_jobs", "n_rounds", "sample_rows", "settle", "shrinkage", "subsample",
+    "time_limit", "tol", "memory", "validation_fraction",
+]  # fmt: skip
+NEEDED: dict[str, dict[str, Any]] = {
+    "delta": {"certify": "holdout"},
+    "holdout": {"certify": "holdout"},
+    "settle": {"bootstrap": True},
+    "validation_fraction": {"early_stopping": True},
+}
+"""What has to be set for a parameter to be looked at."""
+CASES = [
+    pytest.param(kind, name, id=f"{kind.__name__}-{name}")
+    for kind in public_classes()
+    for name in NUMBERS
+    if name in inspect.signature(kind).parameters
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES)
+def test_truth_values_are_refused_where_numbers_are_expected(kind: Any, name: str) -> None:
+    known = inspect.signature(kind).parameters
+    more = {key: value for key, value in NEEDED.get(name, {}).items() if key in known}
+    rows, labels = (TEXTS, TOPICS) if kind is TextBoostClassifier else (X, Y.astype(int))
+    for value in (True, False):
+        with pytest.raises(ParameterError, match=f"{name} is {value}"):
+            kind(**{name: value} | more).fit(rows, labels)
+
+
+def defaults() -> dict[str, dict[str, list[str]]]:
+    """For every name of a parameter, its defaults and the classes that have them."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for kind in public_classes():
+        for parameter in inspect.signature(kind).parameters.values():
+            own = found.setdefault(parameter.name, {})
+            own.setdefault(repr(parameter.default), []).append(kind.__name__)
+    return found
+
+
+SEVERAL_DEFAULTS = {
+    "booster": "None of the committees' means AdaBoost, which their theorems are about",
+    "bootstrap": "False for extremely randomised trees, as in scikit-learn",
+    "early_stopping": "False for AdaBoost as in scikit-learn, and where rounds are planned",
+    "edge": "what a learner promises depends on the theorem that is applied",
+    "epsilon": "what is asked for depends on the theorem that is applied",
+    "eval_metric": "the loss that the booster lowers",
+    "l2": "None: what the booster object says",
+    "learner": "stumps where many boosters are fitted",
+    "learning_rate": "1 in AdaBoost as in scikit-learn; None: by learner and number of rows",
+    "max_features": "scikit-learn's defaults of forests; the size of the vocabulary of texts",
+    "max_samples": "scikit-learn's defaults: 1.0 in bagging and None in forests, both mean all",
+    "multiclass": "None: what the booster object says",
+    "n_estimators": "50 in AdaBoost as in scikit-learn; forests and bags take more",
+    "n_iter_no_change": "50 for texts, whose rounds are small steps",
+    "n_rounds": "as many as the method needs",
+    "oob_score": "None in bagging: if bags leave rows out",
+    "shrinkage": "None: by learner and number of rows",
+    "text_columns": "found by themselves in StrongClassifier",
+}
+"""The parameters whose default depends on the class, and why."""
+
+
+def test_a_name_has_one_default_unless_there_is_a_reason() -> None:
+    several = {name for name, kinds in defaults().items() if len(kinds) > 1}
+    assert several == set(SEVERAL_DEFAULTS)
+
+
+def test_the_number_of_rounds_without_progress_is_the_same() -> None:
+    assert defaults()["n_iter_no_change"] == {
+        "20": ["AdaBoostClassifier", "BoostByMajority", "BoostClassifier", "BoostRegressor"],
+        "50": ["TextBoostClassifier"],
+    }
