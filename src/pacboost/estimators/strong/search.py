@@ -198,7 +198,9 @@ class EpsilonSearch:
         more: dict[str, Any] = {}
         if watch is not None:
             more = {"X_val": self._take(watch), "y_val": self._labels[watch]}
-        return estimator.fit(self._take(rows), self._labels[rows], **more)
+        estimator.fit(self._take(rows), self._labels[rows], **more)
+        estimator.model_ = _renumbered(estimator.model_, rows)
+        return estimator
 
     def _known_to(self, rows: Rows, learned: Rows) -> Rows:
         """Leave rows out whose label was not learned."""
@@ -224,6 +226,12 @@ class EpsilonSearch:
         mistakes = int(np.count_nonzero(wrong))
         found = holdout.certificate(mistakes, rows.size, promise.delta, looks, shared=equal)
         return found.assuming(SEPARATE) if promise.discrete else found
+
+
+def _renumbered(model: Model, rows: Rows) -> Model:
+    """Name the hardest rows by their numbers among all rows, not among those of this fit."""
+    hard = [replace(entry, row=int(rows[entry.row])) for entry in model.ledger.hard]
+    return replace(model, ledger=replace(model.ledger, hard=hard))
 
 
 def _stopped(model: Model, why: str) -> Model:
