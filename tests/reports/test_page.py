@@ -88,7 +88,8 @@ def test_places_are_written_short() -> None:
 def test_the_sentence_says_what_is_certified() -> None:
     said = sentence(subject(CERTIFICATE))
     assert str(said) == (
-        "With 95 % confidence it is wrong on at most 4.1 % of future examples like these."
+        "At most 4.1 % wrong on future examples like these (95 % confidence; 1,000 held-out rows, "
+        "30 wrong)."
     )
     assert said.strong == "4.1 %"
     assert confidence(0.001) == "99.9 %"

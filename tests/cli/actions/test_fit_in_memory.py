@@ -209,7 +209,7 @@ def test_json_is_all_that_is_printed(data: Path, tmp_path: Path) -> None:
     found = answer("fit", data, "--target", "label", *asked)
     loaded = pacboost.load(model)
     assert found["certificate"] == loaded.certificate_.to_dict()
-    assert found["sentence"].startswith("With 95 % confidence it is wrong on at most")
+    assert found["sentence"].startswith("At most ")
     assert (found["booster"], found["learner"], found["rounds"]) == ("adaboost", "stump", 5)
     assert found["classes"] == ["no", "yes"]
     assert found["model"] == str(model)

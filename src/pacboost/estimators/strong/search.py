@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.estimators.boosting.fit import MORE_ROUNDS
 from pacboost.estimators.inputs.division import SEPARATE
 from pacboost.estimators.strong.candidates import Candidate, Choice
@@ -213,7 +214,9 @@ class EpsilonSearch:
         rows, promise = self._parts.certify, self._promise
         if not rows.size:
             return None
-        wrong = estimator.mistakes(self._take(rows), self._labels[rows])
+        scores, wrong = estimator._judged(self._take(rows), self._labels[rows])
+        counted = HeldOut.of(self._labels[rows], estimator._decide(scores), estimator.classes_)
+        estimator.model_ = replace(estimator.model_, held_out=counted)
         if promise.groups is not None:
             place = np.unique(promise.groups[rows], return_inverse=True)[1]
             shares = np.bincount(place, weights=wrong) / np.bincount(place)

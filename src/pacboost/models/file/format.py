@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.bounds.answering import Answering
+from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.hard import HardRow
@@ -35,7 +36,10 @@ OPTIONAL: dict[str, Callable[[Any], Any]] = {"calibration": Calibration.from_dic
 """Parts that a model may lack, by the name of the field of ``Model``, and what reads them again;
 ``to_dict`` of each gives plain values, with NumPy arrays as leaves where there are many numbers."""
 
-BESIDE: dict[str, Callable[[Any], Any]] = {"answering": Answering.from_dict}
+BESIDE: dict[str, Callable[[Any], Any]] = {
+    "answering": Answering.from_dict,
+    "held_out": HeldOut.from_dict,
+}
 """The same for parts that lie beside the model, as its certificate does."""
 
 ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}

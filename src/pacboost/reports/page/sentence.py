@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pacboost.bounds import wording
+from pacboost.bounds import estimates, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above, percent_digits
@@ -44,12 +44,8 @@ def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Senten
             note = f"Nothing is proved about new examples yet. {UNSEEN}"
             return Sentence(*wording.sentence(trained), note)
         return Sentence("Nothing is certified about this model yet.", "", "", UNSEEN)
-    if best.vacuous:
-        return Sentence(
-            "No bound below 100 % on its error could be proved.", "", "",
-            f"{best.size:,} rows were used; more of them, or a better model, would help.",
-        )  # fmt: skip
-    return Sentence(*wording.sentence(best))
+    claim, note = estimates.in_full(best, subject.held_out, subject.classes)
+    return Sentence(*claim, note)
 
 
 def _of_numbers(rows: Evidence | Numbers | None) -> Sentence:
