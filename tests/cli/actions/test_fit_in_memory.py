@@ -57,6 +57,8 @@ def test_fit_writes_a_model_that_predicts(data: Path, tmp_path: Path) -> None:
         *STUMPS,
         "--rounds",
         "9",
+        "--certify",
+        "train-error",
         "--output",
         str(model),
     ]
@@ -122,7 +124,8 @@ def test_fit_boosts_trees_on_categories_and_verify_holds(
     assert loaded.score(read.table, read.labels) > 0.85
     checked = CliRunner().invoke(main, ["verify", str(model)])
     assert checked.exit_code == 0, checked.output
-    assert checked.output.count("holds  ") == 4
+    assert checked.output.count("holds  ") == 5
+    assert "held-out rows" in checked.output
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)

@@ -149,9 +149,8 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         self.model_ = Model(self.classes_, table.n_columns, names, bins, vote, ledger, None, levels)
         counted = None
         if apart is not None:
-            scores, wrong = self._judged(apart.X, apart.y)
-            certificate = apart.certificate(wrong, self.delta)
-            counted = HeldOut.of(apart.y, self._decide(scores), self.classes_)
+            certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
+            counted = HeldOut.of(apart.y, self.predict(apart.X), self.classes_)
         if certificate is not None:
             certificate = certificate.of(ledger.digest())
             self.model_ = replace(self.model_, certificate=certificate, held_out=counted)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pacboost.ledgers.hard import HardRow
 from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import meter
-from pacboost.reports.page.evidence import Evidence, Numbers, Shown
+from pacboost.reports.page.evidence import TRAINED, Evidence, Numbers, Shown
 from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
@@ -32,6 +32,7 @@ def hardest(subject: Subject, rows: Evidence | Numbers | None) -> Section | None
         cards = (_card(entry, numbers) for entry in shown)
         parts += [
             tag("h3", "Among the rows given for this report"),
+            tag("p", TRAINED, class_="remark") if rows is not None and rows.seen else None,
             tag("div", cards, class_="cases"),
         ]
     if fitted:

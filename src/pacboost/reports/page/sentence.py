@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pacboost.bounds import estimates, wording
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import named
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.reports.page.drawing import Frame, figure
@@ -80,6 +81,10 @@ def line(subject: Subject, rows: Evidence | Numbers | None) -> Markup | None:
             number, error = rows.commonest
             name = subject.classes[number]
             marks.append(("naive", error, percent(error), f"if “{name}” were always predicted"))
+    held_out = subject.held_out
+    if rows is None and held_out is not None:
+        said = f"if {named(held_out, subject.classes)} were always predicted, on held-out rows"
+        marks.append(("naive", held_out.baseline, percent(held_out.baseline), said))
     if not marks:
         return None
     high = round_numbers(0, 1.15 * max(m[1] for m in marks) or 0.01, 6)
