@@ -15,6 +15,7 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.ledgers.ledger import Ledger
+from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
 from pacboost.samples.bins import Bins
 from pacboost.samples.sketch import Sketch
@@ -43,6 +44,8 @@ class Model:
     """Bounds on the error of confident answers, if held-out rows were used for that."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
+    validation: ValidationCurve | None = None
+    """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
     fingerprint: str = ""
     """The SHA-256 of the training rows (samples/fingerprint.py), if they were available."""
     seen: tuple[Sketch, ...] = ()

@@ -26,6 +26,7 @@ from pacboost.estimators.inputs.division import SEPARATE
 from pacboost.estimators.strong.candidates import Candidate, Choice
 from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
 from pacboost.estimators.strong.validation_curve import WatchedRounds
+from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.model import Model
 from pacboost.questions.verdict import FitMeasurements
 
@@ -166,7 +167,8 @@ class EpsilonSearch:
         self._fit(estimator, parts.known, None)
         why = scout.estimator.ledger_.stopped.partition(";")[0]
         said = f"{why}; {best} rounds were best on rows that watched, before boosting on all rows"
-        estimator.model_ = _stopped(estimator.model_, said)
+        curve = ValidationCurve.of(scout.watched.rows, scout.watched.errors)
+        estimator.model_ = replace(_stopped(estimator.model_, said), validation=curve)
         return estimator
 
     def _outcome(

@@ -20,6 +20,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.ledger import OUTSIDE, Ledger, Round
 from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
 from pacboost.models.file import container, earlier, parts, records
 from pacboost.models.file.fields import Fields
@@ -39,6 +40,7 @@ OPTIONAL: dict[str, Callable[[Any], Any]] = {"calibration": Calibration.from_dic
 BESIDE: dict[str, Callable[[Any], Any]] = {
     "answering": Answering.from_dict,
     "held_out": HeldOut.from_dict,
+    "validation": ValidationCurve.from_dict,
 }
 """The same for parts that lie beside the model, as its certificate does."""
 
