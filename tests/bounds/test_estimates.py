@@ -80,7 +80,11 @@ def test_the_next_step_follows_from_what_is_missing() -> None:
 def test_labels_that_are_no_class_are_counted_as_rows() -> None:
     counted = HeldOut.of(["no", "maybe", "no"], ["no", "no", "yes"], CLASSES)
     assert counted is not None
-    assert (counted.rows, counted.baseline_wrong, named(counted, CLASSES)) == (3, 1, "'no'")
+    assert (counted.rows, counted.baseline_wrong, named(counted, CLASSES.tolist())) == (
+        3,
+        1,
+        "'no'",
+    )
     assert counted.matrix(2).tolist() == [[1, 1], [0, 0]]
     assert HeldOut.of(["maybe"], ["no"], CLASSES) is None
 

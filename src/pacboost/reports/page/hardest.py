@@ -30,11 +30,10 @@ def hardest(subject: Subject, rows: Evidence | Numbers | None) -> Section | None
     parts = []
     if shown:
         cards = (_card(entry, numbers) for entry in shown)
-        parts += [
-            tag("h3", "Among the rows given for this report"),
-            tag("p", TRAINED, class_="remark") if rows is not None and rows.seen else None,
-            tag("div", cards, class_="cases"),
-        ]
+        parts.append(tag("h3", "Among the rows given for this report"))
+        if rows is not None and rows.seen:
+            parts.append(tag("p", TRAINED, class_="remark"))
+        parts.append(tag("div", cards, class_="cases"))
     if fitted:
         parts += [tag("h3", "Among the training rows"), _fitted(fitted)]
     return Section("hardest", "Hardest examples", lead, together(parts))
