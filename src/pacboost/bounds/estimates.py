@@ -101,6 +101,7 @@ def _rare(held_out: HeldOut, names: Sequence[str]) -> str:
         return f"It finds {shown[0].format('the rare class ', 'an estimate from ')}."
     if not shown:
         return ""
-    rest = f", and {len(found) - len(shown):,} more are rare" if len(found) > len(shown) else ""
+    more = len(found) - len(shown)
+    rest = f", and {more:,} more {'are' if more > 1 else 'is'} rare" if more else ""
     listed = ", ".join(part.format("", "") for part in shown)
     return f"Of rare classes it finds, as estimated on these rows, {listed}{rest}."

@@ -166,7 +166,7 @@ class EpsilonSearch:
         estimator = scout.candidate.make(early_stopping=False, n_rounds=rounds)
         self._fit(estimator, parts.known, None)
         why = scout.estimator.ledger_.stopped.partition(";")[0]
-        said = f"{why}; {best} rounds were best on rows that watched, before boosting on all rows"
+        said = f"{why}; {best} rounds were best on the validation rows, before boosting on all rows"
         curve = ValidationCurve.of(scout.watched.rows, scout.watched.errors)
         estimator.model_ = replace(_stopped(estimator.model_, said), validation=curve)
         return estimator

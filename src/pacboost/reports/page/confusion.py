@@ -160,14 +160,14 @@ def _ticks(frame: Frame, cell: float, names: list[str]) -> Markup:
 
 def _scale() -> Markup:
     """What the shades stand for: shares of the rows of a true class."""
-    lightest, darkest = (
-        tag("svg", tag("rect", width=14, height=14, class_=f"wrong shade{shade}"), width=14,
-            height=14, viewBox="0 0 14 14", aria_hidden="true", class_="confusion")
-        for shade in (1, SHADES)
-    )  # fmt: skip
-    said = "The shade is the share of the rows of the true class: "
-    up_to = f" up to {percent(1 / SHADES)}, "
-    return tag("p", said, lightest, up_to, darkest, " nearly all of them.", class_="remark")
+    squares = (
+        tag("rect", x=13 * k, y=0, width=12, height=12, class_=f"wrong shade{k + 1}")
+        for k in range(SHADES)
+    )
+    drawn = tag("svg", squares, viewBox=f"0 0 {13 * SHADES} 12", class_="scale",
+                aria_hidden="true")  # fmt: skip
+    said = "The shade is the share of the rows of the true class, from 0 % to 100 %: "
+    return tag("p", said, drawn, class_="remark")
 
 
 def _short(name: str) -> str:
