@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pacboost import plan
-from pacboost.bounds import holdout
+from pacboost.bounds import holdout, wording
 from pacboost.bounds.rounding import confidence, confidence_number
 from pacboost.questions import verdict
 
@@ -19,8 +19,8 @@ TINY = [1e-4, 1e-7, 3e-9, 1e-12, 1e-30, 5e-324]
 @pytest.mark.parametrize("delta", TINY)
 def test_sentences_never_say_100_percent(delta: float) -> None:
     certificate = holdout.certificate(0, 1000, delta)
-    said = verdict.sentence(certificate)
-    assert "With 99.9" in said
+    said = str(wording.sentence(certificate))
+    assert "(99.9" in said
     assert "100 % confidence" not in said
     judged = verdict.judge(certificate, delta, 0.5, verdict.FitMeasurements(1, 0.0)).sentence
     assert "100 % confidence" not in judged

@@ -72,7 +72,7 @@ def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) 
         assert said.number.endswith(" %")
         assert said.number in text
         assert text.startswith(wording.IF_NEW) is not checked
-    assert "With 99 %" in str(wording.sentence(made, 0.01)).replace("with", "With")
+    assert "(99 % confidence" in str(wording.sentence(made, 0.01))
 
 
 def test_groups_are_averaged_in_every_sentence() -> None:

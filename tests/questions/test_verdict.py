@@ -8,15 +8,20 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import dependent, holdout
+from pacboost.bounds import dependent, holdout, wording
+from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.search import expected_mistakes
 from pacboost.numerics.percent import percent_above
 from pacboost.questions.verdict import (
     FitMeasurements,
     judge,
     nothing_certified,
-    sentence,
 )
+
+
+def sentence(certificate: Certificate) -> str:
+    return str(wording.sentence(certificate))
+
 
 PLAIN = FitMeasurements(rounds=100, training_error=0.01)
 WATCHED = FitMeasurements(100, 0.05, watching=400, edge=0.001, expected_error=0.1)
@@ -25,7 +30,8 @@ WATCHED = FitMeasurements(100, 0.05, watching=400, edge=0.001, expected_error=0.
 def test_a_certificate_is_said_in_one_sentence() -> None:
     certificate = holdout.certificate(33, 1000, 0.05)
     assert sentence(certificate) == (
-        "With 95 % confidence it is wrong on at most 4.4 % of future examples like these."
+        "At most 4.4 % wrong on future examples like these (95 % confidence; 1,000 held-out rows, "
+        "33 wrong)."
     )
 
 
@@ -36,7 +42,7 @@ def test_a_bound_is_never_said_to_be_smaller_than_it_is(value: float) -> None:
 
 
 def test_confidence_is_that_of_delta() -> None:
-    assert sentence(holdout.certificate(0, 100, 0.001)).startswith("With 99.9 % confidence")
+    assert "(99.9 % confidence; " in sentence(holdout.certificate(0, 100, 0.001))
 
 
 def test_groups_and_time_are_named() -> None:

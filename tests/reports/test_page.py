@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -12,11 +13,12 @@ from hypothesis import strategies as st
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.page import calibration, confusion, margins, rounds
 from pacboost.reports.page.document import page
-from pacboost.reports.page.evidence import Evidence, Numbers, Shown
+from pacboost.reports.page.evidence import TRAINED, Evidence, Numbers, Shown
 from pacboost.reports.page.markup import short, tag
 from pacboost.reports.page.scales import Scale, round_numbers
 from pacboost.reports.page.sentence import line, sentence
@@ -88,7 +90,8 @@ def test_places_are_written_short() -> None:
 def test_the_sentence_says_what_is_certified() -> None:
     said = sentence(subject(CERTIFICATE))
     assert str(said) == (
-        "With 95 % confidence it is wrong on at most 4.1 % of future examples like these."
+        "At most 4.1 % wrong on future examples like these (95 % confidence; 1,000 held-out rows, "
+        "30 wrong)."
     )
     assert said.strong == "4.1 %"
     assert confidence(0.001) == "99.9 %"
@@ -97,7 +100,7 @@ def test_the_sentence_says_what_is_certified() -> None:
 def test_the_sentence_claims_nothing_without_a_certificate() -> None:
     assert "Nothing is certified" in str(sentence(subject()))
     vacuous = holdout.certificate(5, 5, 0.05)
-    assert "No bound below 100 %" in str(sentence(subject(vacuous)))
+    assert "No error below 100 %" in str(sentence(subject(vacuous)))
     numbers = Numbers(np.array([1.0, 2.0]), np.array([1.5, 2.5]))
     assert "mean absolute error is 0.5." in str(sentence(subject(classes=()), numbers))
 
@@ -141,7 +144,7 @@ def test_the_confusion_matrix_counts_every_row_once(classes: int) -> None:
         assert sum(map(int, cells)) == rows.rows
     else:
         wide = section.body.partition("narrow")[0]
-        cells = re.findall(r"<title>class \d+ → class \d+: (\d+)</title>", wide)
+        cells = re.findall(r"<title>class \d+ → class \d+: (\d+) rows, [^<]*</title>", wide)
         assert sum(map(int, cells)) == rows.rows
         assert "The most common mistakes" in section.body
 
@@ -177,3 +180,44 @@ def test_letters_stand_out_in_both_themes(above: str, below: str, theme: int) ->
     }
     light, dark = sorted((luminance(colours[name][theme]) for name in (above, below)), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= 4.5  # what WCAG asks of text
+
+
+def test_classes_are_named_along_the_axes_of_the_confusion_map() -> None:
+    rows = judged(rows=2000, classes=20)
+    names = tuple(f"intent number {k}" for k in range(20))
+    section = confusion.confusion(subject(classes=names), rows)
+    assert section is not None
+    wide = section.body.partition("narrow")[0]
+    for name in names:
+        assert wide.count(f">{confusion._short(name)}<") >= 2
+    assert "The shade is the share of the rows of the true class" in section.body
+    assert re.search(r"<title>intent number \d+ → intent number \d+: \d+ rows, [\d.]+ %", wide)
+
+
+def test_rows_that_were_trained_on_are_marked_wherever_they_give_numbers() -> None:
+    rows = judged()
+    marked = page(subject(CERTIFICATE), replace(rows, seen=True))
+    assert marked.count(TRAINED) == 4  # margins, calibration, confusion, hardest rows
+    assert TRAINED not in page(subject(CERTIFICATE), rows)
+    numbers = Numbers(np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.5, 3.5]), seen=True)
+    assert TRAINED in page(subject(classes=()), numbers)
+
+
+def test_held_out_rows_are_shown_without_data() -> None:
+    labels = np.repeat(["no", "yes"], [150, 50])
+    said = np.where(np.arange(200) % 10 == 0, "yes", labels)
+    known = HeldOut.of(labels, said, np.array(["no", "yes"]))
+    shown = page(replace(subject(CERTIFICATE), held_out=known))
+    assert "185 of 200 rows are predicted correctly" in shown
+    assert "These are the held-out rows that certify; the shares are estimates." in shown
+    assert "were always predicted, on held-out rows" in shown
+    assert "held-out rows that certify" not in page(subject(CERTIFICATE))
+
+
+def test_the_bound_on_the_training_error_is_in_the_details() -> None:
+    trained = replace(
+        CERTIFICATE, delta=0.0, of_what="training rows", bound="training.product_bound"
+    )
+    both = page(subject(CERTIFICATE, trained))
+    assert "<summary>The bound on the training error</summary>" in both
+    assert "<summary>The bound on the training error</summary>" not in page(subject(trained))

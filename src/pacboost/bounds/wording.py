@@ -98,14 +98,30 @@ def claim(certificate: Certificate) -> Statement:
 
 
 def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
-    """State a claim with its confidence, for readers who know no theory.
+    """State a claim with its confidence and what was counted, for readers who know no theory.
 
     ``delta`` takes the place of the certificate's own where several claims share it.
+
+    >>> from pacboost.bounds import holdout
+    >>> print(sentence(holdout.certificate(5, 99, 0.05)))
+    At most 10.4 % wrong on future examples like these (95 % confidence; 99 held-out rows, 5 wrong).
     """
     chance = certificate.delta if delta is None else delta
-    said = _plain(certificate, percent_above(certificate.value))
-    said = said.within(f"With {confidence(chance)} confidence ") if chance else _capital(said)
+    said = _capital(_plain(certificate, percent_above(certificate.value)))
+    if chance:
+        grounds = f" ({confidence(chance)} confidence{_counted(certificate)})."
+        said = said._replace(after=f"{said.after.removesuffix('.')}{grounds}")
     return said if certificate.rows_checked else said.within(IF_NEW)
+
+
+def _counted(certificate: Certificate) -> str:
+    """Say how many rows certify and how many of them were wrong, where rows were held out."""
+    counts = certificate.inputs
+    if certificate.of_what == NEW_GROUPS:
+        return f"; {certificate.size:,} held-out groups"
+    if not {"k", "n"} <= set(counts) or not certificate.bound.startswith(("holdout", "dependent")):
+        return ""
+    return f"; {int(counts['n']):,} held-out rows, {int(counts['k']):,} wrong"
 
 
 def _claim(certificate: Certificate, number: str) -> Statement:
@@ -133,13 +149,8 @@ def _claim(certificate: Certificate, number: str) -> Statement:
 def _plain(certificate: Certificate, number: str) -> Statement:
     """State a claim about the model at hand, which is called "it"."""
     of_what = certificate.of_what
-    if of_what == NEW_EXAMPLES:
-        return Statement("it is wrong on at most ", number, " of future examples like these.")
-    if of_what == NEW_GROUPS:
-        after = (
-            " of the examples of a new group like these, on average over groups, large or small."
-        )
-        return Statement("it is wrong on at most ", number, after)
+    if of_what in (NEW_EXAMPLES, NEW_GROUPS):
+        return _of_new(certificate, number)
     if of_what == PERIOD:
         after = f" over the latest {certificate.size:,} examples."
         return Statement("its mean chance of an error was at most ", number, after)
@@ -150,6 +161,15 @@ def _plain(certificate: Certificate, number: str) -> Statement:
         after = f"{labels} of the rows it learned from{_weights(certificate)}."
         return Statement("it is wrong on at most ", number, after)
     return _claim(certificate, number)
+
+
+def _of_new(certificate: Certificate, number: str) -> Statement:
+    if certificate.vacuous:
+        return Statement("no error below ", number, " is certified.")
+    if certificate.of_what == NEW_EXAMPLES:
+        return Statement("at most ", number, " wrong on future examples like these.")
+    groups = "the examples of a new group like these, on average over groups, large or small"
+    return Statement("at most ", number, f" wrong on {groups}.")
 
 
 def _capital(said: Statement) -> Statement:

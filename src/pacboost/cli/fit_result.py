@@ -46,9 +46,17 @@ def model_content(model: Any, about: str) -> dict[str, Any]:
         "rounds": len(ledger),
         "stopped": ledger.stopped,
         "training_error": ledger.rounds[-1].training_error if len(ledger) else None,
-        "sentence": None if certificate is None else certificate_sentence(certificate),
+        "sentence": sentence_of(model),
         "certificate": None if certificate is None else certificate.to_dict(),
     }
+
+
+def sentence_of(model: Any) -> str | None:
+    """Give the sentence of a fitted model, if any theorem applies to it."""
+    certificate = certificate_of(model)
+    if certificate is None:
+        return None
+    return certificate_sentence(certificate, model.model_.held_out, model.classes_.tolist())
 
 
 def certificate_of(model: Any) -> Certificate | None:

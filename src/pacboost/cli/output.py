@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from pacboost.bounds.certificate import Certificate
+    from pacboost.bounds.held_out import HeldOut
 
 
 def print_json(content: Any) -> None:
@@ -43,11 +44,19 @@ def plain(value: Any) -> Any:
     return value
 
 
-def certificate_sentence(certificate: Certificate) -> str:
-    """Give the sentence of a certificate, with its confidence if it may fail."""
-    from pacboost.bounds import wording
+def certificate_sentence(
+    certificate: Certificate, held_out: HeldOut | None = None, names: Sequence[object] = ()
+) -> str:
+    """Give the sentence of a certificate, with its confidence if it may fail.
 
-    return certificate.claim if certificate.delta == 0 else str(wording.sentence(certificate))
+    ``held_out`` holds what else was counted on its rows, ``names`` the classes.
+    """
+    from pacboost.bounds import estimates
+
+    if certificate.delta == 0:
+        return certificate.claim
+    claim, note = estimates.in_full(certificate, held_out, [str(name) for name in names])
+    return f"{claim} {note}" if note else str(claim)
 
 
 def bold(words: str) -> Text:

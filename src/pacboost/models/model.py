@@ -11,9 +11,11 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.ledgers.ledger import Ledger
+from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
 from pacboost.samples.bins import Bins
 from pacboost.samples.sketch import Sketch
@@ -40,6 +42,10 @@ class Model:
     """How texts are read, where the columns are words."""
     answering: Answering | None = None
     """Bounds on the error of confident answers, if held-out rows were used for that."""
+    held_out: HeldOut | None = None
+    """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
+    validation: ValidationCurve | None = None
+    """Errors on validation rows, by which the rounds were chosen, before they were learned from."""
     fingerprint: str = ""
     """The SHA-256 of the training rows (samples/fingerprint.py), if they were available."""
     seen: tuple[Sketch, ...] = ()

@@ -9,11 +9,13 @@ measured, not a theorem; the number in the sentence is the certificate's.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pacboost.bounds import dependent, holdout, wording
+from pacboost.bounds import dependent, estimates, holdout, wording
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.search import expected_mistakes, smallest
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified
@@ -88,42 +90,46 @@ class Verdict:
 
 
 def judge(
-    certificate: Certificate, delta: float, epsilon: float | None, evidence: FitMeasurements
+    certificate: Certificate,
+    delta: float,
+    epsilon: float | None,
+    evidence: FitMeasurements,
+    held_out: HeldOut | None = None,
+    names: Sequence[str] = (),
 ) -> Verdict:
     """Say what a certificate means, and what is missing if it is above epsilon.
 
+    ``held_out`` holds what else was counted on the certifying rows; ``names`` are those of the
+    classes.
+
     >>> made = holdout.certificate(30, 1000, 0.05)
-    >>> print(judge(made, 0.05, None, FitMeasurements(100, 0.01)))
-    With 95 % confidence it is wrong on at most 4.1 % of future examples like these.
     >>> missed = judge(made, 0.05, 0.04, FitMeasurements(100, 0.01))
     >>> print(missed)  # doctest: +NORMALIZE_WHITESPACE
-    4 % was not reached: with 95 % confidence it is wrong on at most 4.1 % of future examples like
-    these; about 190 more certified examples would do.
+    4 % was not reached: at most 4.1 % wrong on future examples like these (95 % confidence; 1,000
+    held-out rows, 30 wrong); about 190 more certified examples would do.
     """
     value = certificate.value
-    claim = wording.sentence(certificate, delta)
     if epsilon is None:
-        return Verdict(str(claim), None, None, delta, value, headline=claim)
+        claim, note = estimates.in_full(certificate, held_out, names, delta)
+        return Verdict(_joined(claim, note), None, None, delta, value, headline=claim, note=note)
+    claim = wording.sentence(certificate, delta)
+    beside = estimates.beside(certificate, held_out, names)
     if value <= epsilon:
         note = f"{percent_digits(epsilon)} was asked for, and reached after {_rounds(evidence)}."
-        said = f"{claim} {note}"
+        note = " ".join([note, *beside])
+        said = _joined(claim, note)
         return Verdict(said, True, epsilon, delta, value, headline=claim, note=note)
     rate = _rate(certificate)
     more = _more(certificate, delta, epsilon, rate)
     reason = _why(rate, evidence) if more is None else _would_do(more, certificate)
     head = claim.within(f"{percent_digits(epsilon)} was not reached: ")
-    said = f"{str(head)[:-1]}; {reason}."
-    note = f"{reason[:1].upper()}{reason[1:]}."
+    said = " ".join([f"{str(head)[:-1]}; {reason}.", *beside])
+    note = " ".join([f"{reason[:1].upper()}{reason[1:]}.", *beside])
     return Verdict(said, False, epsilon, delta, value, reason, more, head, note)
 
 
-def sentence(certificate: Certificate, delta: float | None = None) -> str:
-    """Say what a certificate claims, with its confidence, in plain words.
-
-    >>> sentence(holdout.certificate(0, 298, 0.01))
-    'With 99 % confidence it is wrong on at most 1.6 % of future examples like these.'
-    """
-    return str(wording.sentence(certificate, delta))
+def _joined(claim: Statement, note: str) -> str:
+    return f"{claim} {note}" if note else str(claim)
 
 
 def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:

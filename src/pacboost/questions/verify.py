@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.hypotheses.digest import vote_digest
@@ -58,6 +59,21 @@ def verify(path: str | Path) -> list[Check]:
     path = Path(path)
     forest = container.kind_of(path) == forest_format.KIND
     return checks(container.read(path, forest_format.KIND if forest else model_file.KIND), path)
+
+
+def sentence(path: str | Path) -> str:
+    """Say what the certificate of a file claims; "" if it has none."""
+    path = Path(path)
+    model: Model | forest_format.ForestModel
+    if container.kind_of(path) == forest_format.KIND:
+        model = forest_format.load(path)
+    else:
+        model = model_file.load(path)
+    if model.certificate is None:
+        return ""
+    names = [str(name) for name in model.classes.tolist()]
+    claim, note = estimates.in_full(model.certificate, model.held_out, names)
+    return f"{claim} {note}" if note else str(claim)
 
 
 def checks(content: container.Content, path: Path) -> list[Check]:

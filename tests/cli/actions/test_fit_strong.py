@@ -26,7 +26,7 @@ def test_the_sentence_comes_first_and_all_is_said(data: Path, tmp_path: Path) ->
     result = run("fit", data, "--target", "label", "--output", model)
     assert result.exit_code == 0, result.output
     first = result.stdout.splitlines()[0]
-    assert first.startswith("With 95 % confidence it is wrong on at most ")
+    assert first.startswith("At most ")
     shown = " ".join(result.stdout.split())
     for part in (
         "people.csv: 400 rows of 3 columns, 2 of numbers and 1 of categories ('colour')",

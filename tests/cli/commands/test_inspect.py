@@ -55,7 +55,7 @@ def test_report_writes_a_page(folder: Path, tmp_path: Path, name: str) -> None:
     assert f"The report is in {tmp_path / name}.html" in well("report", model)
     page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
     assert page.lower().startswith("<!doctype html>")
-    assert "confidence it is wrong on at most" in " ".join(page.split())
+    assert "wrong on future examples like these" in " ".join(page.split())
 
 
 def test_report_with_rows(folder: Path, tmp_path: Path) -> None:

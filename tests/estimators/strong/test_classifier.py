@@ -31,7 +31,7 @@ def test_the_certificate_counts_mistakes_on_rows_set_apart() -> None:
     assert inputs["models"] == 1
     assert model.certificate_.value == clopper_pearson(int(inputs["k"]), 120, 0.05)
     assert model.sentence_ == model.verdict_.sentence
-    assert model.sentence_.startswith("With 95 % confidence it is wrong on at most")
+    assert model.sentence_.startswith("At most ")
 
 
 def test_rows_that_watched_are_learned_from_in_the_end() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.cli.group import the_answer_is_no
 from pacboost.cli.inputs.model_files import load, model_first
 from pacboost.cli.inputs.rows import read_all
@@ -67,7 +68,8 @@ Certified = tuple[Certificate, dict[str, Any], list[Any]]
 def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str, Any]) -> Certified:
     options = {name: given[name] for name in ("delta", "models", "ordered", "copies")}
     found = certify(model, X, y, groups=groups, **options)
-    said = certificate_sentence(found)
+    counted = HeldOut.of(y, model.predict(X), model.classes_)
+    said = certificate_sentence(found, counted, model.classes_.tolist())
     parts = [bold(said), "", grid(certificate_facts(found))]
     return found, {"sentence": said}, parts
 

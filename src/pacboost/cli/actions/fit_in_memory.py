@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from pacboost.cli.fit_result import report_model, save_model
+from pacboost.cli.fit_result import report_model, save_model, sentence_of
 from pacboost.cli.inputs.examples import about, read_examples
 from pacboost.cli.inputs.model_files import check_output
+from pacboost.cli.output import bold, print_parts
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.strong.row_roles import FEWEST
 from pacboost.reports.margins import hardest_table
 from pacboost.reports.text import certificate_panel, rounds_table
 
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
     from pacboost.estimators.boosting.base import Boosting
 
 
-def in_memory_model(given: Mapping[str, Any]) -> AdaBoostClassifier | BoostClassifier:
-    """Make the estimator from the options of the command."""
+def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier | BoostClassifier:
+    """Make the estimator from the options of the command, for a number of rows."""
     booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
-    validation, certify = given["validation"], given["certify"]
+    validation = given["validation"]
+    certify = given["certify"] or ("holdout" if rows >= FEWEST else "train-error")
     common: dict[str, Any] = {
         "n_estimators": 50 if given["rounds"] is None else given["rounds"],
         "max_bins": given["max_bins"],
@@ -50,8 +53,8 @@ def in_memory_model(given: Mapping[str, Any]) -> AdaBoostClassifier | BoostClass
 def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
     """Fit, show the result, and save it if asked to; after Ctrl-C, the rounds done so far."""
     check_output(output, data)
-    model = in_memory_model(given)
     examples = read_examples(data, target, given["drop"], categories=given["categories"])
+    model = in_memory_model(given, examples.table.n_rows)
     said = about(data, examples.table)
     try:
         model.fit(examples.table, examples.labels)
@@ -59,6 +62,7 @@ def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, An
         if hasattr(model, "model_"):
             save_model(model, output, forget_rows=given["forget_rows"])
             if not given["as_json"]:
+                print_parts(*([bold(sentence)] if (sentence := sentence_of(model)) else []))
                 show(model, said)
                 _show_hardest(model, given["hardest"])
             report_model(model, said, output, as_json=given["as_json"])

@@ -92,11 +92,10 @@ class BoosterName(click.Choice[str]):
 @click.option(
     "--certify",
     type=click.Choice(["train-error", "holdout", "train"]),
-    default="train-error",
-    show_default=True,
-    help="What to certify with --booster or --learner: the training error (train-error), or the "
-    "error on new rows, by held-out rows (holdout) or by the training rows (train). Without "
-    "--booster and --learner it is always by held-out rows.",
+    help="What to certify with --booster or --learner: the error on new rows, by held-out rows "
+    "(holdout) or by the training rows (train), or the training error alone (train-error). Without "
+    "--booster and --learner it is always by held-out rows.  [default: holdout; train-error if "
+    "there are fewer than 40 rows]",
 )
 @click.option(
     "--hardest",

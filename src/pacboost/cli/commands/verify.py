@@ -25,18 +25,21 @@ def command(model: Path, as_json: bool) -> None:
     Without data it cannot be found out whether mistakes were counted correctly in the first place.
     """
     from pacboost.cli.output import print_json
-    from pacboost.questions.verify import verify
+    from pacboost.questions.verify import sentence, verify
 
     checks = verify(model)
     stands = all(check.holds for check in checks)
+    said = sentence(model) if stands else ""
     if as_json:
         looked = [asdict(check) for check in checks]
-        print_json({"model": model, "stands": stands, "checks": looked})
+        print_json({"model": model, "stands": stands, "sentence": said, "checks": looked})
     else:
         for check in checks:
             found = "holds" if check.holds else "FAILS" if check.checked else "?    "
             click.echo(f"{found}  {check.name}: {check.words}")
         click.echo(f"{model}: {_answer(checks)}.")
+        if said:
+            click.echo(said)
     if not stands:
         raise the_answer_is_no()
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import PreparedFit
 from pacboost.estimators.fitted.quantised import QuantisedVotes
@@ -112,18 +113,22 @@ def certify_by(estimator: Any, apart: Apart) -> Model:
     look = 0 if estimator._looks is None else estimator._looks.number
     model: Model = estimator.model_
     model = deployed(model, model.vote, apart.certificate(wrong, estimator.delta, look))
+    decided = estimator._decide(scores)
     found = selective.answering(
-        estimator._confidence(estimator._decide(scores), scores),
+        estimator._confidence(decided, scores),
         apart.count(wrong)[0],
         holdout.share_of_delta(estimator.delta, look),
         estimator.target_error,
         estimator.abstain_below,
     )
-    return replace(model, answering=found)
+    counted = HeldOut.of(apart.y, decided, model.classes)
+    return replace(model, answering=found, held_out=counted)
 
 
 def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
-    """Give the model with another vote and certificate; bounds on the old answers are dropped."""
+    """Give the model with another vote and certificate; what is known of old answers is dropped."""
     ledger = replace(model.ledger, vote_digest=vote_digest(vote))
     certificate = certificate.of(ledger.digest())
-    return replace(model, vote=vote, ledger=ledger, certificate=certificate, answering=None)
+    return replace(
+        model, vote=vote, ledger=ledger, certificate=certificate, answering=None, held_out=None
+    )

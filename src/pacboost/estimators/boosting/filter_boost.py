@@ -272,6 +272,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             None if certificate is None else certificate.of(digest),
             NO_LEVELS,
             None,
+            held_out=None if held is None else session.held_out,
         )
 
     def _keep_interrupted(self, session: Session) -> str:

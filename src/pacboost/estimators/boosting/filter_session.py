@@ -15,6 +15,7 @@ from scipy import sparse
 from pacboost.bounds import filtering as stop_bound
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import CheckpointWarning, FileError, NotCertified
 from pacboost.estimators.inputs.division import SEPARATE
 from pacboost.models.file import checkpoint
@@ -28,7 +29,8 @@ from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.block_rows import BlockRows
 from pacboost.training.filtering.candidates import Stream
 from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
-from pacboost.training.filtering.vote_so_far import VoteSoFar
+from pacboost.training.filtering.row_encoder import EncodedRows
+from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 
 SECONDS_BETWEEN = 30.0
 """Checkpoints are written no more often than that, and on Ctrl-C."""
@@ -70,6 +72,7 @@ class Session:
     ) -> None:
         self.run, self._limit = run, limit
         self._path, self._settings = path, settings
+        self.held_out: HeldOut | None = None
         self._snapshot: Checkpoint | None = None
         self._written = time.monotonic()
         if path is not None and not path.parent.is_dir():
@@ -179,7 +182,8 @@ class Session:
         apart = run.candidates.apart(run.encoder)
         held = None
         if apart is not None:
-            wrong = run.vote_so_far.score(apart.table, apart.signs).wrong(apart.signs)
+            scored = run.vote_so_far.score(apart.table, apart.signs)
+            wrong, self.held_out = scored.wrong(apart.signs), _counted(scored, apart)
             known = run.candidates.known_apart
             copied = np.zeros_like(wrong) if known is None else known.mistakes
             mistakes, shared = (int(np.count_nonzero(own)) for own in (wrong | copied, copied))
@@ -234,6 +238,14 @@ class Session:
             return stop_bound.certificate(last, delta, factor, assumes, of=of)
         except NotCertified:
             return None
+
+
+def _counted(scored: RowMargins, rows: EncodedRows) -> HeldOut | None:
+    """Count the classes of certifying rows and what is predicted for them."""
+    signs, scores = rows.signs, scored.margins * rows.signs
+    if signs.shape[1] == 1:
+        return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, np.array([False, True]))
+    return HeldOut.of(signs.argmax(axis=1), scores.argmax(axis=1), np.arange(signs.shape[1]))
 
 
 def run_order(run: Filtering) -> Order:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import get_tags
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import mistaken
@@ -146,11 +147,13 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         ledger = replace(ledger, vote_digest=vote_digest(vote))
         names, levels = table.names, table.levels
         self.model_ = Model(self.classes_, table.n_columns, names, bins, vote, ledger, None, levels)
+        counted = None
         if apart is not None:
             certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
+            counted = HeldOut.of(apart.y, self.predict(apart.X), self.classes_)
         if certificate is not None:
             certificate = certificate.of(ledger.digest())
-            self.model_ = replace(self.model_, certificate=certificate)
+            self.model_ = replace(self.model_, certificate=certificate, held_out=counted)
 
 
 def with_progress(steps: Iterator[T], title: str, count: int, *, verbose: bool) -> Iterator[T]:

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.bags import rows_to_count
@@ -152,6 +153,9 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     def _certified(self) -> Certificate:
         if self._apart is not None:
             shares = self.model_.forest.shares(self._open(self._apart.X))
+            said = self.classes_[shares.argmax(axis=1)]
+            counted = HeldOut.of(self._apart.y, said, self.classes_)
+            self.model_ = replace(self.model_, held_out=counted)
             return certifying.certify_by(self, self._apart, shares)
         changed = TORN if self._torn else ""
         if self.n_estimators > self._planned:

@@ -53,7 +53,8 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
 
     Attributes
     ----------
-    sentence_ : what is certified, whether epsilon was reached, and if not, what is missing
+    sentence_ : what is certified, whether epsilon was reached, and if not, what is missing; also
+        how wrong always giving the commonest class would be, as estimated on the certifying rows
     verdict_ : the same as numbers
     certificate_ : the certificate; of training rows, if no rows could be held out
     proper_ : whether the vote lies in the weak learner's own class
@@ -72,8 +73,9 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = StrongClassifier(epsilon=0.15, random_state=0).fit(X, y)
     >>> print(model.sentence_)  # doctest: +NORMALIZE_WHITESPACE
-    With 95 % confidence it is wrong on at most 8.8 % of future examples like these. 15 % was asked
-    for, and reached after 61 rounds.
+    At most 8.8 % wrong on future examples like these (95 % confidence; 114 held-out rows, 4 wrong).
+    15 % was asked for, and reached after 61 rounds. Always saying '1' would be 33.3 % wrong on
+    these rows (an estimate).
     """
 
     epsilon: float | None = None

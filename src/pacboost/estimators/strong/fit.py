@@ -211,7 +211,10 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         if certificate is None:
             self.verdict_ = verdict.nothing_certified(why, self.delta, self.epsilon)
         else:
-            self.verdict_ = verdict.judge(certificate, self.delta, self.epsilon, evidence)
+            names = [str(name) for name in estimator.classes_.tolist()]
+            self.verdict_ = verdict.judge(
+                certificate, self.delta, self.epsilon, evidence, model.held_out, names
+            )
         self.estimator_, self.evidence_ = estimator, evidence
         self.classes_ = estimator.classes_
         self.proper_ = is_proper(estimator.model_.vote)

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.estimators.boosting.fit import MORE_ROUNDS
 from pacboost.estimators.inputs.division import SEPARATE
 from pacboost.estimators.strong.candidates import Candidate, Choice
 from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
 from pacboost.estimators.strong.validation_curve import WatchedRounds
+from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.model import Model
 from pacboost.questions.verdict import FitMeasurements
 
@@ -164,8 +166,9 @@ class EpsilonSearch:
         estimator = scout.candidate.make(early_stopping=False, n_rounds=rounds)
         self._fit(estimator, parts.known, None)
         why = scout.estimator.ledger_.stopped.partition(";")[0]
-        said = f"{why}; {best} rounds were best on rows that watched, before boosting on all rows"
-        estimator.model_ = _stopped(estimator.model_, said)
+        said = f"{why}; {best} rounds were best on the validation rows, before boosting on all rows"
+        curve = ValidationCurve.of(scout.watched.rows, scout.watched.errors)
+        estimator.model_ = replace(_stopped(estimator.model_, said), validation=curve)
         return estimator
 
     def _outcome(
@@ -198,7 +201,9 @@ class EpsilonSearch:
         more: dict[str, Any] = {}
         if watch is not None:
             more = {"X_val": self._take(watch), "y_val": self._labels[watch]}
-        return estimator.fit(self._take(rows), self._labels[rows], **more)
+        estimator.fit(self._take(rows), self._labels[rows], **more)
+        estimator.model_ = _renumbered(estimator.model_, rows)
+        return estimator
 
     def _known_to(self, rows: Rows, learned: Rows) -> Rows:
         """Leave rows out whose label was not learned."""
@@ -211,7 +216,9 @@ class EpsilonSearch:
         rows, promise = self._parts.certify, self._promise
         if not rows.size:
             return None
-        wrong = estimator.mistakes(self._take(rows), self._labels[rows])
+        scores, wrong = estimator._judged(self._take(rows), self._labels[rows])
+        counted = HeldOut.of(self._labels[rows], estimator._decide(scores), estimator.classes_)
+        estimator.model_ = replace(estimator.model_, held_out=counted)
         if promise.groups is not None:
             place = np.unique(promise.groups[rows], return_inverse=True)[1]
             shares = np.bincount(place, weights=wrong) / np.bincount(place)
@@ -224,6 +231,12 @@ class EpsilonSearch:
         mistakes = int(np.count_nonzero(wrong))
         found = holdout.certificate(mistakes, rows.size, promise.delta, looks, shared=equal)
         return found.assuming(SEPARATE) if promise.discrete else found
+
+
+def _renumbered(model: Model, rows: Rows) -> Model:
+    """Name the hardest rows by their numbers among all rows, not among those of this fit."""
+    hard = [replace(entry, row=int(rows[entry.row])) for entry in model.ledger.hard]
+    return replace(model, ledger=replace(model.ledger, hard=hard))
 
 
 def _stopped(model: Model, why: str) -> Model:

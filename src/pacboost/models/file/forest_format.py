@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.kernels.forest_grow import LEAF
@@ -41,6 +42,8 @@ class ForestModel:
     names: tuple[str, ...] | None = None
     levels: Levels = NO_LEVELS
     certificate: Certificate | None = None
+    held_out: HeldOut | None = None
+    """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     seen: tuple[Sketch, ...] = ()
     """Sketches of the training rows, on the way from a file to an estimator."""
 
@@ -75,6 +78,7 @@ def save(model: ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> N
             "versions": parts.versions(),
         },
         "certificate": None if model.certificate is None else model.certificate.stored(),
+        **({} if model.held_out is None else {"held_out": model.held_out.to_dict()}),
         **parts.sketches_written(seen),
     }
     try:
@@ -94,9 +98,10 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
         whole = Fields(content.document, "content", content.room)
         core, about = whole.part("model"), whole.part("about")
         certificate, seen = parts.certificate_read(whole), parts.sketches_read(whole)
+        counted = whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None
         whole.end()
         model = _model(core, about, earlier.read(certificate, content.document))
-        return replace(model, seen=seen)
+        return replace(model, held_out=counted, seen=seen)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from pacboost.bounds.answering import Answering
+from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.ledger import OUTSIDE, Ledger, Round
 from pacboost.ledgers.refill import Refill
+from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
 from pacboost.models.file import container, earlier, parts, records
 from pacboost.models.file.fields import Fields
@@ -35,7 +37,11 @@ OPTIONAL: dict[str, Callable[[Any], Any]] = {"calibration": Calibration.from_dic
 """Parts that a model may lack, by the name of the field of ``Model``, and what reads them again;
 ``to_dict`` of each gives plain values, with NumPy arrays as leaves where there are many numbers."""
 
-BESIDE: dict[str, Callable[[Any], Any]] = {"answering": Answering.from_dict}
+BESIDE: dict[str, Callable[[Any], Any]] = {
+    "answering": Answering.from_dict,
+    "held_out": HeldOut.from_dict,
+    "validation": ValidationCurve.from_dict,
+}
 """The same for parts that lie beside the model, as its certificate does."""
 
 ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}

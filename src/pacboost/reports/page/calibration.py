@@ -9,7 +9,7 @@ from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.models.calibration.calibrators import calibration_error
 from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
-from pacboost.reports.page.evidence import Evidence
+from pacboost.reports.page.evidence import TRAINED, Evidence
 from pacboost.reports.page.markup import Markup, numbers, table, tag
 from pacboost.reports.page.section import Section, paragraphs
 
@@ -38,6 +38,8 @@ def calibration(rows: Evidence) -> Section | None:
     if abs(gap) > 0.01 and not rows.several:
         way = "overconfident" if gap > 0 else "underconfident"
         sentences.append(f"Overall the model is {way}.")
+    if rows.seen:
+        sentences.append(TRAINED)
     return Section("calibration", "Can its confidence be trusted?", paragraphs(*sentences),
                    _figure(parts, rows.several))  # fmt: skip
 

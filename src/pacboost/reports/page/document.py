@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from pacboost.reports.page.calibration import calibration
-from pacboost.reports.page.confusion import confusion
+from pacboost.reports.page.confusion import confusion, held_out_confusion
 from pacboost.reports.page.evidence import Evidence, Numbers
 from pacboost.reports.page.facts import facts, tiles
 from pacboost.reports.page.figures import predicted
@@ -118,6 +118,8 @@ def _hero(subject: Subject, rows: Evidence | Numbers | None, title: str, said: S
 
 def _sections(subject: Subject, rows: Evidence | Numbers | None) -> list[Section]:
     found = [certificates(subject) if subject.classes else None, rounds(subject)]
+    if rows is None:
+        found.append(held_out_confusion(subject))
     if isinstance(rows, Evidence):
         found += [margins(rows), calibration(rows), confusion(subject, rows)]
     if isinstance(rows, Numbers):

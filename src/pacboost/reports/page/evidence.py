@@ -12,6 +12,12 @@ Doubles = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 Cells = tuple[tuple[str, str], ...]
 
+TRAINED = (
+    "Many of these rows are training rows: what they show is too optimistic, and says little "
+    "about new rows."
+)
+"""Said wherever numbers come from rows that the model was trained on."""
+
 
 @dataclass(frozen=True)
 class Shown:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure
-from pacboost.reports.page.evidence import Numbers
+from pacboost.reports.page.evidence import TRAINED, Numbers
 from pacboost.reports.page.markup import Markup, numbers, table, tag
 from pacboost.reports.page.section import Section, paragraphs
 
@@ -45,5 +45,5 @@ def predicted(rows: Numbers) -> Section:
     ]
     made = figure(draw, numbers("The numbers", table(["measure", "value"], said, caption="Errors")))
     lead = paragraphs(f"{rows.rows:,} rows; the closer to the diagonal, the better.",
-                      f"R² is {said[3][1]}.")  # fmt: skip
+                      f"R² is {said[3][1]}.", TRAINED if rows.seen else None)  # fmt: skip
     return Section("predicted", "Predicted and true", lead, made)

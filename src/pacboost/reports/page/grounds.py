@@ -22,8 +22,13 @@ DOES_NOT_SAY = (
 
 def certificates(subject: Subject) -> Section:
     """One card for each certificate, with its assumptions and all numbers that went into it."""
-    cards = [_card(certificate) for certificate in subject.certificates]
     about_new = any(certificate.delta > 0 for certificate in subject.certificates)
+    cards = [
+        numbers("The bound on the training error", _card(certificate))
+        if about_new and certificate.delta == 0
+        else _card(certificate)
+        for certificate in subject.certificates
+    ]
     if not about_new:
         cards.append(_without(subject))
     else:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pacboost.ledgers.hard import HardRow
 from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import meter
-from pacboost.reports.page.evidence import Evidence, Numbers, Shown
+from pacboost.reports.page.evidence import TRAINED, Evidence, Numbers, Shown
 from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
@@ -30,10 +30,10 @@ def hardest(subject: Subject, rows: Evidence | Numbers | None) -> Section | None
     parts = []
     if shown:
         cards = (_card(entry, numbers) for entry in shown)
-        parts += [
-            tag("h3", "Among the rows given for this report"),
-            tag("div", cards, class_="cases"),
-        ]
+        parts.append(tag("h3", "Among the rows given for this report"))
+        if rows is not None and rows.seen:
+            parts.append(tag("p", TRAINED, class_="remark"))
+        parts.append(tag("div", cards, class_="cases"))
     if fitted:
         parts += [tag("h3", "Among the training rows"), _fitted(fitted)]
     return Section("hardest", "Hardest examples", lead, together(parts))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pacboost.numerics.mistakes import wrong_margins
 from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
-from pacboost.reports.page.evidence import Evidence
+from pacboost.reports.page.evidence import TRAINED, Evidence
 from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.section import Section, paragraphs
 
@@ -40,6 +40,7 @@ def margins(rows: Evidence) -> Section | None:
         "largest."
         if len(stages) > 1
         else None,
+        TRAINED if rows.seen else None,
     )
     return Section("margins", "Margins", lead, _figure(rows.margins, shares, rows.stages, reach))
 

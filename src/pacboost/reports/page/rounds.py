@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.ledgers.ledger import Ledger
+from pacboost.ledgers.validation import ValidationCurve
 from pacboost.numerics.percent import percent
 from pacboost.reports.page.drawing import Frame, figure, key
 from pacboost.reports.page.markup import Markup, numbers, table, tag, together
@@ -54,6 +55,9 @@ def rounds(subject: Subject) -> Section | None:
         name = ledger.metric.replace("_", " ")
         own = [Line(f"{name} on validation rows", "two", watched)]
         body = together(body, curves(own, numbers_, "round", f"{name} by round", shares=False))
+    watched_before = None if subject.model is None else subject.model.validation
+    if watched_before is not None:
+        body = together(body, _validation(watched_before))
     last = ledger.rounds[-1]
     lead = paragraphs(
         f"After {len(ledger):,} rounds the vote is wrong on {percent(last.training_error)} of the "
@@ -64,6 +68,18 @@ def rounds(subject: Subject) -> Section | None:
         f"Why it stopped: {ledger.stopped}." if ledger.stopped else None,
     )
     return Section("rounds", "Round by round", lead, body)
+
+
+def _validation(curve: ValidationCurve) -> Markup:
+    """Draw the errors on validation rows that were learned from in the end."""
+    name = f"error on {curve.rows:,} validation rows"
+    at = np.arange(1, curve.errors.size + 1, dtype=np.float64)
+    said = (
+        "The number of rounds was chosen by these rows, so the smallest error on them is too "
+        "optimistic. Afterwards, the model was trained on all rows, these included."
+    )
+    drawn = curves([Line(name, "two", curve.errors)], at, "round", "Validation error by round")
+    return together(drawn, tag("p", said, class_="remark"))
 
 
 def _losses(ledger: Ledger, numbers_: Doubles) -> Section:

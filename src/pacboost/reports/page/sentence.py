@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pacboost.bounds import wording
+from pacboost.bounds import estimates, wording
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import named
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.reports.page.drawing import Frame, figure
@@ -44,12 +45,8 @@ def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Senten
             note = f"Nothing is proved about new examples yet. {UNSEEN}"
             return Sentence(*wording.sentence(trained), note)
         return Sentence("Nothing is certified about this model yet.", "", "", UNSEEN)
-    if best.vacuous:
-        return Sentence(
-            "No bound below 100 % on its error could be proved.", "", "",
-            f"{best.size:,} rows were used; more of them, or a better model, would help.",
-        )  # fmt: skip
-    return Sentence(*wording.sentence(best))
+    claim, note = estimates.in_full(best, subject.held_out, subject.classes)
+    return Sentence(*claim, note)
 
 
 def _of_numbers(rows: Evidence | Numbers | None) -> Sentence:
@@ -84,6 +81,10 @@ def line(subject: Subject, rows: Evidence | Numbers | None) -> Markup | None:
             number, error = rows.commonest
             name = subject.classes[number]
             marks.append(("naive", error, percent(error), f"if “{name}” were always predicted"))
+    held_out = subject.held_out
+    if rows is None and held_out is not None:
+        said = f"if {named(held_out, subject.classes)} were always predicted, on held-out rows"
+        marks.append(("naive", held_out.baseline, percent(held_out.baseline), said))
     if not marks:
         return None
     high = round_numbers(0, 1.15 * max(m[1] for m in marks) or 0.01, 6)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.base.registry import BOOSTERS, LOSSES
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
@@ -47,6 +48,8 @@ class Subject:
     model: Model | None = None
     """The vote, if it is one."""
     ledger: Ledger | None = None
+    held_out: HeldOut | None = None
+    """What was counted on the certifying rows besides mistakes, if rows were held out."""
 
     @property
     def text(self) -> bool:
@@ -82,6 +85,7 @@ def of_model(model: Model) -> Subject:
         members=len(ledger) or len(model.vote.hypotheses),
         model=model,
         ledger=ledger,
+        held_out=model.held_out,
     )
 
 
@@ -110,6 +114,7 @@ def of_forest(model: ForestModel, refusal: str = "") -> Subject:
         refusal=refusal or "no rows were held out, and none outside the bags were used",
         importances=won / total if total > 0 else won,
         members=len(model.forest),
+        held_out=model.held_out,
     )
 
 

@@ -1,0 +1,107 @@
+"""What is said beside a claim: how wrong a constant answer would be, rare classes, what to do next.
+
+The number in a claim is proved. What stands here was counted on the certifying rows and is called
+an estimate; it says whether the proved number is of any use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pacboost.bounds import holdout, wording
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut, named
+from pacboost.bounds.search import expected_mistakes
+from pacboost.bounds.wording import Statement
+from pacboost.numerics.percent import percent, percent_above
+
+CLASSES_NAMED = 3
+LOOSE = 1.5
+"""A bound that exceeds the share of mistakes by this factor is mostly for want of rows."""
+TIMES_MORE = 4
+BETTER_MODEL = "Next: train on more rows, or add columns that say more about the label."
+ABSTAIN = (
+    "Next: for a smaller error, train on more rows, or let it abstain where it is unsure "
+    "(certify_answers)."
+)
+
+
+def in_full(
+    certificate: Certificate,
+    held_out: HeldOut | None = None,
+    names: Sequence[str] = (),
+    delta: float | None = None,
+) -> tuple[Statement, str]:
+    """Give a claim, and what is known beside it with a next step.
+
+    >>> import numpy as np
+    >>> labels = np.repeat(["0", "1"], [20, 180])
+    >>> seen = HeldOut.of(labels, np.where(np.arange(200) < 5, "1", labels), np.array(["0", "1"]))
+    >>> claim, note = in_full(holdout.certificate(5, 200, 0.05), seen, ["0", "1"])
+    >>> print(claim)
+    At most 5.2 % wrong on future examples like these (95 % confidence; 200 held-out rows, 5 wrong).
+    >>> for said in note.split(". "):
+    ...     print(said)
+    Always saying '1' would be 10.0 % wrong on these rows (an estimate)
+    It finds 75.0 % of the rare class '0' (an estimate from 20 rows)
+    Next: certify it by about 600 more new rows; if mistakes stay as rare, this lowers it to 3.7 %.
+    """
+    said = [*beside(certificate, held_out, names), next_step(certificate, held_out)]
+    return wording.sentence(certificate, delta), " ".join(part for part in said if part)
+
+
+def beside(
+    certificate: Certificate, held_out: HeldOut | None, names: Sequence[str] = ()
+) -> list[str]:
+    """Give the sentences about a constant answer, several labels and rare classes."""
+    if held_out is None:
+        return []
+    answer, wrong = named(held_out, names), f"{percent(held_out.baseline)} wrong on these rows"
+    if useless(certificate, held_out):
+        found = [f"This is not better than always saying {answer}: {wrong} (an estimate)."]
+    else:
+        found = [f"Always saying {answer} would be {wrong} (an estimate)."]
+    if held_out.labels:
+        found.append(f"A row is wrong if any of its {held_out.labels:,} labels is.")
+    rare = _rare(held_out, names)
+    return [*found, rare] if rare else found
+
+
+def useless(certificate: Certificate, held_out: HeldOut | None) -> bool:
+    """Whether the bound is not below the error of a constant answer, as estimated."""
+    rows = certificate.of_what in (wording.NEW_EXAMPLES, wording.PERIOD)
+    baseline = held_out is not None and rows and certificate.value >= held_out.baseline
+    return certificate.vacuous or baseline
+
+
+def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
+    """Say what would help most, in one sentence; "" for claims that no rows were held out for."""
+    if certificate.bound != "holdout.clopper_pearson":
+        return ""
+    k, n = int(certificate.inputs["k"]), int(certificate.inputs["n"])
+    share = certificate.delta / int(certificate.inputs.get("models", 1))
+    later = holdout.clopper_pearson(expected_mistakes(k / n, TIMES_MORE * n), TIMES_MORE * n, share)
+    baseline = 1.0 if held_out is None else held_out.baseline
+    if certificate.value >= LOOSE * k / n and later < baseline:
+        return (
+            f"Next: certify it by about {(TIMES_MORE - 1) * n:,} more new rows; if mistakes stay "
+            f"as rare, this lowers it to {percent_above(later)}."
+        )
+    return BETTER_MODEL if useless(certificate, held_out) else ABSTAIN
+
+
+def _rare(held_out: HeldOut, names: Sequence[str]) -> str:
+    """Name the rare classes and the share of their rows that was found."""
+    found = held_out.rare(len(names))
+    shown = [
+        f"{percent(right / rows)} of {{}}'{names[k]}' ({{}}{rows:,} row{'s' if rows > 1 else ''})"
+        for k, rows, right in found[:CLASSES_NAMED]
+    ]
+    if len(shown) == 1:
+        return f"It finds {shown[0].format('the rare class ', 'an estimate from ')}."
+    if not shown:
+        return ""
+    more = len(found) - len(shown)
+    rest = f", and {more:,} more {'are' if more > 1 else 'is'} rare" if more else ""
+    listed = ", ".join(part.format("", "") for part in shown)
+    return f"Of rare classes it finds, as estimated on these rows, {listed}{rest}."

@@ -1,0 +1,132 @@
+"""What the certifying rows show besides the number of mistakes: estimates, never bounds.
+
+A certificate needs only how many of its rows were wrong. Whoever reads it also wants to know how
+wrong a constant answer would have been, and which classes are missed. Both are counted on the same
+rows and kept with the model; nothing is proved about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.int64]
+RARE = 0.4
+"""A class is rare if it has fewer rows than this share of an even division among the classes."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The classes of the certifying rows and what was predicted for them, counted.
+
+    ``own``, ``said`` and ``count`` list how many rows of one class were given which class, by the
+    numbers of the classes; a label that is no class has the number after the last. They are empty
+    where a row may have several labels.
+    """
+
+    rows: int
+    labels: int
+    """How many labels a row may have at once; 0 where it has exactly one."""
+    commonest: tuple[int, ...]
+    """The most frequent class of the rows; with several labels, the most frequent set of them."""
+    baseline_wrong: int
+    """On how many rows the commonest answer would be wrong."""
+    own: Counts
+    said: Counts
+    count: Counts
+
+    @classmethod
+    def of(cls, labels: Any, said: Any, classes: NDArray[Any]) -> HeldOut | None:
+        """Count labels and predictions; None if there are no rows, or no class is among the labels.
+
+        >>> found = HeldOut.of(["b", "a", "b", "b"], ["b", "b", "b", "a"], np.array(["a", "b"]))
+        >>> found.commonest, found.baseline_wrong, found.matrix(2).tolist()
+        ((1,), 1, [[0, 1], [1, 2]])
+        """
+        labels, said = np.asarray(labels), np.asarray(said)
+        if labels.ndim == 2:
+            return _of_several(labels)
+        pairs = np.column_stack([_numbers(labels, classes), _numbers(said, classes)])
+        known = np.bincount(pairs[pairs[:, 0] < classes.size, 0], minlength=1)
+        if not known.any():
+            return None
+        cells, count = np.unique(pairs, axis=0, return_counts=True)
+        most = int(known.argmax())
+        wrong = labels.size - int(known[most])
+        own, answered = (np.ascontiguousarray(cells[:, k], dtype=np.int64) for k in (0, 1))
+        return cls(labels.size, 0, (most,), wrong, own, answered, count.astype(np.int64))
+
+    @property
+    def baseline(self) -> float:
+        """The error of always giving the commonest answer, on these rows."""
+        return self.baseline_wrong / self.rows
+
+    def matrix(self, classes: int) -> Counts:
+        """Give the confusion matrix: a row for each class, a column for each prediction."""
+        found = np.zeros((classes, classes), dtype=np.int64)
+        known = (self.own < classes) & (self.said < classes)
+        found[self.own[known], self.said[known]] = self.count[known]
+        return found
+
+    def rare(self, classes: int) -> list[tuple[int, int, int]]:
+        """Give number, rows and rightly predicted rows of each rare class, the rarest first."""
+        matrix = self.matrix(classes)
+        rows, right = matrix.sum(axis=1), np.diag(matrix)
+        limit = RARE * self.rows / classes if classes else 0.0
+        found = [k for k in np.argsort(rows, kind="stable").tolist() if 0 < rows[k] < limit]
+        return [(k, int(rows[k]), int(right[k])) for k in found]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for a file."""
+        names = ("rows", "labels", "commonest", "baseline_wrong", "own", "said", "count")
+        return {name: getattr(self, name) for name in names} | {"commonest": list(self.commonest)}
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> HeldOut:
+        """Read what ``to_dict`` gave, and refuse counts that do not agree with each other."""
+        made = cls(**{**content, "commonest": tuple(content["commonest"])})
+        numbers = (made.rows, made.labels, made.baseline_wrong, *made.commonest)
+        if not all(type(number) is int and number >= 0 for number in numbers):
+            raise ValueError("counts have to be whole numbers, 0 or more")
+        cells = (made.own, made.said, made.count)
+        if not all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in cells):
+            raise ValueError("own, said and count have to be arrays of int64")
+        if len({part.shape for part in cells}) > 1 or any((part < 0).any() for part in cells):
+            raise ValueError("own, said and count have to be of one length, and 0 or more")
+        if not 0 <= made.baseline_wrong <= made.rows or made.rows == 0:
+            raise ValueError("more rows are wrong than there are")
+        if not made.labels and (len(made.commonest) != 1 or int(made.count.sum()) != made.rows):
+            raise ValueError("the counts are not those of as many rows")
+        return made
+
+
+def _of_several(labels: NDArray[Any]) -> HeldOut | None:
+    if not len(labels):
+        return None
+    sets, counts = np.unique(labels != 0, axis=0, return_counts=True)
+    most = int(counts.argmax())
+    commonest = tuple(np.flatnonzero(sets[most]).tolist())
+    none = np.empty(0, dtype=np.int64)
+    wrong = len(labels) - int(counts[most])
+    return HeldOut(len(labels), labels.shape[1], commonest, wrong, none, none, none)
+
+
+def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Give the number of the class of each label; the number of classes where it is none."""
+    places = {name: number for number, name in enumerate(classes.tolist())}
+    return np.array([places.get(own, classes.size) for own in labels.tolist()], dtype=np.intp)
+
+
+def named(held_out: HeldOut, names: Sequence[str]) -> str:
+    """Name the commonest answer.
+
+    >>> found = HeldOut.of([[1, 0, 1], [1, 0, 1], [0, 0, 0]], None, np.arange(3))
+    >>> named(found, ["red", "round", "ripe"])
+    "'red' and 'ripe'"
+    """
+    said = [f"'{names[k]}'" for k in held_out.commonest if k < len(names)]
+    return " and ".join(said) if said else "no label"

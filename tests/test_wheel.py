@@ -1,0 +1,72 @@
+"""The wheel: it holds the package and nothing else, is small, and runs where it is unpacked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from tests.markdown import HOUSE
+
+MOST_BYTES = 2_000_000
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "src")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build it from a copy, so that nothing is written beside the sources."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in SOURCES:
+        here = HOUSE / name
+        copy = shutil.copytree if here.is_dir() else shutil.copy
+        copy(here, folder / name)
+    order = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", "dist", "."]
+    done = subprocess.run(order, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode and ("No module named pip" in done.stderr or "hatchling" in done.stderr):
+        pytest.skip(f"needs pip and hatchling to build: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    (made,) = (folder / "dist").glob("*.whl")
+    return made
+
+
+def test_it_holds_the_package_and_no_tests(wheel: Path) -> None:
+    assert wheel.stat().st_size < MOST_BYTES
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"pacboost"}
+    assert not [name for name in names if "tests/" in name or "/test_" in name or ".pyc" in name]
+    packed = {name for name in names if name.startswith("pacboost/")}
+    sources = HOUSE / "src"
+    here = {
+        path.relative_to(sources).as_posix()
+        for path in sources.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {name for name in here if name.startswith("pacboost/")} == packed
+
+
+def test_it_names_its_extras_and_its_command(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as held:
+        (metadata,) = [name for name in held.namelist() if name.endswith("METADATA")]
+        (points,) = [name for name in held.namelist() if name.endswith("entry_points.txt")]
+        said = Parser().parsestr(held.read(metadata).decode())
+        assert {"frames", "parquet", "sql", "onnx", "plots"} <= set(
+            said.get_all("Provides-Extra") or []
+        )
+        assert "pacboost = pacboost.cli.main:main" in held.read(points).decode()
+
+
+def test_it_runs_where_it_is_unpacked(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    program = "import pacboost, sys; print(pacboost.__file__); from pacboost.cli.main import main"
+    known = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=known, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert Path(done.stdout.strip()).is_relative_to(tmp_path)
