@@ -11,7 +11,8 @@ import click
 from rich.console import Console
 
 from pacboost.cli.fit_result import report_model, save_model, sentence_of
-from pacboost.cli.inputs.examples import about, read_examples
+from pacboost.cli.inputs.data_files import data_file
+from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.output import bold, print_parts
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
@@ -28,7 +29,8 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
     """Make the estimator from the options of the command, for a number of rows."""
     booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
     validation = given["validation"]
-    certify = given["certify"] or ("holdout" if rows >= FEWEST else "train-error")
+    few = rows < FEWEST or given["weight"] is not None  # weighted rows are no hold-out
+    certify = given["certify"] or ("train-error" if few else "holdout")
     common: dict[str, Any] = {
         "n_estimators": 50 if given["rounds"] is None else given["rounds"],
         "max_bins": given["max_bins"],
@@ -53,11 +55,22 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
 def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
     """Fit, show the result, and save it if asked to; after Ctrl-C, the rounds done so far."""
     check_output(output, data)
-    examples = read_examples(data, target, given["drop"], categories=given["categories"])
+    file = data_file(data, given)
+    weight = given["weight"]
+    examples = read_examples(
+        file,
+        target,
+        given["drop"],
+        categories=given["categories"],
+        others=() if weight is None else (weight,),
+    )
+    weights = None
+    if weight is not None:
+        examples, weights = take_weights(file, examples, weight)
     model = in_memory_model(given, examples.table.n_rows)
-    said = about(data, examples.table)
+    said = about(file, examples.table)
     try:
-        model.fit(examples.table, examples.labels)
+        model.fit(examples.table, examples.labels, weights)
     finally:
         if hasattr(model, "model_"):
             save_model(model, output, forget_rows=given["forget_rows"])

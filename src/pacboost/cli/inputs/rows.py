@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.cli.output import working
-from pacboost.errors import DataError, FileError
+from pacboost.errors import DataError, FileError, InputWarning
+from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import Cells, read_labels, whole
+from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
 from pacboost.sources.conditions import Conditions, LevelConditions, TextConditions
+from pacboost.sources.data_file import DataFile
+from pacboost.sources.file_rows import whole
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.numbers import read_labels
 from pacboost.sources.text import TextFeatures
 
 
@@ -26,6 +30,7 @@ class Reader:
 
     def __init__(self, model: Any, text: Sequence[str] = (), others: Sequence[str] = ()) -> None:
         self._model, self._text, self._others = model, tuple(text), set(others)
+        self._unknown: dict[str, list[str]] = {}
 
     def rows(self, cells: Cells) -> Any:
         """Give what the model's ``predict`` takes."""
@@ -35,7 +40,30 @@ class Reader:
         if features is not None:
             return list(cells.of(self._text_column(cells)))
         names = column_names(self._model)
-        return table(cells, names or self._in_order(cells), self._model.levels_, named=bool(names))
+        rows = table(cells, names or self._in_order(cells), self._model.levels_, named=bool(names))
+        self._note_unknown(cells, rows, names or self._in_order(cells))
+        return rows
+
+    def _note_unknown(self, cells: Cells, rows: ArrayTable, names: Sequence[str]) -> None:
+        """Collect the levels that the model does not know."""
+        for j, known in rows.levels.columns.items():
+            numbers = rows.block(j, j + 1)[:, 0]
+            given = cells.levels(names[j], known)[np.isnan(numbers)]
+            found = [str(cell) for cell in given if cell is not None]
+            if found:
+                self._unknown.setdefault(names[j], []).extend(found)
+
+    def warn_of_unknown(self) -> None:
+        """Name the columns that held levels unknown to the model."""
+        for name, found in self._unknown.items():
+            rows = counted(len(found), "row")
+            warnings.warn(
+                f"column {name!r} holds levels that the model does not know in {rows}, such as "
+                f"{found[0]!r}: they did not occur in training, or too rarely. They are treated as "
+                "one, like missing values",
+                InputWarning,
+                stacklevel=2,
+            )
 
     def _text_column(self, cells: Cells) -> str:
         if self._text:
@@ -43,7 +71,7 @@ class Reader:
         left = [name for name in cells.columns if name not in self._others]
         if len(left) != 1:
             raise FileError(
-                f"{cells.path}: the model reads texts; name the column of texts with --text. "
+                f"{cells.file}: the model reads texts; name the column of texts with --text. "
                 f"The columns are {', '.join(map(repr, cells.columns))}"
             )
         return left[0]
@@ -53,7 +81,7 @@ class Reader:
         left = tuple(name for name in cells.columns if name not in self._others)
         if len(left) != self._model.n_features_in_:
             raise FileError(
-                f"{cells.path}: has {len(left)} feature columns, but the model expects "
+                f"{cells.file}: has {len(left)} feature columns, but the model expects "
                 f"{self._model.n_features_in_} (it was fitted on columns without names). Name the "
                 "columns that are not features with --target or --drop"
             )
@@ -65,7 +93,7 @@ def _column(cells: Cells, asked: Conditions) -> NDArray[Any]:
     if isinstance(asked, TextConditions):
         return cells.levels(asked.name)
     if isinstance(asked, LevelConditions):
-        return _like(cells.levels(asked.name), asked.levels)
+        return _like(cells.levels(asked.name, asked.levels), asked.levels)
     return cells.numbers(asked.name)
 
 
@@ -97,7 +125,7 @@ def table(cells: Cells, names: Sequence[str], levels: Levels, *, named: bool = T
     values = np.empty((cells.n_rows, len(names)))
     for j, name in enumerate(names):
         if j in levels:
-            given = cells.levels(name)
+            given = cells.levels(name, levels.columns[j])
             values[:, j] = levels.numbers(j, _like(given, levels.columns[j]), repr(name))
         else:
             values[:, j] = cells.numbers(name)
@@ -136,10 +164,12 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
 
 
 def read_all(
-    model: Any, data: Path, target: str, text: Sequence[str], others: Sequence[str]
+    model: Any, data: DataFile, target: str, text: Sequence[str], others: Sequence[str]
 ) -> tuple[Any, NDArray[Any], Cells]:
     """Read a whole file with labels: what the model takes, the label of each row, all cells."""
     with working(f"reading {data.name}"):
-        cells = whole(data)
-        X = Reader(model, text, [target, *others]).rows(cells)
+        cells = whole(data, target)
+        reader = Reader(model, text, [target, *others])
+        X = reader.rows(cells)
+        reader.warn_of_unknown()
         return X, labels(cells.labels(target), model.classes_, target), cells
