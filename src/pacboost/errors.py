@@ -45,3 +45,7 @@ class TooFewRowsWarning(UserWarning):
 
 class PrunedWarning(UserWarning):
     """Texts held more distinct words than are kept; the rarest were dropped."""
+
+
+class InputWarning(UserWarning):
+    """The input was read in a way that the user should know of; the message says which."""

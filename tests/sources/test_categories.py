@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import FrameTable, is_frame
@@ -225,20 +225,30 @@ def test_names_for_columns_without_names_are_refused() -> None:
         find_levels(np.zeros((2, 2)), ["a"])
 
 
-def test_seventy_thousand_levels_are_refused_with_a_way_out() -> None:
-    cells = [f"level {k}" for k in range(70_000)]
+def test_the_most_frequent_of_too_many_levels_are_kept_with_a_warning() -> None:
+    cells = [f"level {k}" for k in range(70_000)] + [f"level {k}" for k in (9, 5, 5, 77)]
     for data, name in ((pl.DataFrame({"id": cells}), "'id'"), (objects(cells)[:, None], "0")):
-        with pytest.raises(DataError, match=f"column {name} has 70,000 levels; .* 254. Group"):
-            find_levels(data)
-    with pytest.raises(DataError, match="70,000 levels"):
-        find_levels(np.arange(70_000.0)[:, None], [0])
+        with pytest.warns(InputWarning, match=f"column {name} has 70,000 levels, more than 254"):
+            levels = find_levels(data)
+        assert levels == Levels({0: ("level 5", "level 77", "level 9")})
+    with pytest.warns(InputWarning, match="the 2 most frequent are kept"):
+        assert find_levels(objects(cells)[:, None], most=2) == Levels({0: ("level 5", "level 77")})
+    numbers = np.append(np.arange(70_000.0), [3.0, 3.0, 2.0])[:, None]
+    with pytest.warns(InputWarning, match="70,000 levels"):
+        assert find_levels(numbers, [0]) == Levels({0: (2, 3)})
+
+
+def test_a_level_in_every_row_teaches_nothing() -> None:
+    with pytest.warns(InputWarning, match="every row has another one"):
+        assert find_levels(np.arange(300.0)[:, None], [0]) == Levels({0: ()})
 
 
 def test_as_many_levels_as_allowed_are_taken() -> None:
     array = np.append(np.arange(254.0), NAN)[:, None]
     assert find_levels(array, [0]).counts(1).tolist() == [254]
-    with pytest.raises(DataError, match="254 levels; a categorical feature may have 253"):
-        find_levels(array, [0], most=253)
+    twice = np.concatenate([array, array])
+    with pytest.warns(InputWarning, match="254 levels, more than 253"):
+        assert find_levels(twice, [0], most=253).counts(1).tolist() == [253]
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,30 @@ def example(*lines: str) -> str:
     )
 
 
+format_options = together(
+    click.option(
+        "--sep",
+        metavar="CHARACTER",
+        help="What separates the cells of a text file, such as ; or tab.  [default: detected]",
+    ),
+    click.option(
+        "--encoding",
+        help="The encoding of a text file.  [default: UTF-8, or Windows-1252 if it is not UTF-8]",
+    ),
+    click.option(
+        "--missing",
+        metavar="WORD",
+        multiple=True,
+        help="A cell that holds this word is missing, and so is an empty cell. The option may be "
+        "repeated.  [default: NA, N/A, #N/A, NaN, None, null, - and ?]",
+    ),
+)
+"""How a file of rows is written: the options of every command that reads one."""
+skip_unlabelled = click.option(
+    "--skip-unlabelled", is_flag=True, help="Leave out rows without a label, and say how many."
+)
+
+
 filtering = together(
     click.option(
         "--filter", "filtering", is_flag=True, help="Boost by filtering, also from a CSV file."

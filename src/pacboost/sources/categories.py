@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.sources.arrays import holds_text
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.levels import Level, Levels, is_missing, is_text, pieces
@@ -29,6 +30,9 @@ def find_levels(
 ) -> Levels:
     """Find the levels in the categorical columns of a data frame, a 2-d array or a table.
 
+    Of a column with more than ``most`` levels those that most rows have are kept, with a warning;
+    the other ones are treated like levels that never occurred: together, as if they were missing.
+
     The choice is "from_dtype" (columns of text and categories), None (no column), or a list of
     column names, of column numbers, or of a boolean for every column.
 
@@ -37,7 +41,27 @@ def find_levels(
     """
     source = _open(data)
     columns = _chosen(source, choice)
-    return Levels({j: levels_of(source.cells(j), source.name(j), most) for j in columns})
+    return Levels({j: _kept(source, j, most) for j in columns})
+
+
+def _kept(source: _Source, column: int, most: int) -> tuple[Level, ...]:
+    """Find the levels of a column; of too many, those that most rows have, and several rows."""
+    name = source.name(column)
+    levels = levels_of(source.cells(column), name)
+    if len(levels) <= most:
+        return levels
+    counts = Counter(cell for part in pieces(source.rows(column)) for cell in part)
+    several = [level for level in levels if counts[level] > 1]
+    kept = sorted(several, key=lambda level: -counts[level])[:most]  # ties: in the order of levels
+    said = f"the {len(kept)} most frequent are kept and the other ones are treated as one"
+    if not kept:
+        said = "every row has another one, so nothing can be learned from it. Leave the column out"
+    warnings.warn(
+        f"column {name} has {len(levels):,} levels, more than {most}: {said}",
+        InputWarning,
+        stacklevel=2,
+    )
+    return tuple(sorted(kept))
 
 
 def all_levels(known: Levels, *data: Any) -> Levels:
@@ -49,7 +73,7 @@ def all_levels(known: Levels, *data: Any) -> Levels:
     found = {column: set(own) for column, own in known.columns.items()}
     for source in (_open(_array(rows)) for rows in data if rows is not None):
         for column, own in found.items():
-            own |= set(levels_of(source.cells(column), source.name(column), sys.maxsize))
+            own |= set(levels_of(source.cells(column), source.name(column)))
     return Levels({column: _in_order(list(own), str(column)) for column, own in found.items()})
 
 
@@ -64,6 +88,8 @@ class _Source:
     n_columns: int
     names: tuple[str, ...] | None
     cells: Callable[[int], Any]
+    rows: Callable[[int], Any]
+    """The cells of a column for all rows, also of a table."""
     holds_text: Callable[[int], bool]
 
     def name(self, column: int) -> str:
@@ -72,14 +98,23 @@ class _Source:
 
 def _open(data: Any) -> _Source:
     if isinstance(data, Table):
-        return _Source(data.n_columns, data.names, data.distinct, data.levels.__contains__)
+        text = data.levels.__contains__
+        return _Source(data.n_columns, data.names, data.distinct, data.cells, text)
     if is_frame(data):
         frame = open_frame(data)
         names = tuple(str(name) for name in frame.columns)
         kinds = list(frame.schema.values())
-        return _Source(len(names), names, lambda j: frame[:, j], lambda j: is_text(kinds[j]))
+
+        def series(j: int) -> Any:
+            return frame[:, j]
+
+        return _Source(len(names), names, series, series, lambda j: is_text(kinds[j]))
     array: NDArray[Any] = data
-    return _Source(array.shape[1], None, lambda j: array[:, j], lambda j: holds_text(array[:, j]))
+
+    def column(j: int) -> NDArray[Any]:
+        return array[:, j]
+
+    return _Source(array.shape[1], None, column, column, lambda j: holds_text(array[:, j]))
 
 
 def _chosen(source: _Source, choice: Any) -> list[int]:
@@ -131,17 +166,12 @@ def _number(source: _Source, pick: Any) -> int:
     return int(pick)
 
 
-def levels_of(cells: Any, name: str, most: int) -> tuple[Level, ...]:
+def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
     """Find the levels in one column, in sorted order."""
     try:
         distinct = _distinct(cells)
     except TypeError as problem:
         raise DataError(f"column {name} holds what is no category: {problem}") from problem
-    if len(distinct) > most:
-        raise DataError(
-            f"column {name} has {len(distinct):,} levels; a categorical feature may have {most}. "
-            "Group its rare levels into one, leave the column out, or encode it as a number."
-        )
     return _in_order(distinct, name)
 
 

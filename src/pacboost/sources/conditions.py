@@ -158,7 +158,7 @@ class LevelConditions(Conditions):
     def learn(cls, name: str, rows: Columns, min_count: int) -> tuple[LevelConditions, WordTable]:
         """Find the levels that at least ``min_count`` rows have."""
         absent = rows.missing(name)
-        levels = levels_of(rows.cells[name], repr(name), rows.n_rows)
+        levels = levels_of(rows.cells[name], repr(name))
         if len(levels) > max(MOST_LEVELS, np.count_nonzero(~absent) / 2):
             raise DataError(
                 f"column {name!r} holds {len(levels):,} different values in {rows.n_rows:,} rows, "

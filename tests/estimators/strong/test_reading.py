@@ -15,8 +15,8 @@ from scipy import sparse
 
 from pacboost import FilterBoostClassifier, TextBoostClassifier
 from pacboost.errors import DataError, FileError, ParameterError
-from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.classifier import StrongClassifier
+from pacboost.sources import data_file
 from tests.worlds import noisy
 
 X, Y = noisy(300, 3, seed=1, noise=0.1)
@@ -60,7 +60,7 @@ def test_a_file_is_read_as_its_frame(tmp_path: Path) -> None:
 def test_a_large_file_is_drawn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "rows.csv"
     FRAME.drop(columns="city").to_csv(path, index=False)
-    monkeypatch.setattr(reading, "LARGE_FILE", 1000)
+    monkeypatch.setattr(data_file, "LARGE_FILE", 1000)
     model = strong().fit(path, "label")
     assert isinstance(model.estimator_, FilterBoostClassifier)
     assert 0 < model.certificate_.size < 100

@@ -19,6 +19,7 @@ from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.numerics.percent import percent
 from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
+from pacboost.sources.data_file import DataFile
 from pacboost.sources.table import Table
 
 ALMOST_SURE = 0.995
@@ -160,7 +161,7 @@ def _given(model: Any, asked: str) -> dict[str, str]:
 def _rows(model: Any, given: dict[str, str]) -> Any:
     """Make a row of them; what is not named is missing."""
     names = _names(model)
-    cells = Cells(Path("question"), {name: (given.get(name, ""),) for name in names}, [1])
+    cells = Cells(DataFile(Path("question")), {name: (given.get(name, ""),) for name in names}, [1])
     return Reader(model).rows(cells)
 
 

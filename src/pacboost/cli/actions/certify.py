@@ -10,6 +10,7 @@ import click
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.cli.group import the_answer_is_no
+from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.model_files import load, model_first
 from pacboost.cli.inputs.rows import read_all
 from pacboost.cli.output import (
@@ -43,7 +44,8 @@ def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, A
     if not hasattr(model, "classes_"):
         raise FileError(f"{model_path}: predicts numbers; only classifiers can be certified")
     groups = [] if given["groups"] is None else [given["groups"]]
-    X, y, cells = read_all(model, data, target, given["text"], [*given["drop"], *groups])
+    file, others = data_file(data, given), [*given["drop"], *groups]
+    X, y, cells = read_all(model, file, target, given["text"], others)
     with working("counting mistakes"):
         if confident:
             certificate, document, parts = _of_confident_answers(model, X, y, given)

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.examples import read_examples
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.output import print_parts
@@ -31,7 +32,9 @@ def run_compare(
         if learner != "tree":
             raise ParameterError("--leaves applies to trees only; add --learner tree")
         learner = Tree(max_leaves=given["leaves"])
-    examples = read_examples(data, target, given["drop"], categories=given["categories"])
+    examples = read_examples(
+        data_file(data, given), target, given["drop"], categories=given["categories"]
+    )
     contest = Contest(
         given["boosters"],
         learner,

@@ -14,11 +14,13 @@ from rich.console import Console
 
 from pacboost.cli.fit_result import report_model, save_model
 from pacboost.cli.group import INTERRUPTED
+from pacboost.cli.inputs.data_files import missing_words, separator
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.options import MEAN_FILTERING
 from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.reports.filtering import refills_table, summary
-from pacboost.sources.cells import read_labels
+from pacboost.sources.data_file import read_as_a_whole
+from pacboost.sources.numbers import read_labels
 from pacboost.sources.oracles import csv_blocks, svmlight
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
 from pacboost.sources.oracles.files import find_files
@@ -40,7 +42,7 @@ def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
     if path.is_dir() or (has_magic(str(path)) and not path.exists()):
         return True
     others = tuple(suffix for suffix in SUFFIXES if suffix not in csv_blocks.SUFFIXES)
-    return path.name.lower().endswith(others)
+    return path.name.lower().endswith(others) and not read_as_a_whole(path)
 
 
 def filtering_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,6 +71,8 @@ def run_filtering(
     table: str | None = None,
     query: str | None = None,
     drop: Sequence[str] = (),
+    missing: tuple[str, ...] = (),
+    sep: str | None = None,
     classes: str | None = None,
     as_json: bool = False,
     forget_rows: bool = False,
@@ -76,7 +80,10 @@ def run_filtering(
     """Fit, show the result, and save it if asked to; also after Ctrl-C."""
     check_output(output, *data)
     source = [str(path) for path in data]
-    named = {"table": table, "query": query, "drop": drop}
+    words = missing_words(missing) if missing else None
+    named = {
+        "table": table, "query": query, "drop": drop, "missing": words, "sep": separator(sep)
+    }  # fmt: skip
     options = {name: value for name, value in named.items() if value}
     _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)
     model = FilterBoostClassifier(**parameters)

@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from pacboost.cli.fit_result import report_model, save_model
+from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.examples import about, read_examples
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
@@ -51,8 +52,9 @@ def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, An
     """Fit, show the result, and save it if asked to; after Ctrl-C, the rounds done so far."""
     check_output(output, data)
     model = in_memory_model(given)
-    examples = read_examples(data, target, given["drop"], categories=given["categories"])
-    said = about(data, examples.table)
+    file = data_file(data, given)
+    examples = read_examples(file, target, given["drop"], categories=given["categories"])
+    said = about(file, examples.table)
     try:
         model.fit(examples.table, examples.labels)
     finally:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pacboost.cli.fit_result import certificate_of, report_model, save_model
 from pacboost.cli.group import the_answer_is_no
+from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.examples import about, read_examples
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.inputs.rows import text_features
@@ -29,8 +30,16 @@ def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str,
     for name in ("epsilon", "delta"):
         if given[name] is not None:
             probability(name, given[name])
-    text = given["text"]
-    examples = read_examples(data, target, given["drop"], categories=given["categories"], text=text)
+    text, groups, time = given["text"], given["groups"], given["time_column"]
+    file = data_file(data, given)
+    examples = read_examples(
+        file,
+        target,
+        given["drop"],
+        categories=given["categories"],
+        text=text,
+        others=[name for name in (groups, time) if name is not None],
+    )
     model = StrongClassifier(
         given["epsilon"],
         given["delta"],
@@ -40,12 +49,11 @@ def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str,
         n_jobs=given["jobs"],
         verbose=sys.stderr.isatty(),
     )
-    groups, time = given["groups"], given["time_column"]
     model.fit(examples.table, examples.labels, groups=groups, time=time)
     save_model(model, output, forget_rows=given["forget_rows"])
     features = text_features(model)
     texts = features.text if isinstance(features, MixedFeatures) else ()
-    said = about(data, examples.table, texts, (groups, time))
+    said = about(file, examples.table, texts, (groups, time))
     if not given["as_json"]:
         facts = grid(_facts(model, said))
         print_parts(bold(model.sentence_), "", facts, "")

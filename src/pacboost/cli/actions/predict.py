@@ -16,6 +16,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.model_files import check_output, load, model_first
 from pacboost.cli.inputs.rows import Reader, labels
 from pacboost.cli.output import print_json, working
@@ -24,7 +25,8 @@ from pacboost.models.answers import confidence
 from pacboost.numerics.percent import percent
 from pacboost.reports.text import counted
 from pacboost.sources.atomic_write import atomic_write
-from pacboost.sources.cells import Cells, blocks
+from pacboost.sources.cells import Cells
+from pacboost.sources.file_rows import blocks
 
 MOST_CLASSES = 10
 """The summary names at most this many classes."""
@@ -66,6 +68,7 @@ def run_predict(
     text: Sequence[str],
     drop: Sequence[str],
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Predict, write, and summarise; on the error stream if predictions go to the output."""
     model_path, data = model_first(model_path, data)
@@ -73,13 +76,14 @@ def run_predict(
     model = load(model_path)
     if (proba or abstain_below is not None) and not hasattr(model, "predict_proba"):
         raise FileError(f"{model_path}: predicts numbers, for which there are no probabilities")
+    file_of_rows = data_file(data, given)
     reader = Reader(model, text, [*keep, *drop, *([] if target is None else [target])])
     tally, collected = PredictionCounts(), Answers(model, keep, abstain_below, proba=proba)
     everything: list[list[Any]] = []
     with _writing(output, nothing=as_json) as file, working("predicting") as progress:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(collected.header)
-        for cells in blocks(data):
+        for cells in blocks(file_of_rows):
             predicted, rows = collected.of(reader.rows(cells), cells)
             writer.writerows(rows)
             _count(tally, predicted, model, cells, target)

@@ -50,6 +50,8 @@ from pacboost.cli import options
 )
 @options.text
 @options.drop
+@options.format_options
+@options.skip_unlabelled
 @options.as_json
 def command(model: Path, data: Path, target: str, **given: Any) -> None:
     """Certify the error of a model on new examples, by rows that it was not trained on.

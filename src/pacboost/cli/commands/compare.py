@@ -54,13 +54,15 @@ from pacboost.cli import options
 )
 @options.categories
 @options.drop
+@options.format_options
+@options.skip_unlabelled
 @options.delta
 @options.seed
 @options.jobs
 @click.option("--plot", type=options.FILE, help="Draw errors and margins into this file.")
 @options.as_json
 def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: Any) -> None:
-    """Train several boosters on the rows of a CSV file, and compare them.
+    """Train several boosters on the rows of a file, and compare them.
 
     Prints rounds, seconds, training error and its bound, margins, and the error on held-out rows
     with a confidence interval. If one booster fails, the reason is shown and the others continue.

@@ -18,6 +18,8 @@ from pacboost.cli.group import the_answer_is_no
 @click.option("--label", help="With more than two classes: the class to separate from the others.")
 @options.categories
 @options.drop
+@options.format_options
+@options.skip_unlabelled
 @options.delta
 @options.seed
 @options.as_json
@@ -30,18 +32,20 @@ def command(
     delta: float,
     seed: int,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Measure the edge of decision stumps on the distributions that boosting makes.
 
     Half of the rows are boosted for some rounds; the other half measures how good new rules are on
     the rows that are hard by then. The exit code is 1 if they are no better than guessing.
     """
+    from pacboost.cli.inputs.data_files import data_file
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.cli.output import print_json, print_parts, working
     from pacboost.errors import ParameterError
     from pacboost.questions.diagnose import diagnose
 
-    examples = read_examples(data, target, drop, categories=categories)
+    examples = read_examples(data_file(data, given), target, drop, categories=categories)
     y: Any = examples.labels
     if label is not None:
         named = [str(one) for one in y.tolist()]

@@ -15,7 +15,16 @@ BY_HAND = ("leaves", "learning_rate", "max_bins", "resample", "validation", "cer
 """Options that require --booster or --learner."""
 CHOSEN_ALONE = ("text", "groups", "time_column")
 """Options that require that booster and learner are chosen automatically."""
-IN_MEMORY_ALONE = ("categories", "resample", "validation", "certify", "hardest", *CHOSEN_ALONE)
+IN_MEMORY_ALONE = (
+    "categories",
+    "resample",
+    "validation",
+    "certify",
+    "hardest",
+    "encoding",
+    "skip_unlabelled",
+    *CHOSEN_ALONE,
+)
 """Options that boosting by filtering does not have."""
 
 
@@ -52,6 +61,8 @@ class BoosterName(click.Choice[str]):
 )
 @options.categories
 @options.drop
+@options.format_options
+@options.skip_unlabelled
 @click.option(
     "--booster",
     type=BoosterName(list(BOOSTERS)),
@@ -125,14 +136,15 @@ def command(
 ) -> None:
     """Train a classifier on labelled rows, and certify its error on new examples.
 
-    A CSV file (plain or .gz) with a header is read into memory. Columns of text are categories, or
-    texts if they read like sentences. Some rows are held out; booster and learner are chosen to
-    suit the others; and the held-out rows certify the error of the result. Use --booster and
-    --learner to choose yourself.
+    A file is CSV, TSV, JSON lines, Parquet or Feather, perhaps compressed (.gz, .bz2, .xz, .zip,
+    .zst), or - for the standard input. Separator and encoding are detected. Columns of text are
+    categories, or texts if they read like sentences; dates become columns of numbers. Some rows are
+    held out; booster and learner are chosen to suit the others; and the held-out rows certify the
+    error of the result. Use --booster and --learner to choose yourself.
 
-    Parquet, svmlight and DuckDB files, folders, patterns such as 'data/*.parquet' and several files
-    are boosted by filtering: rows are drawn, the hard ones are learned from, and the data need not
-    fit in memory.
+    Parquet files above 100 MB, svmlight and DuckDB files, folders, patterns such as
+    'data/*.parquet' and several files are boosted by filtering: rows are drawn, the hard ones are
+    learned from, and the data need not fit in memory.
 
     Nothing is written without --output or --checkpoint. With --epsilon the exit code is 1 if that
     error could not be certified.
@@ -151,7 +163,7 @@ def command(
     if by_filtering(data, given):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
         parameters = filtering_parameters(given)
-        names = ("table", "query", "drop", "classes", "as_json", "forget_rows")
+        names = ("table", "query", "drop", "classes", "as_json", "forget_rows", "missing", "sep")
         more = {name: given[name] for name in names}
         run_filtering(data, target, output, parameters, **more)
         return

@@ -30,10 +30,11 @@ from pacboost.cli import options
 @options.abstain_below
 @options.text
 @options.drop
+@options.format_options
 @options.output("Write CSV to this file instead of the standard output.")
 @options.as_json
 def command(model: Path, data: Path, output: Path | None, **given: Any) -> None:
-    """Predict a class for every row of a CSV file.
+    """Predict a class for every row of a file.
 
     The file is read in blocks of rows, so it may be larger than memory. Columns are found by their
     names; other columns are ignored. The output is CSV with the column "prediction" and, with

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,6 +23,8 @@ from pacboost.cli import options
 )
 @click.option("--target", metavar="COLUMN", help="The column of --data that holds the labels.")
 @options.text
+@options.format_options
+@options.skip_unlabelled
 @options.drop
 @options.as_json
 def command(
@@ -32,12 +35,14 @@ def command(
     text: tuple[str, ...],
     drop: tuple[str, ...],
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Write one HTML page about a model; it works offline and loads nothing.
 
     The page shows the certificate, the rounds and the rules; with --data and --target also margins,
     calibration, the confusion matrix and the hardest rows.
     """
+    from pacboost.cli.inputs.data_files import data_file
     from pacboost.cli.inputs.model_files import check_output, load
     from pacboost.cli.inputs.rows import read_all
     from pacboost.cli.output import print_json, working
@@ -47,7 +52,9 @@ def command(
     path = output or model.with_suffix(".html")
     check_output(path, model, *([] if data is None else [data]))
     fitted = load(model)
-    rows = () if data is None else read_all(fitted, data, str(target), text, drop)[:2]
+    rows: tuple[Any, ...] = ()
+    if data is not None:
+        rows = read_all(fitted, data_file(data, given), str(target), text, drop)[:2]
     with working("writing the page"):
         fitted.report(path, *rows)
     if as_json:

@@ -1,52 +1,67 @@
-"""Labelled rows of a CSV file, for training."""
+"""Labelled rows of a file, for training."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
-from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.cli.output import working
-from pacboost.errors import FileError, ParameterError
+from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.estimators.strong.reading import text_columns
 from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.categories import MOST_LEVELS
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import LabelledTable, read_csv
+from pacboost.sources.data_file import DataFile
+from pacboost.sources.dates import part_of
+from pacboost.sources.file_rows import blocks
 from pacboost.sources.table import Table, refuse_text
+
+MOST_NUMBERS = 200
+"""A target with more different numbers is hardly one of classes."""
 
 
 def read_examples(
-    data: Path,
+    data: DataFile,
     target: str,
     drop: Sequence[str] = (),
     *,
     categories: bool = True,
     text: Sequence[str] | None = None,
+    others: Collection[str] = (),
 ) -> LabelledTable:
     """Read a file without some of its columns; columns of text become categories.
 
     ``text`` names columns that hold texts; others that read like sentences are found. If ``text``
-    is None, no column is read as texts.
+    is None, no column is read as texts. ``others`` are columns that are no features, and are kept
+    as they are. Columns that hold one value only are left out.
     """
     with working(f"reading {data.name}"):
-        examples = read_csv(data, target, categories=categories or bool(drop) or bool(text))
-        table = without(examples.table, drop)
-    kept = Columns({name: table.cells(j) for j, name in enumerate(table.names or ())})
-    _refuse_unknown(text or (), kept.cells, "--text")
-    found = set() if text is None else {*text, *text_columns(kept)}
-    others = {j: own for j, own in table.levels.columns.items() if table.name(j) not in found}
-    if others and not categories:
-        raise FileError(f"{data}: {refuse_text([table.name(j) for j in others])}")
-    for column, own in others.items():
-        if len(own) > MOST_LEVELS:
-            name = table.name(column)
-            raise FileError(
-                f"{data}: column {name!r} holds {len(own):,} different texts; a category may have "
-                f"at most {MOST_LEVELS} levels. Ignore the column by --drop {name}"
-                + ("" if text is None else f", or have its words read by --text {name}")
-            )
+        _check_names(data, target, drop, text or ())
+        kept = (*others, *(text or ()))
+        examples = read_csv(data, target, categories=True, drop=drop, as_text=kept)
+    _ask_for_regression(data, target, examples.labels)
+    table = _without_constant(data, examples.table, kept)
+    columns = Columns({name: table.cells(j) for j, name in enumerate(table.names or ())})
+    found = set() if text is None else {*text, *text_columns(columns)}
+    levels = [table.name(j) for j in table.levels.columns if table.name(j) not in {*found, *others}]
+    if levels and not categories:
+        raise FileError(f"{data}: {refuse_text(levels)}")
     return LabelledTable(table, examples.labels)
+
+
+def _check_names(data: DataFile, target: str, drop: Sequence[str], text: Sequence[str]) -> None:
+    """Look for the columns that options name, before all rows are read."""
+    if not drop and not text:
+        return
+    first = next(blocks(data))
+    first.of(target)
+    known = [name for name in first.columns if name != target]
+    _refuse_unknown(drop, known, "--drop")
+    _refuse_unknown(text, [name for name in known if name not in drop], "--text")
 
 
 def _refuse_unknown(asked: Sequence[str], known: Collection[str], option: str) -> None:
@@ -58,26 +73,55 @@ def _refuse_unknown(asked: Sequence[str], known: Collection[str], option: str) -
             )
 
 
-def without(table: ArrayTable, drop: Sequence[str]) -> ArrayTable:
-    """Remove columns."""
-    names = table.names or ()
-    _refuse_unknown(drop, names, "--drop")
-    if not drop:
-        return table
-    return table.columns([j for j, name in enumerate(names) if name not in drop])
+def _ask_for_regression(data: DataFile, target: str, labels: NDArray[np.generic]) -> None:
+    different = 0 if labels.dtype.kind not in "iuf" else np.unique(labels).size
+    if different > MOST_NUMBERS:
+        raise FileError(
+            f"{data}: column {target!r} holds {different:,} different numbers. Is this regression? "
+            "Commands train classifiers: to predict numbers use pacboost.BoostRegressor in Python, "
+            "or name another column by --target; if the numbers are names of classes, write them "
+            "as text, such as c17"
+        )
+
+
+def _without_constant(data: DataFile, table: ArrayTable, kept: Collection[str]) -> ArrayTable:
+    """Leave out columns that hold one value only, or nothing, and say which."""
+    varied, empty, constant = [], [], []
+    for j in range(table.n_columns):
+        values = table.block(j, j + 1)[:, 0]
+        missing = np.isnan(values)
+        if missing.all() and table.name(j) not in kept:
+            empty.append(table.name(j))
+        elif table.name(j) in kept or missing.any() or (values != values[0]).any():
+            varied.append(j)
+        else:
+            constant.append(table.name(j))
+    if not varied:
+        return table  # whoever learns from it says what is wrong
+    for names, said in ((empty, "hold no values"), (constant, "hold the same value in every row")):
+        if names and table.n_rows > 1:
+            shown = ", ".join(map(repr, names))
+            warnings.warn(
+                f"{data}: columns that {said} are left out: {shown}", InputWarning, stacklevel=2
+            )
+    return table if len(varied) == table.n_columns else table.columns(varied)
 
 
 def about(
-    data: Path, table: Table, text: Collection[str] = (), others: Collection[str | None] = ()
+    data: DataFile, table: Table, text: Collection[str] = (), others: Collection[str | None] = ()
 ) -> str:
     """Describe how a file was read; ``others`` are columns that are no features.
 
     A column of numbers with a typing error shows up here as a category.
     """
-    kinds: dict[str, list[str]] = {"numbers": [], "categories": [], "texts": [*text]}
+    kinds: dict[str, dict[str, None]] = {
+        "numbers": {}, "dates": {}, "categories": {}, "texts": dict.fromkeys(text)
+    }  # fmt: skip
     for j, name in enumerate(table.names or ()):
         if name not in text and name not in others:
-            kinds["categories" if j in table.levels else "numbers"].append(name)
+            made = part_of(name)
+            kind = "categories" if j in table.levels else "numbers" if made is None else "dates"
+            kinds[kind][name if made is None else made[0]] = None
     read = [
         f"{len(own)} of {kind}" + ("" if kind == "numbers" else f" ({', '.join(map(repr, own))})")
         for kind, own in kinds.items()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,14 @@ from numpy.typing import NDArray
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.cells import Cells, read_labels, whole
+from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
 from pacboost.sources.conditions import Conditions, LevelConditions, TextConditions
+from pacboost.sources.data_file import DataFile
+from pacboost.sources.file_rows import whole
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.numbers import read_labels
 from pacboost.sources.text import TextFeatures
 
 
@@ -43,7 +45,7 @@ class Reader:
         left = [name for name in cells.columns if name not in self._others]
         if len(left) != 1:
             raise FileError(
-                f"{cells.path}: the model reads texts; name the column of texts with --text. "
+                f"{cells.file}: the model reads texts; name the column of texts with --text. "
                 f"The columns are {', '.join(map(repr, cells.columns))}"
             )
         return left[0]
@@ -53,7 +55,7 @@ class Reader:
         left = tuple(name for name in cells.columns if name not in self._others)
         if len(left) != self._model.n_features_in_:
             raise FileError(
-                f"{cells.path}: has {len(left)} feature columns, but the model expects "
+                f"{cells.file}: has {len(left)} feature columns, but the model expects "
                 f"{self._model.n_features_in_} (it was fitted on columns without names). Name the "
                 "columns that are not features with --target or --drop"
             )
@@ -65,7 +67,7 @@ def _column(cells: Cells, asked: Conditions) -> NDArray[Any]:
     if isinstance(asked, TextConditions):
         return cells.levels(asked.name)
     if isinstance(asked, LevelConditions):
-        return _like(cells.levels(asked.name), asked.levels)
+        return _like(cells.levels(asked.name, asked.levels), asked.levels)
     return cells.numbers(asked.name)
 
 
@@ -97,7 +99,7 @@ def table(cells: Cells, names: Sequence[str], levels: Levels, *, named: bool = T
     values = np.empty((cells.n_rows, len(names)))
     for j, name in enumerate(names):
         if j in levels:
-            given = cells.levels(name)
+            given = cells.levels(name, levels.columns[j])
             values[:, j] = levels.numbers(j, _like(given, levels.columns[j]), repr(name))
         else:
             values[:, j] = cells.numbers(name)
@@ -136,10 +138,10 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
 
 
 def read_all(
-    model: Any, data: Path, target: str, text: Sequence[str], others: Sequence[str]
+    model: Any, data: DataFile, target: str, text: Sequence[str], others: Sequence[str]
 ) -> tuple[Any, NDArray[Any], Cells]:
     """Read a whole file with labels: what the model takes, the label of each row, all cells."""
     with working(f"reading {data.name}"):
-        cells = whole(data)
+        cells = whole(data, target)
         X = Reader(model, text, [target, *others]).rows(cells)
         return X, labels(cells.labels(target), model.classes_, target), cells

@@ -19,15 +19,13 @@ from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import read_csv
+from pacboost.sources.data_file import read_as_a_whole
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.levels import Levels
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.table import Table
 from pacboost.sources.worlds import World
 
-LARGE_FILE = 400_000_000
-"""Bytes; larger files are not read as a whole, but drawn from."""
-IN_MEMORY = (".csv", ".csv.gz")
 WORDS_OF_A_TEXT, FEW_TEXTS = 3, 50
 """Cells of at least so many words on average, and of more than so many kinds, are texts."""
 
@@ -49,9 +47,7 @@ def is_source(X: Any) -> bool:
     if isinstance(X, AbstractOracle | World) or callable(X) or hasattr(X, "cursor"):
         return True
     if _is_path(X):
-        path = Path(X)
-        large = path.is_file() and path.stat().st_size > LARGE_FILE and path.suffix != ".gz"
-        return large or not path.name.lower().endswith(IN_MEMORY)
+        return not read_as_a_whole(Path(X))
     return isinstance(X, list | tuple) and bool(X) and all(isinstance(x, Path) for x in X)
 
 
@@ -73,7 +69,8 @@ def _first(cells: Iterable[Any]) -> Any:
 def read(X: Any, y: Any, groups: Any, time: Any) -> Reading:
     """Read a file if one is named, and take named columns out of the rows."""
     if _is_path(X):
-        table, labels = _file(Path(X), y)
+        named = {name for name in (groups, time) if isinstance(name, str)}
+        table, labels = _file(Path(X), y, named)
         reading = read(table, labels, groups, time)
         return replace(reading, dropped=(*reading.dropped, str(y)))
     if isinstance(X, Table) and X.names is not None:
@@ -130,12 +127,12 @@ def _reads_like_sentences(cells: Any) -> bool:
     return len(kinds) > FEW_TEXTS and words >= WORDS_OF_A_TEXT * len(kinds)
 
 
-def _file(path: Path, target: Any) -> tuple[Table, Any]:
+def _file(path: Path, target: Any, as_text: set[str]) -> tuple[Table, Any]:
     if not isinstance(target, str):
         raise ParameterError(f"{path}: name the column that holds the labels, as y")
     if not path.exists():
         raise FileError(f"{path}: there is no such file")
-    examples = read_csv(path, target, categories=True)
+    examples = read_csv(path, target, categories=True, as_text=as_text)
     return examples.table, examples.labels
 
 

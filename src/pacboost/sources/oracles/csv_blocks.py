@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
-from pacboost.sources.cells import MISSING, label_kind, number, read_labels
+from pacboost.sources.csv_rows import separator
+from pacboost.sources.data_file import MISSING, DataFile
+from pacboost.sources.numbers import Spelling, label_kind, read_labels
 from pacboost.sources.oracles.arrow import HeldArrow, plain_labels, release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.columns import features, refuse_other
@@ -28,31 +30,45 @@ from pacboost.sources.oracles.labels import NO_LABEL
 from pacboost.sources.oracles.lines import BLOCK, Lines, cut, read_lines, rows_by_bytes
 from pacboost.sources.table import refuse_text
 
-SUFFIXES = (".csv",)
+SUFFIXES = (".csv", ".tsv")
 GROWTH = 5
 """So many times the bytes of its text a block may take: one digit and a comma become eight."""
+LONG = 8
 
 
 class CsvOracle(BlockOracle):
     """The rows of CSV files with a header; all columns but the target are numbers.
 
-    A cell that is empty or says NA, NaN, null or ? is missing. Labels are whole numbers or numbers
-    if those of the first block are, else text. Files are known by their paths, sorted.
+    Cells that hold one of the words ``missing`` are missing, by default empty cells, NA, N/A, #N/A,
+    NaN, None, null, - and ?. The separator is detected in the first file, or is ``sep``. Labels are
+    whole numbers or numbers if those of the first block are, else text. Files are known by their
+    paths, sorted.
     """
 
     names: tuple[str, ...]
 
     def __init__(
-        self, source: Source, target: str, seed: int = 0, *, drop: Collection[str] = ()
+        self,
+        source: Source,
+        target: str,
+        seed: int = 0,
+        *,
+        drop: Collection[str] = (),
+        missing: Collection[str] = MISSING,
+        sep: str | None = None,
     ) -> None:
         self._pa = need("pyarrow", "parquet")
         self._csv = need("pyarrow.csv", "parquet")
         self._target = target
         self._files = find_files(source, SUFFIXES)
+        self._sep = sep or separator(DataFile(self._files[0]))
+        words = frozenset(word.strip().lower() for word in missing)
+        self._spelling = Spelling(words, decimal_comma=self._sep == ";")
+        self._nulls = sorted(text for word in words for text in _cases(word))
         self._headers: list[list[str]] = []
         self._blocks: list[Lines] = []
         for file, path in enumerate(self._files):
-            header, start, line = _header(path)
+            header, start, line = _header(path, self._sep)
             names = features(header, target, drop, str(path))
             if file == 0:
                 self.names = names
@@ -92,9 +108,11 @@ class CsvOracle(BlockOracle):
                 block_size=min(len(content) + 1, 2**30),
                 column_names=self._headers[lines.file],
             ),
-            parse_options=self._csv.ParseOptions(newlines_in_values=True),
+            parse_options=self._csv.ParseOptions(delimiter=self._sep, newlines_in_values=True),
             convert_options=self._csv.ConvertOptions(
-                include_columns=[*self.names, self._target], column_types=kinds, null_values=NULLS
+                include_columns=[*self.names, self._target],
+                column_types=kinds,
+                null_values=self._nulls,
             ),
         )
 
@@ -103,7 +121,7 @@ class CsvOracle(BlockOracle):
 
     def _labels(self, texts: Sequence[str]) -> NDArray[Any]:
         stripped = [text.strip() for text in texts]
-        if any(text.lower() in MISSING for text in stripped):
+        if any(map(self._spelling.is_missing, stripped)):
             raise ValueError("a label is missing")
         return read_labels(stripped, self._kind)
 
@@ -120,13 +138,19 @@ class CsvOracle(BlockOracle):
                     "remove the line."
                 )
             by_name = dict(zip(header, cells, strict=True))
-            rows.append([_number(by_name[name], name, where) for name in self.names])
+            rows.append([self._number(by_name[name], name, where) for name in self.names])
             labels.append(self._label(by_name[self._target].strip(), where))
         values = np.array(rows, dtype=np.float64).reshape(len(rows), self.n_columns)
         return HeldArray(values, np.array(labels), self.names)
 
+    def _number(self, cell: str, name: str, where: str) -> float:
+        try:
+            return self._spelling.number(cell)
+        except ValueError:
+            raise FileError(f"{where}: {refuse_text([f'{name} ({cell!r})'])}") from None
+
     def _label(self, text: str, where: str) -> Any:
-        if text.lower() in MISSING:
+        if self._spelling.is_missing(text):
             raise DataError(f"{where}: {NO_LABEL}")
         try:
             return read_labels([text], self._kind)[0]
@@ -146,7 +170,8 @@ class CsvOracle(BlockOracle):
             raise FileError(
                 f"{path}, line {line}: is not UTF-8 text ({problem.reason})"
             ) from problem
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        opened = io.StringIO(text, newline="")
+        reader = csv.reader(opened, delimiter=self._sep, strict=True)
         try:
             for cells in reader:
                 if cells:
@@ -171,21 +196,13 @@ class CsvOracle(BlockOracle):
 
 
 def _cases(word: str) -> Iterator[str]:
-    """Give a word in every mixture of small and capital letters."""
+    """Give a word in every mixture of small and capital letters, if it is short."""
+    if len(word) > LONG:
+        return iter((word, word.upper(), word.capitalize(), word.title()))
     return map("".join, product(*({letter, letter.upper()} for letter in word)))
 
 
-NULLS = sorted(text for word in MISSING for text in _cases(word))
-
-
-def _number(cell: str, name: str, where: str) -> float:
-    try:
-        return number(cell)
-    except ValueError:
-        raise FileError(f"{where}: {refuse_text([f'{name} ({cell!r})'])}") from None
-
-
-def _header(path: Path) -> tuple[list[str], int, int]:
+def _header(path: Path, sep: str) -> tuple[list[str], int, int]:
     """Give the names of the columns, and the byte and the line where rows begin."""
     head, line = b"", 1
     try:
@@ -195,7 +212,8 @@ def _header(path: Path) -> tuple[list[str], int, int]:
                 if head and head.count(b'"') % 2 == 0:
                     break
             start = content.tell()
-        names = next(csv.reader(io.StringIO(head.decode("utf-8-sig"), newline=""), strict=True), [])
+        text = io.StringIO(head.decode("utf-8-sig"), newline="")
+        names = next(csv.reader(text, delimiter=sep, strict=True), [])
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
     except (UnicodeDecodeError, csv.Error) as problem:
