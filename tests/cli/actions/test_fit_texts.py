@@ -100,6 +100,7 @@ def test_errors_are_one_sentence(data: Path, options: list[str], message: str) -
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "latin.csv"
     path.write_bytes(b"utterance,intent\nlost card,a\ncaf\xe9,b\n")
-    result = run("fit", path, "--text", "utterance", "--target", "intent")
+    options = ("--text", "utterance", "--target", "intent", "--encoding", "utf-8")
+    result = run("fit", path, *options)
     assert result.exit_code == 2
     assert "latin.csv, line 3" in result.stderr

@@ -20,6 +20,7 @@ from pacboost.numerics.percent import percent
 from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
+from pacboost.sources.dates import part_of
 from pacboost.sources.table import Table
 
 ALMOST_SURE = 0.995
@@ -136,10 +137,13 @@ def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Rea
 
 
 def _said(name: str, given: dict[str, str], value: float) -> str:
+    made = part_of(name)
+    if made is not None and made[0] in given:
+        return f"{name} = {value:g}"
     if name not in given:
         return f"{name} is missing"
     return f"{name} = {given[name]}" + (
-        ", which did not occur in training" if np.isnan(value) else ""
+        ", which the model does not know" if np.isnan(value) else ""
     )
 
 
@@ -166,6 +170,13 @@ def _rows(model: Any, given: dict[str, str]) -> Any:
 
 
 def _names(model: Any) -> tuple[str, ...]:
+    """Name the columns to ask by; dates are given as such, not as the numbers made of them."""
+    made = [part_of(name) for name in _features(model)]
+    named = zip(_features(model), made, strict=True)
+    return tuple(dict.fromkeys(name if part is None else part[0] for name, part in named))
+
+
+def _features(model: Any) -> tuple[str, ...]:
     if text_features(model) is not None:
         return column_names(model) or (str(lone_text(model)),)
     return column_names(model) or tuple(f"x{j}" for j in range(model.n_features_in_))

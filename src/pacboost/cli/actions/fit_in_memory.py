@@ -12,7 +12,7 @@ from rich.console import Console
 
 from pacboost.cli.fit_result import report_model, save_model
 from pacboost.cli.inputs.data_files import data_file
-from pacboost.cli.inputs.examples import about, read_examples
+from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
@@ -53,10 +53,20 @@ def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, An
     check_output(output, data)
     model = in_memory_model(given)
     file = data_file(data, given)
-    examples = read_examples(file, target, given["drop"], categories=given["categories"])
+    weight = given["weight"]
+    examples = read_examples(
+        file,
+        target,
+        given["drop"],
+        categories=given["categories"],
+        others=() if weight is None else (weight,),
+    )
+    weights = None
+    if weight is not None:
+        examples, weights = take_weights(file, examples, weight)
     said = about(file, examples.table)
     try:
-        model.fit(examples.table, examples.labels)
+        model.fit(examples.table, examples.labels, weights)
     finally:
         if hasattr(model, "model_"):
             save_model(model, output, forget_rows=given["forget_rows"])

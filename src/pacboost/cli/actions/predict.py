@@ -90,6 +90,7 @@ def run_predict(
             if as_json and output is None:
                 everything += rows
             progress(f"predicting: {tally.rows:,} rows")
+    reader.warn_of_unknown()
     if as_json:
         _tell_json(tally, collected.header, everything, output)
         return

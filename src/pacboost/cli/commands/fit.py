@@ -11,7 +11,16 @@ from click.core import ParameterSource
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.cli import options
 
-BY_HAND = ("leaves", "learning_rate", "max_bins", "resample", "validation", "certify", "hardest")
+BY_HAND = (
+    "weight",
+    "leaves",
+    "learning_rate",
+    "max_bins",
+    "resample",
+    "validation",
+    "certify",
+    "hardest",
+)
 """Options that require --booster or --learner."""
 CHOSEN_ALONE = ("text", "groups", "time_column")
 """Options that require that booster and learner are chosen automatically."""
@@ -23,6 +32,7 @@ IN_MEMORY_ALONE = (
     "hardest",
     "encoding",
     "skip_unlabelled",
+    "weight",
     *CHOSEN_ALONE,
 )
 """Options that boosting by filtering does not have."""
@@ -58,6 +68,12 @@ class BoosterName(click.Choice[str]):
 )
 @click.option(
     "--time-column", metavar="COLUMN", help="The time of each row: the latest rows are held out."
+)
+@click.option(
+    "--weight",
+    metavar="COLUMN",
+    help="The weight of each row in training; requires --booster or --learner. The training "
+    "error is then counted by these weights.",
 )
 @options.categories
 @options.drop

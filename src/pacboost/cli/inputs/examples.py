@@ -53,6 +53,25 @@ def read_examples(
     return LabelledTable(table, examples.labels)
 
 
+def take_weights(
+    data: DataFile, examples: LabelledTable, name: str
+) -> tuple[LabelledTable, NDArray[np.float64]]:
+    """Take the column of weights out of the rows."""
+    table, names = examples.table, examples.table.names or ()
+    _refuse_unknown([name], names, "--weight")
+    place = names.index(name)
+    weights = np.asarray(table.block(place, place + 1)[:, 0], dtype=np.float64)
+    if place in table.levels or np.isnan(weights).any():
+        raise FileError(
+            f"{data}: column {name!r} holds text or missing values; weights have to be numbers, "
+            "one for every row"
+        )
+    kept = [j for j in range(table.n_columns) if j != place]
+    if not kept:
+        raise FileError(f"{data}: holds no column to learn from beside label and weight")
+    return LabelledTable(table.columns(kept), examples.labels), weights
+
+
 def _check_names(data: DataFile, target: str, drop: Sequence[str], text: Sequence[str]) -> None:
     """Look for the columns that options name, before all rows are read."""
     if not drop and not text:

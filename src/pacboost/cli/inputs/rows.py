@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.cli.output import working
-from pacboost.errors import DataError, FileError
+from pacboost.errors import DataError, FileError, InputWarning
+from pacboost.reports.text import counted
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
@@ -28,6 +30,7 @@ class Reader:
 
     def __init__(self, model: Any, text: Sequence[str] = (), others: Sequence[str] = ()) -> None:
         self._model, self._text, self._others = model, tuple(text), set(others)
+        self._unknown: dict[str, list[str]] = {}
 
     def rows(self, cells: Cells) -> Any:
         """Give what the model's ``predict`` takes."""
@@ -37,7 +40,30 @@ class Reader:
         if features is not None:
             return list(cells.of(self._text_column(cells)))
         names = column_names(self._model)
-        return table(cells, names or self._in_order(cells), self._model.levels_, named=bool(names))
+        rows = table(cells, names or self._in_order(cells), self._model.levels_, named=bool(names))
+        self._note_unknown(cells, rows, names or self._in_order(cells))
+        return rows
+
+    def _note_unknown(self, cells: Cells, rows: ArrayTable, names: Sequence[str]) -> None:
+        """Collect the levels that the model does not know."""
+        for j, known in rows.levels.columns.items():
+            numbers = rows.block(j, j + 1)[:, 0]
+            given = cells.levels(names[j], known)[np.isnan(numbers)]
+            found = [str(cell) for cell in given if cell is not None]
+            if found:
+                self._unknown.setdefault(names[j], []).extend(found)
+
+    def warn_of_unknown(self) -> None:
+        """Name the columns that held levels unknown to the model."""
+        for name, found in self._unknown.items():
+            rows = counted(len(found), "row")
+            warnings.warn(
+                f"column {name!r} holds levels that the model does not know in {rows}, such as "
+                f"{found[0]!r}: they did not occur in training, or too rarely. They are treated as "
+                "one, like missing values",
+                InputWarning,
+                stacklevel=2,
+            )
 
     def _text_column(self, cells: Cells) -> str:
         if self._text:
@@ -143,5 +169,7 @@ def read_all(
     """Read a whole file with labels: what the model takes, the label of each row, all cells."""
     with working(f"reading {data.name}"):
         cells = whole(data, target)
-        X = Reader(model, text, [target, *others]).rows(cells)
+        reader = Reader(model, text, [target, *others])
+        X = reader.rows(cells)
+        reader.warn_of_unknown()
         return X, labels(cells.labels(target), model.classes_, target), cells
