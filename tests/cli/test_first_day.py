@@ -1,0 +1,205 @@
+"""The first day of a new user: files as they come, through every command that reads them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from pacboost.cli.main import main
+from tests.cli.running import answer, run, well
+
+TARGET = "kauft?"
+SMALL = ("--target", TARGET, "--seed", "1")
+TOWNS = ["Köln", "Zürich", "São Paulo", "東京"]
+
+
+def customers(rows: int, seed: int) -> dict[str, list[Any]]:
+    """Rows with words for missing values, thousands, booleans, times, ids and idle columns."""
+    generator = np.random.default_rng(seed)
+    age, hours = generator.integers(18, 80, rows), generator.integers(0, 17_000, rows)
+    price = generator.normal(2000, 800, rows)
+    times = np.datetime64("2023-01-01T00:00") + hours.astype("timedelta64[h]")
+    buys = (age > 45) ^ (hours % 24 > 12)
+    every = np.arange(rows)
+    return {
+        "id": [f"kunde {number}" for number in generator.integers(0, 5000, rows)],
+        "Alter": np.where(every % 17 == 0, "NA", age.astype(str)).tolist(),
+        "price": ["N/A" if i % 13 == 0 else f"{own:,.1f}" for i, own in enumerate(price)],
+        "Stadt": np.where(every % 11 == 0, "-", generator.choice(TOWNS, rows)).tolist(),
+        "member": generator.choice(["true", "false"], rows).tolist(),
+        "when": [str(time) for time in times],
+        "nothing": [""] * rows,
+        "constant": ["same"] * rows,
+        TARGET: np.where(buys, "ja", "nein").tolist(),
+    }
+
+
+def write(path: Path, columns: dict[str, list[Any]]) -> Path:
+    """Write semicolons, with a byte order mark."""
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, delimiter=";")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def frame(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    """The same rows as another program would hold them."""
+    found = pd.DataFrame(columns).replace({"NA": None, "N/A": None, "-": None, "": None})
+    found["Alter"] = found["Alter"].astype("float64")
+    found["price"] = found["price"].str.replace(",", "").astype("float64")
+    found["member"] = found["member"] == "true"
+    found["when"] = pd.to_datetime(found["when"])
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("first day")
+    for name, seed in (("train", 1), ("fresh", 2)):
+        columns = customers(1200, seed)
+        write(folder / f"{name}.csv", columns)
+        rows = frame(columns)
+        rows.to_parquet(folder / f"{name}.parquet")
+        rows.to_feather(folder / f"{name}.feather")
+        rows.to_json(folder / f"{name}.jsonl", orient="records", lines=True, date_format="iso")
+        rows.to_csv(folder / f"{name}.tsv.bz2", sep="\t", index=False)
+    for kind in ("csv", "parquet"):
+        result = run("fit", folder / f"train.{kind}", *SMALL, "--output", folder / f"{kind}.pacb")
+        assert result.exit_code == 0, result.output
+        (folder / f"{kind}.txt").write_text(result.output, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_fit_says_what_was_read(folder: Path, kind: str) -> None:
+    said = " ".join((folder / f"{kind}.txt").read_text(encoding="utf-8").split())
+    assert "1,200 rows of 6 columns, 3 of numbers and 1 of dates ('when') and 2 of categ" in said
+    assert "columns that hold no values are left out: 'nothing'" in said
+    assert "columns that hold the same value in every row are left out: 'constant'" in said
+    assert said.count("more than 254: the") == 1
+    assert "column 'id' has" in said
+
+
+FILES = ["fresh.csv", "fresh.parquet", "fresh.feather", "fresh.jsonl", "fresh.tsv.bz2"]
+
+
+def test_a_model_of_one_kind_of_file_predicts_every_other(folder: Path) -> None:
+    found = [
+        answer("predict", folder / model, folder / file, "--target", TARGET)
+        for model in ("csv.pacb", "parquet.pacb")
+        for file in FILES
+    ]
+    assert all(own == found[0] for own in found)
+    assert found[0]["wrong"] < 200
+
+
+def test_the_standard_input(folder: Path) -> None:
+    for file in ("fresh.csv", "fresh.parquet", "fresh.jsonl", "fresh.tsv.bz2"):
+        content = (folder / file).read_bytes()
+        arguments = ["predict", str(folder / "csv.pacb"), "-", "--target", TARGET, "--json"]
+        result = CliRunner().invoke(main, arguments, input=content)
+        assert result.exit_code == 0, result.output
+        named = answer("predict", folder / "csv.pacb", folder / file, "--target", TARGET)
+        assert json.loads(result.stdout) == named
+    content = (folder / "train.csv").read_bytes()
+    options = ["--target", TARGET, "--learner", "stump", "--rounds", "3"]
+    result = CliRunner().invoke(main, ["fit", "-", *options], input=content)
+    assert result.exit_code == 0, result.output
+    assert "standard input: 1,200 rows" in result.output
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_certify_and_report_read_every_kind(folder: Path, file: str) -> None:
+    model = folder / "csv.pacb"
+    certified = answer("certify", model, folder / file, "--target", TARGET)
+    assert 0 < certified["certificate"]["value"] < 0.3
+    page = folder / "page.html"
+    well("report", model, "--data", folder / file, "--target", TARGET, "--output", page)
+    assert "when (hour)" in page.read_text(encoding="utf-8")
+
+
+def test_verify_and_export_and_ask(folder: Path) -> None:
+    well("verify", folder / "csv.pacb")
+    well("export", folder / "csv.pacb", "--output", folder / "m.py")
+    said = well("ask", folder / "csv.pacb", "Alter=30", "when=2024-05-01 20:00", "--top", "20")
+    assert "when (hour) = 20" in said
+
+
+def test_unknown_levels_are_named(folder: Path, tmp_path: Path) -> None:
+    columns = customers(30, 3) | {"Stadt": ["Atlantis"] * 30}
+    result = run("predict", folder / "csv.pacb", write(tmp_path / "new.csv", columns))
+    assert result.exit_code == 0
+    assert "column 'Stadt' holds levels that the model does not know in 30 rows" in result.stderr
+    assert "such as 'Atlantis'" in result.stderr
+
+
+def test_groups_and_times_may_be_ids_and_dates(folder: Path) -> None:
+    for option in (("--groups", "id"), ("--time-column", "when")):
+        result = run("fit", folder / "train.csv", *SMALL, *option, "--rounds", "5")
+        assert result.exit_code == 0, result.output
+
+
+def test_weights(folder: Path) -> None:
+    options = ("--target", TARGET, "--learner", "stump", "--rounds", "3")
+    plain = answer("fit", folder / "train.csv", *options, "--drop", "Alter")
+    assert "counted by their weights" not in json.dumps(plain)
+    weights = write(folder / "w.csv", customers(300, 4) | {"Alter": list(range(300))})
+    well("fit", weights, *options, "--weight", "Alter")
+    assert "counted by their weights" in json.dumps(
+        answer("fit", weights, *options, "--weight", "Alter")
+    )
+
+
+NUMBERS = "a,price\n" + "".join(f"{k},{k}.5\n" for k in range(300))
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("", (), "bad.csv: is empty; a header line and at least one row are needed"),
+        ("a,y\n", (), "bad.csv: has a header but no rows; at least one is needed"),
+        ("y\n1\n0\n", (), "bad.csv: holds no column but 'y' to learn from"),
+        ("a,y\n1,0\n2\n", (), "bad.csv, line 3: has 1 cells where the header has 2, separated by"),
+        ("a,y\n1,0\n2,NA\n", (), "bad.csv, line 3: has no 'y' ('NA' counts as missing"),
+        ("a,z\n1,0\n", (), "bad.csv: has no column 'y'; its columns are 'a', 'z'"),
+        (NUMBERS, ("--target", "price"), "holds 300 different numbers. Is this regression?"),
+        ("a,y\n1,0\n", ("--sep", ";;"), "--sep is ';;'; it has to be one character, or tab"),
+        ("a,y\n1,0\n", ("--encoding", "klingon"), "'klingon' is no encoding"),
+        ("a,y\n1,0\n2,1\n", ("--weight", "a"), "--weight requires --booster or --learner"),
+        (
+            "a,y\n1,0\n2,1\n",
+            ("--weight", "b", "--learner", "stump"),
+            "--weight names 'b', which is no column; the columns are 'a'",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(
+    tmp_path: Path, content: str, options: tuple[str, ...], message: str
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    result = run("fit", path, "--target", "y", *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == (4 if "--weight requires" in message else 1)
+
+
+def test_rows_without_labels_and_words_for_missing_values(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    rows = "".join(f"{k % 7},{'xy'[k % 7 > 3]}\n" for k in range(60))
+    path.write_text(f"a,y\n{rows}unknown,x\n1,\n2,None\n")
+    options = ("--target", "y", "--learner", "stump", "--rounds", "3")
+    result = run("fit", path, *options, "--skip-unlabelled", "--missing", "unknown")
+    assert result.exit_code == 0, result.output
+    assert "1 of 63 rows have no 'y' and are left out" in result.stderr
+    assert "1 of numbers" in result.stdout
+    found = answer("fit", path, *options, "--skip-unlabelled")
+    assert found["classes"] == ["x", "y"]
