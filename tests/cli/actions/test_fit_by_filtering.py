@@ -279,6 +279,7 @@ def test_errors_are_one_sentence(folder: Path, arguments: list[str], message: st
     [
         ([], "Missing option '--target'"),
         (["--target", "y", "--table", "t"], "apply to .duckdb files only"),
+        (["--target", "y", "--missing", "unknown"], "apply to CSV files only"),
         (["--target", "y", "--categories"], "--categories cannot be combined with"),
         (["--target", "y", "--certify", "holdout"], "--certify cannot be combined with"),
         (["--target", "y", "--validation", "0.1"], "--validation cannot be combined with"),

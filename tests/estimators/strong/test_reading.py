@@ -57,6 +57,14 @@ def test_a_file_is_read_as_its_frame(tmp_path: Path) -> None:
     assert strong().fit(str(path), "label").sentence_ == model.sentence_
 
 
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_a_file_of_columns_is_read_as_its_frame(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"rows.{kind}"
+    getattr(FRAME, f"to_{kind}")(path)
+    model = strong().fit(path, "label")
+    assert model.certificate_ == strong().fit(FRAME, "label").certificate_
+
+
 def test_a_large_file_is_drawn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "rows.csv"
     FRAME.drop(columns="city").to_csv(path, index=False)

@@ -222,3 +222,22 @@ def test_files_with_different_columns(folder: Path) -> None:
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"holds no file that ends in \.csv"):
         CsvOracle(tmp_path, "y")
+
+
+@pytest.mark.parametrize("sep", [";", "\t", "|"])
+def test_separators_and_words_for_missing_values(tmp_path: Path, sep: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,y\n1,N/A,x\n-,#N/A,x\nNone,4,z\n".replace(",", sep))
+    _, values, _ = sequence(CsvOracle(path, "y"), of_size(5))
+    found = sorted(map(str, values.tolist()))
+    assert found == sorted(map(str, [[1.0, np.nan], [np.nan, np.nan], [np.nan, 4.0]]))
+
+
+def test_other_words_for_missing_values(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,y\n1,x\n-999,x\nnot available,z\n")
+    oracle = CsvOracle(path, "y", missing=["-999", "not available"])
+    _, values, _ = sequence(oracle, of_size(5))
+    assert sorted(map(str, values[:, 0].tolist())) == ["1.0", "nan", "nan"]
+    with pytest.raises(FileError, match="not available"):
+        CsvOracle(path, "y")

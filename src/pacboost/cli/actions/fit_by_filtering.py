@@ -118,6 +118,9 @@ def _check(files: Sequence[Path], target: str | None, options: Mapping[str, Any]
     database = files[0].name.lower().endswith(DATABASES)
     if database and ("table" in options) == ("query" in options):
         raise click.UsageError(f"{files[0]}: name what to read with either --table or --query")
+    written = files[0].name.lower().endswith(csv_blocks.SUFFIXES)
+    if not written and ("missing" in options or "sep" in options):
+        raise click.UsageError(f"{files[0]}: --missing and --sep apply to CSV files only")
     if not database and ("table" in options or "query" in options):
         raise click.UsageError(f"{files[0]}: --table and --query apply to .duckdb files only")
 
