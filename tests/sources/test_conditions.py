@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.errors import DataError
+from pacboost.errors import DataError, InputWarning
 from pacboost.sources.columns import Columns
 from pacboost.sources.conditions import (
     MOST_THRESHOLDS,
@@ -103,10 +103,11 @@ def test_booleans_are_levels() -> None:
 
 def test_a_column_that_names_rows_is_no_category() -> None:
     many = words(*(f"text number {k}" for k in range(300)))
-    with pytest.raises(
-        DataError, match=r"'x' holds 300 different values in 300 rows.*text_columns"
+    with pytest.warns(
+        InputWarning, match=r"'x' holds 300 different values in 300 rows.*text_columns"
     ):
-        LevelConditions.learn("x", many, 1)
+        found, _ = LevelConditions.learn("x", many, 1)
+    assert found.levels == ()
     assert len(LevelConditions.learn("x", words(*list("ab" * 300)), 1)[0].levels) == 2
 
 

@@ -7,6 +7,7 @@ BoosTexter (Schapire and Singer 2000).
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError
+from pacboost.errors import DataError, InputWarning
 from pacboost.sources.categories import levels_of
 from pacboost.sources.columns import Columns
 from pacboost.sources.entries import starts_of
@@ -160,10 +161,14 @@ class LevelConditions(Conditions):
         absent = rows.missing(name)
         levels = levels_of(rows.cells[name], repr(name))
         if len(levels) > max(MOST_LEVELS, np.count_nonzero(~absent) / 2):
-            raise DataError(
-                f"column {name!r} holds {len(levels):,} different values in {rows.n_rows:,} rows, "
-                "which is no category; name it in text_columns if it holds texts, or leave it out"
+            warnings.warn(
+                f"column {name!r} holds {len(levels):,} different values in {rows.n_rows:,} rows; "
+                "only those that several rows have are used. Name the column in text_columns if it "
+                "holds texts, or leave it out",
+                InputWarning,
+                stacklevel=2,
             )
+            min_count = max(2, min_count)
         found = cls(name, levels, bool(absent.any()))
         counts = np.bincount(found.held(rows).words, minlength=len(levels))
         kept = tuple(level for k, level in enumerate(levels) if counts[k] >= min_count)

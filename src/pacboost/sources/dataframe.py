@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from pacboost.errors import DataError
+from pacboost.sources.dates import DAYS, ORIGIN
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import ColumnTable, Values, refuse_infinite, refuse_text
+
+DATES = (nw.Date, nw.Datetime, nw.Duration)
+MILLISECONDS = 86_400_000.0
+DAYS_BEFORE = (ORIGIN - datetime(1970, 1, 1)).days
 
 
 def is_frame(data: object) -> bool:
@@ -27,6 +34,40 @@ def open_frame(data: Any) -> nw.DataFrame[Any]:
     except nw.exceptions.DuplicateError as problem:
         raise DataError(f"column names must differ: {problem}") from problem
     return frame
+
+
+def with_dates(data: Any, known: Collection[str] | None = None) -> Any:
+    """Replace columns of dates and times by columns of numbers, and durations by seconds.
+
+    They have the same names as those made of dates in files. After a fit, ``known`` names the
+    columns to keep; a frame without dates is given back as it is.
+    """
+    frame = open_frame(data)
+    if not any(isinstance(kind, DATES) for kind in frame.schema.values()):
+        return data
+    columns = []
+    for name, kind in frame.schema.items():
+        column = nw.col(name)
+        if isinstance(kind, nw.Duration):
+            columns.append((column.dt.total_microseconds() / 1e6).alias(name))
+        elif isinstance(kind, nw.Date | nw.Datetime):
+            columns += _parts(column, str(name), kind)
+        else:
+            columns.append(column)
+    made = frame.select(columns)
+    if known is not None and set(known) <= set(made.columns):
+        made = made.select(list(known))  # a fit on days alone has no hours
+    return made.to_native()
+
+
+def _parts(column: Any, name: str, kind: Any) -> list[Any]:
+    zoned = isinstance(kind, nw.Datetime) and kind.time_zone is not None
+    clock = column.dt.replace_time_zone(None) if zoned else column
+    parts = {"year": clock.dt.year(), "month": clock.dt.month(), "weekday": clock.dt.weekday()}
+    if isinstance(kind, nw.Datetime):
+        parts["hour"] = clock.dt.hour()
+    parts[DAYS] = clock.cast(nw.Datetime("ms")).dt.timestamp("ms") / MILLISECONDS - DAYS_BEFORE
+    return [part.alias(f"{name} ({what})") for what, part in parts.items()]
 
 
 class FrameTable(ColumnTable):

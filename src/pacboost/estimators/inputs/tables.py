@@ -13,7 +13,7 @@ from pacboost.errors import DataError
 from pacboost.estimators.inputs.warn import warn_of_dense
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
-from pacboost.sources.dataframe import FrameTable, is_frame
+from pacboost.sources.dataframe import FrameTable, is_frame, with_dates
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
@@ -28,6 +28,7 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         _check_own(estimator, X, reset=reset)
         return _with_levels(estimator, X, reset=reset)
     if is_frame(X):
+        X = with_dates(X, None if reset else getattr(estimator, "feature_names_in_", None))
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         table: Table = FrameTable(X, _levels(estimator, X, reset=reset))
         _refuse_empty(table)
