@@ -47,7 +47,7 @@ def test_a_notebook_shows_it(
 ) -> None:
     shell = types.SimpleNamespace(kernel=object())
     module = types.SimpleNamespace(get_ipython=lambda: shell)
-    monkeypatch.setitem(sys.modules, "IPython", module)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "IPython", module)
     assert interactive.in_notebook()
     compile_note.say_to_a_person()
     assert capsys.readouterr().err == compile_note.NOTE + "\n"

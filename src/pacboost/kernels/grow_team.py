@@ -60,7 +60,7 @@ class Splits(NamedTuple):
     gains: Floats
 
 
-class Found(NamedTuple):
+class TeamFindings(NamedTuple):
     """What the members of a team have found, one line for each."""
 
     lefts: Wholes
@@ -183,7 +183,13 @@ def count_rows(
 
 @inlined
 def take_best(
-    team: int, found: Found, best: Wholes, members: Bytes, gains: Floats, leaf: int, side: int
+    team: int,
+    found: TeamFindings,
+    best: Wholes,
+    members: Bytes,
+    gains: Floats,
+    leaf: int,
+    side: int,
 ) -> None:
     """Give a leaf the best split that a member has found; of equal ones the first."""
     chosen, most = -1, -np.inf
@@ -215,7 +221,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
     leaves: Leaves,
     spans: Floats | None,
     splits: Splits,
-    found: Found,
+    found: TeamFindings,
     plan: Wholes,
     limits: Wholes,
     seed: np.uint64,

@@ -58,7 +58,7 @@ class DenseTreeSearch(TreeSearch):
         histogram = self._histogram[0]
         counting = min(team, 1 + team * BYTES_A_MEMBER // histogram.nbytes)
         self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
-        self._found = grow_team.Found(
+        self._found = grow_team.TeamFindings(
             np.zeros((team, 16), dtype=np.int64),
             np.zeros((team, 16)),
             np.zeros((team, 2, 3), dtype=np.int64),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn import metrics as reference
 
 from pacboost import BoostClassifier
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.format import model_bytes
 
@@ -294,10 +294,22 @@ def test_unseen_levels_may_stand_in_validation_rows() -> None:
     assert model.ledger_.metric == "log_loss"
 
 
-def test_a_column_of_names_is_refused() -> None:
-    frame = pd.DataFrame({"user": [f"u{i}" for i in range(70_000)], "size": 0.0})
-    with pytest.raises(DataError, match=r"column 'user' has 70,000 levels.*leave the column out"):
-        BoostClassifier().fit(frame, np.arange(70_000) % 2)
+def test_a_column_of_names_is_of_no_use_and_said_to_be() -> None:
+    frame = pd.DataFrame({"user": [f"u{i}" for i in range(700)], "size": np.arange(700) % 2})
+    with pytest.warns(InputWarning, match=r"column 'user' has 700 levels.*Leave the column out"):
+        model = BoostClassifier(n_rounds=3).fit(frame, np.arange(700) % 2)
+    assert model.levels_.to_dict() == {"0": []}
+    assert model.score(frame, np.arange(700) % 2) == 1
+
+
+def test_frequent_levels_of_many_are_learned_from() -> None:
+    users = [f"u{i}" for i in range(300)] + ["good", "bad"] * 100
+    y = np.array([0, 1] * 150 + [1, 0] * 100)
+    with pytest.warns(InputWarning, match="the 2 most frequent are kept"):
+        model = BoostClassifier(n_rounds=20).fit(pd.DataFrame({"user": users}), y)
+    assert model.predict(pd.DataFrame({"user": ["good", "bad"]})).tolist() == [1, 0]
+    rare = model.decision_function(pd.DataFrame({"user": ["u3", "never seen", None]}))
+    assert rare[0] == rare[1] == rare[2]
 
 
 def test_numbers_are_categories_if_named() -> None:
