@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-<<<<<<< HEAD
 from pacboost.cli.fit_result import report_model, save_model, sentence_of
-=======
-from pacboost.cli.fit_result import report_model, save_model
->>>>>>> 85859a2d235d05d67b3d69658178b37914bbea15
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.model_files import check_output
@@ -59,10 +55,6 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
 def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
     """Fit, show the result, and save it if asked to; after Ctrl-C, the rounds done so far."""
     check_output(output, data)
-<<<<<<< HEAD
-=======
-    model = in_memory_model(given)
->>>>>>> 85859a2d235d05d67b3d69658178b37914bbea15
     file = data_file(data, given)
     weight = given["weight"]
     examples = read_examples(
@@ -75,10 +67,7 @@ def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, An
     weights = None
     if weight is not None:
         examples, weights = take_weights(file, examples, weight)
-<<<<<<< HEAD
     model = in_memory_model(given, examples.table.n_rows)
-=======
->>>>>>> 85859a2d235d05d67b3d69658178b37914bbea15
     said = about(file, examples.table)
     try:
         model.fit(examples.table, examples.labels, weights)
