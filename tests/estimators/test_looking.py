@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import time
 import warnings
@@ -86,4 +87,4 @@ def test_the_display_does_not_write_out_all_rules() -> None:
 
 def test_a_strong_classifier_shows_its_sentence() -> None:
     model = fitted("StrongClassifier")
-    assert model.sentence_ in model._repr_html_()
+    assert html.escape(model.sentence_) in model._repr_html_()

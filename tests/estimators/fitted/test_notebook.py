@@ -88,7 +88,7 @@ def test_a_plan_and_a_verdict() -> None:
     assert f'<td style="text-align:left">{plan.examples:,}</td>' in shown
     X = np.random.default_rng(1).normal(size=(400, 2))
     verdict = pacboost.StrongClassifier(0.2, random_state=0).fit(X, X[:, 0] > 0).verdict_
-    assert verdict.sentence in verdict._repr_html_()
+    assert html.escape(verdict.sentence) in verdict._repr_html_()
     assert "reached" in verdict._repr_html_()
     assert "headline" not in repr(verdict)
 
