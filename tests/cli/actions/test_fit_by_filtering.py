@@ -136,7 +136,7 @@ def test_a_csv_file_if_asked_to(table: Path, ask: list[str]) -> None:
 def test_a_csv_file_is_read_into_memory_unless_asked(table: Path) -> None:
     result = fit(table, "--target", "y", "--rounds", "6", "--booster", "adaboost")
     assert result.exit_code == 0, result.output
-    assert "of the rows it was trained on" in words(result)
+    assert "300 held-out rows" in words(result)
 
 
 def test_svmlight_has_no_target(sparse: Path) -> None:

@@ -273,7 +273,7 @@ def test_an_unknown_parameter_is_named() -> None:
         BoostClassifier().set_params(booster__nope=1)
     with pytest.raises(ParameterError, match="max_leaves is 1"):
         BoostClassifier().set_params(learner__max_leaves=1)
-    with pytest.raises(ValueError, match="Invalid parameter 'nope'"):
+    with pytest.raises(ValueError, match="BoostClassifier has no parameter 'nope'"):
         BoostClassifier().set_params(nope=1)
 
 
