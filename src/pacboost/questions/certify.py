@@ -53,9 +53,8 @@ def certify(
         about the period watched.
     copies : "auto", "independent" or "once", default="auto"
         How equal rows with equal labels are counted. "independent": each is a draw of its own.
-        "once": all but one are copies. "auto": as separate draws if they also
-        come among the training rows, which shows that the domain is discrete; else in the worse
-        of both ways, which is valid in either case.
+        "once": all but one are copies. "auto": as separate draws if they also come among the
+        training rows (the domain is discrete then); else in the worse way, which is always valid.
 
     Examples
     --------
