@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import histogram
+from pacboost.kernels import histogram, split, team
+from pacboost.kernels.threads import using
 from tests.kernels import naive
 
 
@@ -96,3 +97,29 @@ def test_nothing_is_added_when_nothing_changed() -> None:
     seen = np.array([3, -4])
     assert histogram.update(codes, weights, signs, seen, 0, sums) == 7
     assert sums.tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize("members", [1, 2, 3, 7])
+@pytest.mark.parametrize("columns", [1, 5])
+def test_a_team_counts_what_one_thread_counts(
+    members: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(team, "cores", lambda: members)
+    generator = np.random.default_rng(members)
+    rows, missing = 5_000, 40
+    codes = some_codes(generator, columns, rows, missing + 1, np.uint8)
+    sums = np.zeros((columns, missing + 3), dtype=np.int64)
+    partial = generator.integers(-9, 9, (members - 1, *sums.shape))  # what an earlier round left
+    seen, edges = np.zeros(rows, dtype=np.int64), np.zeros(columns, dtype=np.int64)
+    for _ in range(3):
+        weights, signs = generator.integers(1, 2**40, rows), some_signs(generator, rows)
+        totals = np.zeros(members, dtype=np.int64)
+        with using(members):
+            team.together(
+                histogram.largest_edges, codes, weights, signs, seen, missing, sums, partial,
+                edges, totals,
+            )  # fmt: skip
+        assert totals.sum() == weights.sum()
+        expected = naive.histogram(codes, weights * signs, missing + 3)
+        np.testing.assert_array_equal(sums, expected)
+        assert edges.tolist() == [split.scan(own, missing, split.NEVER)[0] for own in expected]

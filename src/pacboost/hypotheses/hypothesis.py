@@ -167,6 +167,10 @@ class Rule(Hypothesis):
     def answers(self, sample: Sample) -> Answers:
         """Answer for every row of a sample."""
 
+    def agreement(self, sample: Sample) -> Answers:
+        """Tell for every row whether the answer is right (+1) or wrong (-1)."""
+        return self.answers(sample) * sample.signs[:, 0]
+
     @abstractmethod
     def negated(self) -> Rule:
         """Give the rule that always answers the opposite."""

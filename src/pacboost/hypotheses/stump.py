@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Answers, CellValues, FeaturePart, Names, Rule
+from pacboost.kernels import shares
+from pacboost.kernels.team import team_for, together
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Values
@@ -51,6 +53,18 @@ class StumpRule(Rule):
         if is_missing.any():
             answers[is_missing] = self.missing
         return answers
+
+    def agreement(self, sample: Sample) -> Answers:
+        """Compare codes and signs in one pass over the rows."""
+        if sample.bins is None:
+            return super().agreement(sample)
+        agree: Answers = np.empty(sample.n_rows, dtype=np.int8)
+        together(
+            shares.stump_agreement, sample.column(self.feature), self.cut, self.above,
+            sample.bins.missing, self.missing, sample.signs[:, 0], agree,
+            at_most=team_for(agree.size),
+        )  # fmt: skip
+        return agree
 
     @property
     def value_cut(self) -> float:

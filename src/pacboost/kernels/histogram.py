@@ -10,7 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.board import meet, share
+from pacboost.kernels.inline import on_stack
+from pacboost.kernels.jit import kernel, team_kernel
+from pacboost.kernels.split import NEVER, scan
 
 ROWS_AT_ONCE = 16_384  # their changes, 192 kB, stay in the cache while all columns take them up
 
@@ -30,8 +33,7 @@ def update(
     time: each change is read once for four scatter-adds into different histograms, which the
     processor can overlap.
     """
-    rows = np.empty(ROWS_AT_ONCE, dtype=np.uint32)
-    change = np.empty(ROWS_AT_ONCE, dtype=np.int64)
+    rows, change = on_stack((ROWS_AT_ONCE,), np.uint32), on_stack((ROWS_AT_ONCE,), np.int64)
     total = np.int64(0)
     columns = codes.shape[0]
     fours = columns // 4 * 4
@@ -65,3 +67,40 @@ def update(
             for k in range(changed.size):
                 h0[c0[changed[k]]] += change[k]
     return total
+
+
+@team_kernel()
+def largest_edges(
+    member: int,
+    team: int,
+    board: NDArray[np.int64],
+    codes: NDArray[np.unsignedinteger],
+    weights: NDArray[np.int64],
+    signs: NDArray[np.int8],
+    seen: NDArray[np.int64],
+    missing: int,
+    histogram: NDArray[np.int64],
+    partial: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    totals: NDArray[np.int64],
+) -> None:
+    """Bring the histograms up to date, and write the largest edge of a cut of every feature.
+
+    Each member takes a share of the rows. All but the first count into ``partial``, which is added
+    up by shares of the columns.
+    """
+    a, b = share(weights.size, member, team)
+    into = histogram
+    if member > 0:
+        into = partial[member - 1]
+        into[:] = 0
+    totals[member] = update(codes, weights[a:b], signs[a:b], seen[a:b], a, into)
+    meet(board, team)
+    first, last = share(codes.shape[0], member, team)
+    for j in range(first, last):
+        own = histogram[j]
+        for other in range(team - 1):
+            counted = partial[other, j]
+            for k in range(own.size):
+                own[k] += counted[k]
+        edges[j] = scan(own, missing, NEVER)[0]

@@ -9,7 +9,7 @@ from pacboost.kernels.jit import inlined, kernel
 from pacboost.kernels.update import ROWS_PER_TILE, raise_margins, raise_rows
 
 
-@kernel
+@inlined
 def masses(
     weights: NDArray[np.int64],
     agree: NDArray[np.int8],

@@ -87,6 +87,28 @@ def softmax(
 
 
 @team_kernel()
+def exponential(
+    member: int,
+    team: int,
+    board: Wholes,
+    agree: Signs,
+    vote: float,
+    total_vote: float,
+    log_base: Floats,
+    log_scale: float,
+    margins: Floats,
+    weights: Wholes,
+    totals: Wholes,
+) -> None:
+    """Weigh rows by the exponential loss after the vote of a rule: see kernels/update.py."""
+    a, b = share(weights.size, member, team)
+    own = log_base if log_base.size == 1 else log_base[a:b]
+    totals[member, 0] = update.exponential(
+        agree[a:b], vote, total_vote, own, log_scale, margins[a:b], weights[a:b]
+    )
+
+
+@team_kernel()
 def exponential_cells(
     member: int,
     team: int,
@@ -107,6 +129,45 @@ def exponential_cells(
     totals[member, 0] = update.exponential_cells(
         cells[a:b], values, signs[a:b], own, log_scale, margins[a:b], weights[a:b]
     )
+
+
+@team_kernel()
+def stump_agreement(
+    member: int,
+    team: int,
+    board: Wholes,
+    codes: Cells,
+    cut: int,
+    above: int,
+    missing: int,
+    if_missing: int,
+    signs: Signs,
+    agree: Signs,
+) -> None:
+    """Write +1 where a stump's answer is the sign of the row, and -1 where it is not."""
+    a, b = share(codes.size, member, team)
+    own, side, out = codes[a:b], signs[a:b], agree[a:b]
+    for i in range(own.size):
+        answer = above if own[i] > cut else -above
+        out[i] = side[i] * (if_missing if own[i] == missing else answer)
+
+
+@team_kernel()
+def masses(
+    member: int,
+    team: int,
+    board: Wholes,
+    weights: Wholes,
+    agree: Signs,
+    size: int,
+    sums: Wholes,
+    squares: Floats,
+) -> None:
+    """Add up the weights of right and of wrong rows: see kernels/measure.py."""
+    a, b = share_of_spans(weights.size, size, member, team)
+    first, last = a // size, (b + size - 1) // size
+    if a < b:
+        measure.masses(weights[a:b], agree[a:b], size, sums[first:last], squares[first:last])
 
 
 @team_kernel()

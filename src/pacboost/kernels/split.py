@@ -31,17 +31,7 @@ def scan(own: NDArray[np.int64], missing: int, wanted: np.int64) -> tuple[np.int
     return largest, -1, np.int64(0)
 
 
-@kernel
-def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, np.int64]:
-    """Give the first feature and cut whose edge is within ``slack`` of the largest.
-
-    The third number is the sum above the cut less the sum below it; see learners/stump.py.
-    """
-    largest = np.int64(-1)
-    for j in range(histogram.shape[0]):
-        largest = max(largest, scan(histogram[j], missing, NEVER)[0])
-    feature, place, difference = 0, -1, np.int64(0)
-    while place < 0:  # some feature has it: the largest is within slack of itself
-        _, place, difference = scan(histogram[feature], missing, largest - slack)
-        feature += 1
-    return feature - 1, place, difference
+def first_feature(edges: NDArray[np.int64], slack: int) -> tuple[int, np.int64]:
+    """Give the first feature whose edge is within ``slack`` of the largest, and the edge wanted."""
+    wanted = edges.max() - slack
+    return int((edges >= wanted).argmax()), wanted

@@ -48,7 +48,7 @@ def whole_exp(x: float) -> np.int64:
     return rounded if rounded > 1 else np.int64(1)
 
 
-@kernel
+@inlined
 def exponential(
     agree: NDArray[np.int8],
     vote: float,

@@ -45,9 +45,7 @@ class SparseStumps:
 
         Also the sum of amounts above the cut less the sum below it, and that of missing values.
         """
-        edges = self._edges(amounts)
-        wanted = edges.max() - slack
-        feature = int((edges >= wanted).argmax())
+        feature, wanted = split.first_feature(self._edges(amounts), slack)
         codes, bins = self._codes, int(self._bins[feature])
         own = np.empty(self._missing + 1, dtype=np.int64)
         stored = slice(codes.starts[feature], codes.starts[feature + 1])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.kernels import histogram, split
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels.team import team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
 from pacboost.learners.sparse_stump import SparseStumps
@@ -133,9 +133,11 @@ class StumpSearch(Search):
         if self._sparse is not None:
             slack = self._slack(int(weights.sum()))
             return self._stump(*self._sparse.best_cut(weights * answers, slack))
-        slack, missing = self._slack(self._update(weights, answers)), self._bins.missing
-        feature, cut, difference = split.best_cut(self._histogram, missing, slack)
-        return self._stump(feature, cut, int(difference), int(self._histogram[feature, missing]))
+        edges, total = self._largest_edges(weights, answers)
+        feature, wanted = split.first_feature(edges, self._slack(total))
+        own, missing = self._histogram[feature], self._bins.missing
+        _, cut, difference = split.scan(own, missing, wanted)
+        return self._stump(feature, cut, int(difference), int(own[missing]))
 
     def _slack(self, total: int) -> int:
         """By how much edges may differ that are equal but for the rounding of weights.
@@ -144,26 +146,17 @@ class StumpSearch(Search):
         """
         return total * 2 * self.sample.n_rows // FRESH_TOTAL + total // 2**30
 
-    def _update(self, weights: Weights, signs: Signs) -> int:
-        """Add what changed since the last call; give the total weight."""
-        codes, seen, counted = self._codes, self._seen, self._histogram  # made before threads start
-        others: list[NDArray[np.int64]] = []
-        totals: list[int] = []
-
-        def task(start: int, stop: int) -> None:
-            own = counted
-            if start > 0:  # another thread's share: counted apart, added below
-                own = np.zeros_like(own)
-                others.append(own)
-            total = histogram.update(
-                codes, weights[start:stop], signs[start:stop], seen[start:stop], start, own
-            )
-            totals.append(int(total))
-
-        each_rows(task, weights.size)
-        for other in others:
-            counted += other
-        return sum(totals)
+    def _largest_edges(self, weights: Weights, signs: Signs) -> tuple[NDArray[np.int64], int]:
+        """Add what changed since the last call; give each feature's best edge, and all weight."""
+        codes, counted = self._codes, self._histogram
+        team = team_for(weights.size)
+        partial = np.empty((team - 1, *counted.shape), dtype=np.int64)
+        edges, totals = np.empty(len(counted), dtype=np.int64), np.zeros(team, dtype=np.int64)
+        together(
+            histogram.largest_edges, codes, weights, signs, self._seen, self._bins.missing, counted,
+            partial, edges, totals, at_most=team,
+        )  # fmt: skip
+        return edges, int(totals.sum())
 
     def _stump(self, feature: int, cut: int, difference: int, absent: int) -> StumpRule:
         thresholds: NDArray[np.float32] = self._bins.thresholds[feature]

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from pacboost.boosters.base.booster import Agreement, Booster, Measured, Moved
-from pacboost.kernels import shares, update
+from pacboost.kernels import shares
 from pacboost.kernels.team import team_for, together
-from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, VOTE_UNIT, round_vote
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Signs
@@ -159,23 +158,12 @@ class ExponentialWeights(Booster[ExponentialState]):
 def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -> int:
     margins, weights = state.margins.reshape(-1), state.weights.reshape(-1)
     flat = np.zeros(weights.size, dtype=np.int8) if agree is None else agree.reshape(-1)
-    base = state.log_base
-    sums: list[int] = []
-
-    def task(start: int, stop: int) -> None:
-        total = update.exponential(
-            flat[start:stop],
-            vote,
-            state.total_vote,
-            base if base.size == 1 else base[start:stop],
-            state.log_scale,
-            margins[start:stop],
-            weights[start:stop],
-        )
-        sums.append(int(total))
-
-    each_rows(task, weights.size)
-    return sum(sums)
+    totals = np.zeros((team_for(weights.size), 1), dtype=np.int64)
+    together(
+        shares.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale, margins,
+        weights, totals, at_most=len(totals),
+    )  # fmt: skip
+    return int(totals.sum())
 
 
 def _fresh_scale(state: ExponentialState) -> float:

@@ -39,13 +39,8 @@ def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
     """
     sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
     squares = np.zeros(sums.shape[0])
-
-    def task(start: int, stop: int) -> None:
-        a, b = start // ROWS_PER_SPAN, span_count(stop)
-        part = agree[start:stop]
-        measure.masses(weights[start:stop], part, ROWS_PER_SPAN, sums[a:b], squares[a:b])
-
-    each_rows(task, weights.size, at_least=ROWS_FOR_CHEAP_KERNELS)
+    team = min(team_for(weights.size), max(1, squares.size))
+    together(shares.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
     total, wrong = (int(number) for number in sums.sum(axis=0))
     return Measured(total, wrong), total**2 / float(squares.sum())
 

@@ -184,7 +184,7 @@ def scores_of(booster: Booster[Any], sample: Sample) -> Margins:
 def agreement(rule: Hypothesis, sample: Sample) -> Answers:
     """Tell for every row whether a rule is right (+1) or wrong (-1)."""
     if isinstance(rule, Rule):
-        return rule.answers(sample) * sample.signs[:, 0]
+        return rule.agreement(sample)
     named = rule.values.argmax(axis=1)[rule.cells(sample)]
     return np.where(named == sample.labels, np.int8(1), np.int8(-1))
 
