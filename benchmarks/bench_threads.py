@@ -132,7 +132,7 @@ def xgboost(case: Case, X: NDArray[np.float32], y: NDArray[Any], threads: int) -
     }
     if case.classes > 2:
         settings["num_class"] = case.classes
-    return xgb.train(settings, xgb.QuantileDMatrix(X, y, nthread=threads), case.rounds)
+    return xgb.train(settings, xgb.QuantileDMatrix(X, y, nthread=threads, max_bin=255), case.rounds)
 
 
 def libraries(case: Case, peers: bool) -> dict[str, Fit]:

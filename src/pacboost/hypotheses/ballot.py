@@ -85,7 +85,8 @@ class Ballot:
             for kernel, arrays in jobs:
                 kernel(codes, *arrays, start, scores[start:stop])
 
-        each_rows(task, codes.shape[1])
+        rules = len(self._tables) + self._masked.count + len(self._walked)
+        each_rows(task, codes.shape[1], width=max(1, rules))
         return scores
 
     def _add_table(self, feature: int, said: NDArray[np.float64]) -> None:

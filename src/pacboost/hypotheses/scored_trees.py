@@ -133,7 +133,7 @@ class ScoredTrees:
             for kernel, arrays in jobs:
                 kernel(codes, *arrays, start, scores[start:stop])
 
-        each_rows(task, len(scores))
+        each_rows(task, len(scores), width=len(self._pairs))
 
     @cached_property
     def _all(self) -> PackedTrees:

@@ -104,7 +104,7 @@ class Bins:
             own = values[start:stop]
             lookup.encode(own, first, features, *self.packed, self.missing, codes, start)
 
-        each_rows(task, values.shape[0])
+        each_rows(task, values.shape[0], width=max(1, features.size))
 
 
 def fit_bins(

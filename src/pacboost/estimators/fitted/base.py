@@ -124,7 +124,8 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     def _open(self, X: Any) -> Table:
         check_is_fitted(self)
-        return open_table(self, X, reset=False)
+        with using(self.n_jobs):
+            return open_table(self, X, reset=False)
 
     def _scores(self, X: Any) -> Scores:
         table = self._open(X)
