@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.threads import ROWS_PER_SPAN, each_rows
 from pacboost.sources.entries import Entries
 from pacboost.sources.levels import Levels
 from pacboost.sources.table import Table, Values
@@ -24,7 +25,6 @@ from pacboost.sources.table import Table, Values
 ROWS_LOOKED_AT = 1024
 STEPS_PER_VALUE = 10
 """A step is 2**-10 of the geometric mean of a column's absolute values."""
-ROWS_AT_ONCE = 2**15
 MISSING = np.uint64(0x9E3779B97F4A7C15)
 LARGEST_CELL = 2.0**62
 
@@ -69,11 +69,8 @@ class RowHasher:
             values = table.block(j, j + 1)[:, 0]
             values = values if rows is None else values[rows]
             known = _level_hashes(table.levels, j) if j in table.levels else None
-            for start in range(0, values.size, ROWS_AT_ONCE):
-                part = values[start : start + ROWS_AT_ONCE]
-                step = self.steps[j] if near else None
-                cells = _cells(part, step) if known is None else _level_cells(part, known)
-                total[start : start + ROWS_AT_ONCE] += mixed(cells + self._factors[j])
+            step = self.steps[j] if near else None
+            _add_column(values, step, known, self._factors[j], total)
         return mixed(total)
 
     @cached_property
@@ -90,6 +87,21 @@ class RowHasher:
         sums = np.zeros(entries.n_rows, dtype=np.uint64)
         np.add.at(sums, entries.rows, more)
         return sums if rows is None else sums[rows]
+
+
+def _add_column(
+    values: Values, step: float | None, known: Hashes | None, factor: np.uint64, total: Hashes
+) -> None:
+    """Add the hashes of a column's values; ``known`` are those of its levels, if it has some."""
+
+    def task(first: int, last: int) -> None:
+        for start in range(first, last, ROWS_PER_SPAN):
+            own = slice(start, min(start + ROWS_PER_SPAN, last))
+            part = values[own]
+            cells = _cells(part, step) if known is None else _level_cells(part, known)
+            total[own] += mixed(cells + factor)
+
+    each_rows(task, values.size)
 
 
 def steps_of(table: Table) -> NDArray[np.float64]:
