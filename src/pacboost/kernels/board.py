@@ -116,14 +116,22 @@ def rouse(board: NDArray[np.int64], team: int, asleep: NDArray[np.bool_]) -> int
 
 
 @uncounted
-def lead(board: NDArray[np.int64], team: int, function: int, *given: object) -> None:
+def entrance(function: int, held: NDArray[np.int64], *given: object) -> int:
+    """Write the arguments of a kernel to ``held``; give the address that ``lead`` needs.
+
+    It is compiled for every kernel, so there is nothing else in it.
+    """
+    return entry(function, held, given)  # type: ignore[no-any-return]
+
+
+@uncounted
+def lead(board: NDArray[np.int64], team: int, function: int, arguments: int) -> None:
     """Have every member of the team enter a kernel, and wait until all have come back."""
-    entrance, arguments = entry(function, given)
     if team > 1:
-        board[FUNCTION], board[ARGUMENTS], board[DONE] = entrance, arguments, 0
+        board[FUNCTION], board[ARGUMENTS], board[DONE] = function, arguments, 0
         number = (load(board, JOB) >> SIZES) + 1
         exchange(board, JOB, (number << SIZES) + team)
-    enter(entrance, 0, team, arguments)
+    enter(function, 0, team, arguments)
     done = load(board, DONE)
     while done < team - 1:
         wait_while(board, DONE, done, -1)

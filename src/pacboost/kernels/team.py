@@ -17,6 +17,7 @@ import numpy as np
 from numba import typeof, types
 
 from pacboost.kernels import board
+from pacboost.kernels.atomic import ARGUMENT_WORDS
 from pacboost.kernels.jit import cores
 from pacboost.kernels.threads import threads
 
@@ -34,6 +35,7 @@ class Team:
 
     def __init__(self) -> None:
         self.board = board.board_for(MOST)
+        self._arguments = np.zeros(ARGUMENT_WORDS, dtype=np.int64)
         self._asleep = np.zeros(MOST, dtype=np.bool_)
         self._bells: list[threading.Semaphore] = [threading.Semaphore(0)]
         self._threads: list[threading.Thread] = []
@@ -45,7 +47,8 @@ class Team:
         try:
             if size > 1:
                 self._gather(size)
-            board.lead(self.board, size, function, self.board, *arguments)
+            entrance = board.entrance(function, self._arguments, self.board, *arguments)
+            board.lead(self.board, size, entrance, self._arguments.ctypes.data)
         finally:
             self.board[board.CALLED] = 0  # also where the kernel was never reached
 
