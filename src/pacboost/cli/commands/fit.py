@@ -186,12 +186,12 @@ def command(
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
     if given["booster"] is None and given["learner"] is None:
         refuse(BY_HAND, "requires --booster or --learner; add one of them")
-        from pacboost.cli.compile_ahead import compiling_ahead
+        from pacboost.kernels import compile_helper
 
-        with compiling_ahead():
-            from pacboost.cli.actions.fit_strong import run_chosen
+        compile_helper.start()
+        from pacboost.cli.actions.fit_strong import run_chosen
 
-            run_chosen(data[0], target, output, given)
+        run_chosen(data[0], target, output, given)
         return
     refuse(
         ("epsilon", *CHOSEN_ALONE), "cannot be combined with --booster or --learner; leave it out"

@@ -21,6 +21,7 @@ from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
 from pacboost.estimators.inputs.parameters import callables, real_number, shows_progress, threads
+from pacboost.kernels import compile_helper
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
@@ -91,6 +92,7 @@ class BoostingFit(VoteBase):
         failure the estimator is as it was before.
         """
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
+            compile_helper.start_for_a_person()
             work = self._prepare(X, y, sample_weight, X_val, y_val)
             attempt.keep = lambda: self._keep_interrupted(work)
             self._advance(work)

@@ -20,6 +20,7 @@ from pacboost.training.run import resume
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.measured import MeasuredRule
 from pacboost.training.run.record import FinishedRound, Recorder
+from pacboost.training.run.rehearsal import finish_compiling
 from pacboost.training.run.rounds import rounds_of
 from pacboost.training.run.rows_shown import RowsShown
 from pacboost.training.run.scores import Floats
@@ -50,6 +51,7 @@ class Run:
         self.done: list[FinishedRound] = []
         self._learner, self._booster, self._watch = learner, booster, watch
         self._plain_votes = booster.plain_votes
+        finish_compiling(sample, learner, booster)
         shown = RowsShown(sample.n_rows, seed, resample, subsample)
         self._rounds = rounds_of(sample, learner, booster, shown)
         self._recorder = Recorder(self._rounds, watch)

@@ -1,0 +1,73 @@
+"""A second process that helps to compile for the first fit of an installation.
+
+Compiling takes some twenty seconds of one core, once; what is compiled goes to a cache on disk. The
+second process compiles what grows a tree, which is half of all, while this one compiles the rest:
+see training/run/rehearsal.py. This module does not load the compiler.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from pacboost.kernels.compile_note import say_once
+from pacboost.numerics.interactive import person_waits
+
+FIRST = "grow_team.grow_tree-*.nbi"
+"""A file that the cache holds once trees have been boosted."""
+
+_helper: subprocess.Popen[bytes] | None = None
+
+
+def start_for_a_person() -> None:
+    """Start the second process if this is the first run, and a person waits for it.
+
+    Elsewhere, ``sys.executable`` need not be Python, and processes may be counted.
+    """
+    if person_waits():
+        start()
+
+
+def start() -> None:
+    """Start the second process if this is the first run, and say so."""
+    global _helper  # noqa: PLW0603 - once a process
+    if _helper is not None or not _first_run():
+        return
+    say_once()
+    _helper = subprocess.Popen(
+        [sys.executable, "-m", "pacboost.training.run.rehearsal"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    atexit.register(stop)
+
+
+def at_work() -> bool:
+    """Tell whether the second process is compiling."""
+    return _helper is not None and _helper.poll() is None
+
+
+def wait() -> None:
+    """Wait until the second process has finished."""
+    if _helper is not None:
+        _helper.wait()
+
+
+def stop() -> None:
+    """End the second process; what it has finished stays in the cache."""
+    if _helper is not None and at_work():
+        _helper.terminate()
+        _helper.wait()
+
+
+def _first_run() -> bool:
+    """Tell whether nothing is compiled yet, where it can be kept; without loading the compiler."""
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    home = Path(__file__).parent
+    folder = Path(named) if named else home / "__pycache__"
+    kept = os.access(home, os.W_OK) or named
+    return bool(kept and sys.executable) and not any(folder.rglob(FIRST))

@@ -1,0 +1,86 @@
+"""Compile the kernels of boosted trees on two cores, by using each of them once on a tiny sample.
+
+Run as a program, this module grows a tree: kernels/compile_helper.py starts it on the first fit of
+an installation. The process that fits does the rest meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pacboost.boosters.base.booster import Booster, Moved
+from pacboost.boosters.logit import Logit
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.kernels import compile_helper
+from pacboost.kernels.measure import LOGISTIC
+from pacboost.learners.learner import Learner
+from pacboost.learners.tree import Tree
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.request import Request
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.training.run import exact_sums
+
+ROWS = 600
+"""Enough for trees to be scored by masks: see hypotheses/scored_trees.py."""
+
+
+def finish_compiling(sample: Sample, learner: Learner, booster: Booster[Any]) -> None:
+    """If a second process compiles what grows trees, compile the rest, and wait for it.
+
+    Where the run will need other kernels, the second process is ended.
+    """
+    if not compile_helper.at_work():
+        return
+    plain = sample.sparse is None and sample.bins is not None and not sample.bins.levels.any()
+    if plain and sample.signs.shape[1] == 1 and type(learner) is Tree and type(booster) is Logit:
+        weigh_and_measure()
+        score()
+        compile_helper.wait()
+    compile_helper.stop()
+
+
+def tiny_sample() -> Sample:
+    """Draw numbers of two classes."""
+    generator = np.random.default_rng(0)
+    table = ArrayTable(generator.normal(size=(ROWS, 2)))
+    signs = np.where(table.rows()[:, :1] > 0, np.int8(1), np.int8(-1))
+    return Sample(table, signs, bins=fit_bins(table))
+
+
+def grow() -> None:
+    """Grow a tree."""
+    sample = tiny_sample()
+    ones = np.ones(sample.signs.shape, dtype=np.int64)
+    Tree().on(sample).partition(Request(ones, ones * sample.signs, ROWS, ROWS), 0, None)
+
+
+def weigh_and_measure() -> None:
+    """Weigh rows by a round of LogitBoost, and measure it."""
+    sample, booster = tiny_sample(), Logit()
+    state = booster.init(sample.signs, sample.base)
+    cells = np.zeros(ROWS, dtype=np.uint8)
+    sums, _ = exact_sums.cell_sums(booster.request(state), cells, 1)
+    values = booster.values(state, sums, cells)
+    state = booster.move(state, Moved(cells, values, 1.0, None))
+    exact_sums.mean_cost(LOGISTIC, state.margins, sample.base)
+    exact_sums.training_error(state.margins, sample, np.ones(1, dtype=np.int64))
+
+
+def score() -> None:
+    """Score rows by a tree of two leaves: many of them by masks, and few by a walk."""
+    sample, one = tiny_sample(), np.array([0], dtype=np.int32)
+    tree = TreeRule(
+        fit_bins(sample.table), one, one, np.array([False]), ~one, ~one - 1, one - 1,
+        np.empty((0, 256), dtype=np.uint8), np.zeros(1), np.ones(3), np.array([[-1.0], [1.0]]),
+    )  # fmt: skip
+    vote = Vote([tree], np.ones(1), 1)
+    vote.scores(sample.table)
+    vote.scores(sample.table.take(np.arange(2)))
+
+
+if __name__ == "__main__":
+    grow()
