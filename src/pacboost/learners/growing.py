@@ -13,6 +13,7 @@ from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, shares
 from pacboost.kernels.team import team_for, together
+from pacboost.learners.interactions import begin, interaction_rules
 from pacboost.learners.learner import Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA, MOST_LEAVES, TreeParameters
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -58,6 +59,7 @@ class TreeSearch(Search):
         self._depths = np.zeros(leaves, dtype=np.int64)
         self._rules = np.zeros(5)
         self._leaves = leaves
+        self._interactions = interaction_rules(tree, len(self._features), leaves)
         self._make_room()
 
     @abstractmethod
@@ -126,6 +128,8 @@ class TreeSearch(Search):
         self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
         self._sizes[0] = self._order.size if chosen is None else chosen.size
         self._spans[0] = -np.inf, np.inf
+        if self._interactions is not None:
+            begin(self._interactions)
         self._rules[best_split.LEAST_ROWS] = self._tree.least_rows(int(self._sizes[0]))
         leaves = self._grow(chosen, np.uint64(seed * 2**20))
         tree = self._rule(leaves, unit)
