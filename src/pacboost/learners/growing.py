@@ -22,6 +22,11 @@ from pacboost.samples.sample import Sample
 
 MOST_SUM = 2**30
 """Sums of pulls and of weights stay below 2**31, so that both fit into one number of 64 bits."""
+WHY_TWO_CLASSES = (
+    "with more, each class has its own score, and the probability of a class can fall though its "
+    "score rises. Drop the constraints, or fit one class against the others (y == k)"
+)
+"""Why monotone constraints are refused."""
 
 
 class TreeSearch(Search):
@@ -84,9 +89,7 @@ class TreeSearch(Search):
     def _set_slopes(self) -> None:
         features = self._features
         if self._tree.monotone and self.sample.signs.shape[1] > 1:
-            raise ParameterError(
-                "monotone constraints are for two classes: with more, no score alone decides"
-            )
+            raise ParameterError(f"monotone constraints are for two classes: {WHY_TWO_CLASSES}")
         for j, slope in self._tree.monotone.items():
             if not 0 <= j < len(features) or slope not in (-1, 0, 1):
                 raise ParameterError(

@@ -82,6 +82,12 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the prediction may only rise or only fall.
+    interaction_constraints : list of sets, "pairwise", "no_interactions" or None, default=None
+        Which features may be asked for together on the way to a leaf: sets of them, by name or
+        number; features in no set are a set of their own, as in scikit-learn. "pairwise" allows any
+        two, "no_interactions" makes the score a sum of functions of one feature each. A float
+        ``max_features`` is then a share of the features that a leaf may ask for. Set it if a
+        reviewer must be able to read the effects apart, or to overfit less.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
         Levels not seen in fit are treated as missing.
@@ -148,6 +154,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     min_leaf_rows: float | None = None
     max_features: float | None = None
     monotone_constraints: Any = None
+    interaction_constraints: Any = None
     categorical_features: Any = "from_dtype"
     l2: float | None = None
     max_bins: int = 255
