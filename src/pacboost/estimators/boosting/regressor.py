@@ -13,6 +13,7 @@ from sklearn.base import RegressorMixin
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_loss
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
+from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
 from pacboost.estimators.fitting.tree_parameters import (
     most_rounds,
@@ -43,7 +44,7 @@ ROWS_TO_STOP = 2_000
 
 @accepts_aliases
 @dataclass(eq=False, repr=False)
-class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
+class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. There is no certificate: the theorems of
@@ -211,8 +212,10 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         return read_validation_numbers(self, X, y)
 
     def _metric(self, booster: Booster[Any]) -> Metric:
-        named_loss = isinstance(self.eval_metric, str) and self.eval_metric == "loss"
-        return loss(self.loss if named_loss else self.eval_metric)
+        return self._measure(self.eval_metric)
+
+    def _measure(self, choice: Any) -> Metric:
+        return loss(self.loss if isinstance(choice, str) and choice == "loss" else choice)
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model; nothing is certified."""

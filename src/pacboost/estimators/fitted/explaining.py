@@ -49,14 +49,20 @@ def permutation_importances(
     model: Model, sample: Sample, repeats: int, random_state: Any, metric: Any
 ) -> permutation.Importances:
     """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled."""
-    repeats = positive_integer("repeats", repeats)
     if isinstance(metric, str) and metric not in metrics.METRICS:
         raise ParameterError(
             f"metric is {metric!r}; it may be {', '.join(metrics.METRICS)}, or a function of "
             "(signs, scores) that gets smaller as the fit gets better"
         )
     measure = metrics.metric(metric, model.ledger.potential)
-    seed = draw_seed(random_state)
+    return shuffled(model, sample, repeats, random_state, measure)
+
+
+def shuffled(
+    model: Model, sample: Sample, repeats: int, random_state: Any, measure: metrics.Metric
+) -> permutation.Importances:
+    """Do what ``permutation_importances`` does, with a metric that has been read."""
+    repeats, seed = positive_integer("repeats", repeats), draw_seed(random_state)
     return permutation.permutation_importances(
         model.vote, sample, measure, repeats, seed, model.column_names
     )
