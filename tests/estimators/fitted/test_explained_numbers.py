@@ -132,6 +132,42 @@ def test_votes_without_interactions_have_shapes() -> None:
         fitted().shapes()
 
 
+def test_without_interactions_curves_are_shapes_but_for_a_constant() -> None:
+    frame, y = data()
+    options: Any = {"n_rounds": 12, "interaction_constraints": "no_interactions"}
+    for model in (
+        BoostRegressor(**options).fit(frame, y),
+        BoostClassifier(**options).fit(frame, y > 80),
+    ):
+        curves, exact = model.partial_dependence(), model.shapes()
+        assert set(curves.features) == set(exact.features)
+        table = model._open(frame)
+        for j, shape in exact.features.items():
+            column = table.block(j, j + 1)[:, 0]
+            difference = shape.at(column) - curves.features[j].at(column)
+            np.testing.assert_allclose(difference, difference[0, 0], atol=1e-9)
+
+
+def test_curves_are_drawn_for_features_by_name_or_number() -> None:
+    model = fitted()
+    assert [axes.get_xlabel() for axes in model.plot_partial_dependence(["job", 0])] == [
+        "age",
+        "job",
+    ]
+    assert len(model.plot_partial_dependence(top=1)) == 1
+    assert model.plot_partial_dependence("age")[0].get_xlabel() == "age"
+    rising = model.partial_dependence("age")["age"].values[:, 0]
+    assert rising[-1] > 0 > rising[0]
+    with pytest.raises(ParameterError, match="features names 'x', which is no column of X"):
+        model.plot_partial_dependence(["x"])
+    three = BoostClassifier(n_rounds=4).fit(data()[0], np.digitize(data()[1], [70, 90]))
+    assert three.plot_partial_dependence(for_class=2)[0].get_xlabel() == "age"
+    stumps = BoostClassifier("adaboost", "stump", n_rounds=3, categorical_features=None)
+    stumps.fit(data()[0][["age", "noise"]], data()[1] > 80)
+    with pytest.raises(DataError, match=r"StumpRule rules.*shapes\(\)"):
+        stumps.partial_dependence()
+
+
 def test_all_of_it_works_after_loading_and_not_before_a_fit(tmp_path: Path) -> None:
     frame, y = data()
     fitted().save(tmp_path / "model.pacb")

@@ -60,6 +60,28 @@ class ExplainedVote(VoteBase):
         check_is_fitted(self)
         return explaining.plot_shapes(self.model_, ax, top, for_class)
 
+    def partial_dependence(self, features: Any = None, *, top: int = 12) -> Shapes:
+        """Give how the mean score changes with each feature, for votes of trees.
+
+        Where a tree asks for another feature, both ways are followed, each by its share of the
+        training rows; so no rows are needed. Curves are deviations from the mean score, which is
+        the ``intercept``. ``features`` names columns or numbers them; without it, the ``top`` most
+        important ones are taken.
+        """
+        check_is_fitted(self)
+        return explaining.partial_dependence(self.model_, features, top)
+
+    def plot_partial_dependence(
+        self, features: Any = None, ax: Any = None, top: int = 12, *, for_class: Any = None
+    ) -> Any:
+        """Draw ``partial_dependence``, one panel for each feature; give the axes.
+
+        With more than two classes all are drawn, unless ``for_class`` names one.
+        """
+        found = self.partial_dependence(features, top=top)
+        most = max(top, len(found.features))
+        return explaining.draw_shapes(self.model_, found, ax, most, for_class)
+
     def plot_importances(
         self, importances: permutation.Importances | None = None, ax: Any = None, top: int = 20
     ) -> Any:

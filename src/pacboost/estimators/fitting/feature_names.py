@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -12,20 +12,18 @@ from pacboost.sources.dates import DERIVED
 from pacboost.sources.table import Table
 
 
-def feature_number(parameter: str, feature: Any, table: Table) -> int:
+def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, columns: int) -> int:
     """Give the number of a feature that a parameter names.
 
-    >>> import numpy as np
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> feature_number("monotone_constraints", "age", ArrayTable(np.zeros((1, 2)), ("id", "age")))
+    >>> feature_number("monotone_constraints", "age", ("id", "age"), 2)
     1
     """
-    names = {name: j for j, name in enumerate(table.names or ())}
-    column = names.get(feature, feature) if isinstance(feature, str) else feature
-    if not isinstance(column, Integral) or not 0 <= int(column) < table.n_columns:
+    known = {name: j for j, name in enumerate(names or ())}
+    column = known.get(feature, feature) if isinstance(feature, str) else feature
+    if not isinstance(column, Integral) or not 0 <= int(column) < columns:
         raise ParameterError(
             f"{parameter} names {feature!r}, which is no column of X; its columns are "
-            f"{', '.join(names) if names else f'0 to {table.n_columns - 1}'}"
+            f"{', '.join(known) if known else f'0 to {columns - 1}'}"
         )
     return int(column)
 
@@ -57,7 +55,7 @@ def _numbers(feature: Any, table: Table) -> list[int]:
         parts = [j for j, match in found if match is not None and match[1] == feature]
         if parts:
             return parts
-    return [feature_number("interaction_constraints", feature, table)]
+    return [feature_number("interaction_constraints", feature, table.names, table.n_columns)]
 
 
 def _not_sets(given: Any) -> ParameterError:

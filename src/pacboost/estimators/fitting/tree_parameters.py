@@ -95,7 +95,7 @@ def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
             )
     slopes: dict[int, int] = {}
     for feature, slope in pairs:
-        column = feature_number("monotone_constraints", feature, table)
+        column = feature_number("monotone_constraints", feature, table.names, table.n_columns)
         if slope not in (-1, 0, 1):
             raise ParameterError(
                 f"monotone_constraints sets {slope!r} on {feature!r}; it may be -1, 0 or +1"
