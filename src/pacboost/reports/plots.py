@@ -152,10 +152,10 @@ def shapes(shapes: Shapes, ax: Any = None, top: int = 12) -> NDArray[Any]:
 
 
 def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
-    answers = answers or ("prediction",)  # a regression names no classes
+    answers = answers or ("score",)  # a regression names no classes
     for k, answer in enumerate(answers):
         color = f"C{k}"
-        label = answer if answer == "prediction" or len(answers) > 1 else "score"
+        label = "score" if len(answers) == 1 else answer
         if shape.levels:
             places = np.arange(len(shape.levels))
             axes.plot(places, shape.values[:, k], "o", ms=4, color=color, label=label)
