@@ -1,4 +1,4 @@
-"""Every parameter of the main classes is documented by itself: type, default, meaning."""
+"""Every parameter of every estimator is documented by itself: type, default, meaning."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ from typing import Any
 
 import pytest
 
-from pacboost import (
-    AdaBoostClassifier,
-    BoostClassifier,
-    BoostRegressor,
-    FilterBoostClassifier,
-    RandomForestClassifier,
-    StrongClassifier,
-)
+import pacboost
 
-KINDS = (
-    AdaBoostClassifier, BoostClassifier, BoostRegressor, FilterBoostClassifier, StrongClassifier,
-    RandomForestClassifier,
-)  # fmt: skip
+KINDS: list[Any] = [
+    kind
+    for kind in (getattr(pacboost, name) for name in pacboost.__all__)
+    if inspect.isclass(kind) and hasattr(kind, "get_params")
+]
 
 
 def entries(kind: Any) -> dict[str, tuple[str, str]]:
@@ -35,8 +29,13 @@ def entries(kind: Any) -> dict[str, tuple[str, str]]:
 def test_every_parameter_is_documented_by_itself(kind: Any) -> None:
     known = inspect.signature(kind).parameters
     documented = entries(kind)
+    assert len(KINDS) > 15
     assert sorted(documented) == sorted(known)
     for name, (head, body) in documented.items():
         default = repr(known[name].default).replace("'", '"')
         assert head.endswith(f"default={default}"), f"{name} : {head}"
         assert body.strip(), f"{name} has no meaning"
+        assert not re.search(r"as in \w+(Boost|Classifier|Regressor)", body), f"{name}: elsewhere"
+    section = (inspect.getdoc(kind) or "").split("Parameters\n----------\n")[1].split("\n\n")[0]
+    heads = [line for line in section.splitlines() if not line.startswith(" ")]
+    assert [line for line in heads if line.split(" : ")[0] not in known] == []

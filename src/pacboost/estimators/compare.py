@@ -33,6 +33,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
 from pacboost.questions.compare import Compared, Comparison, Rows, measure, surely_worse
 from pacboost.reports.progress import RoundsBar
+from pacboost.sources.lazy import collected
 
 WARM_ROWS = 200
 """So few rows suffice to load the compiled code."""
@@ -85,8 +86,8 @@ def compare(
     [('adaboost', 100, False), ('mada', 100, False)]
     """
     contest = Contest(
-        boosters, learner, X, y, n_rounds=n_rounds, test=test, delta=delta, share=share,
-        random_state=random_state, n_jobs=n_jobs, verbose=verbose, **parameters,
+        boosters, learner, collected(X), y, n_rounds=n_rounds, test=collected(test), delta=delta,
+        share=share, random_state=random_state, n_jobs=n_jobs, verbose=verbose, **parameters,
     )  # fmt: skip
     try:
         contest.run()

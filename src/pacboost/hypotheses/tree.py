@@ -211,16 +211,11 @@ class TreeRule(Hypothesis):
         return way[::-1]
 
     def feature_part(self, values: CellValues) -> FeaturePart:
-        """Read a tree of at most one split as a step function; refuse larger ones."""
+        """Read a tree that asks for at most one feature as a step function; refuse others."""
         if self.feature.size == 0:
             return FeaturePart.constant(values[0])
         if self.feature.size > 1:
-            raise DataError(
-                f"the vote holds trees of several splits (one has {len(self.values)} leaves), "
-                "whose features interact, so there is no step function for each. shap_values(X) "
-                "divides the score of every row among the features; stumps, or max_leaves=2, have "
-                "shapes"
-            )
+            return self._steps(values)
         feature, bins = int(self.feature[0]), self.bins
         thresholds, cut = bins.thresholds[feature], int(self.cut[0])
         left, right = values[~self.left[0]], values[~self.right[0]]
@@ -234,6 +229,26 @@ class TreeRule(Hypothesis):
             return FeaturePart.cut(feature, thresholds[cut : cut + 1], left, right, missing)
         steps = np.where(goes_left[:, None], left, right)
         return FeaturePart(feature, thresholds, steps, missing, int(bins.levels[feature]))
+
+    def _steps(self, values: CellValues) -> FeaturePart:
+        """Walk every code of the only feature to its leaf."""
+        if np.unique(self.feature).size > 1:
+            raise DataError(
+                f"the vote holds trees of several splits (one has {len(self.values)} leaves), "
+                "whose features interact, so there is no step function for each. shap_values(X) "
+                "divides the score of every row among the features; stumps, max_leaves=2, or "
+                "interaction_constraints='no_interactions' have shapes"
+            )
+        feature, bins = int(self.feature[0]), self.bins
+        thresholds = bins.thresholds[feature]
+        codes = np.append(np.arange(thresholds.size + 1), bins.missing).astype(bins.dtype)
+        small = len(self.values) <= 256
+        leaves: Cells = np.zeros(codes.size, dtype=np.uint8 if small else np.uint16)
+        table = np.zeros((feature + 1, codes.size), dtype=bins.dtype)
+        table[feature] = codes
+        walk.leaves(table, self.nodes, self.members, bins.missing, 0, leaves)
+        steps = values[leaves]
+        return FeaturePart(feature, thresholds, steps[:-1], steps[-1], int(bins.levels[feature]))
 
 
 def bins_of(rules: Iterable[Hypothesis]) -> Bins | None:

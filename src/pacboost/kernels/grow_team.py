@@ -18,6 +18,7 @@ from pacboost.kernels.atomic import add
 from pacboost.kernels.best_split import BINS, CUT, FEATURE, LANE, MONOTONE
 from pacboost.kernels.board import STOP, TICKET, last_to_arrive, meet, release, share
 from pacboost.kernels.grow import count, draw_features, narrow, next_leaf, record
+from pacboost.kernels.interactions import Interactions, draw_open, hand_down
 from pacboost.kernels.jit import inlined, part_of_kernels, team_kernel
 from pacboost.kernels.routing import label, part, part_to_ends, sides
 
@@ -226,11 +227,13 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
     limits: Wholes,
     seed: np.uint64,
     cells: NDArray[np.unsignedinteger],
+    interactions: Interactions | None,
 ) -> None:
     """Grow a tree on the rows of ``order``, and write the number of its leaf to each of them.
 
     What a kernel calls is compiled along with it. So where kernels/plain_split.py serves, ``spans``
-    is None, and the branches for the rest are dropped before they are compiled.
+    is None, and the branches for the rest are dropped before they are compiled. So it is with
+    ``interactions`` where all features may interact.
     """
     words, features, lanes, missing = codes
     starts, sizes, slots, best, members, gains, hangs, depths = leaves
@@ -279,7 +282,11 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                 first, last = share(features.shape[0], member, team)
             for side in range(2 if new > 0 else 1):
                 k = leaf if side == 0 else new
-                draw_features(allowed, deck, limits[DRAWN], seed + np.uint64(2 * new + side))
+                key = seed + np.uint64(2 * new + side)
+                if interactions is None:
+                    draw_features(allowed, deck, limits[DRAWN], key)
+                else:
+                    draw_open(allowed, deck, limits[DRAWN], key, interactions, k)
                 own = found.best[member, side]
                 at = left_slot if side == 0 else right_slot
                 if spans is None:
@@ -310,6 +317,8 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
             if leaf >= 0:
                 record(features, best, members, gains, leaf, new, splits.made, splits.members,
                        splits.gains, hangs, depths)  # fmt: skip
+                if interactions is not None:
+                    hand_down(interactions, best[leaf, FEATURE], leaf, new)
                 plan[LEAVES] = new + 1
             plan[LEAF], plan[NEW] = leaf, new
             release(board, team)

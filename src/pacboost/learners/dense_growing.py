@@ -80,7 +80,8 @@ class DenseTreeSearch(TreeSearch):
         together(
             grow_team.grow_tree, self._codes, rows, self._spare, self._pairs, self._histogram,
             self._partial, self._rules, self._all_leaves, None if self._plain else self._spans,
-            self._all_splits, self._found, self._plan, limits, key, self._cells, at_most=team,
+            self._all_splits, self._found, self._plan, limits, key, self._cells,
+            self._interactions, at_most=team,
             stoppable=rows.size * self._codes.lanes > CELLS_THAT_TAKE_LONG,
         )  # fmt: skip
         return int(self._plan[grow_team.LEAVES])

@@ -13,6 +13,7 @@ from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, shares
 from pacboost.kernels.team import team_for, together
+from pacboost.learners.interactions import begin, interaction_rules
 from pacboost.learners.learner import Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA, MOST_LEAVES, TreeParameters
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -21,6 +22,11 @@ from pacboost.samples.sample import Sample
 
 MOST_SUM = 2**30
 """Sums of pulls and of weights stay below 2**31, so that both fit into one number of 64 bits."""
+WHY_TWO_CLASSES = (
+    "with more, each class has its own score, and the probability of a class can fall though its "
+    "score rises. Drop the constraints, or fit one class against the others (y == k)"
+)
+"""Why monotone constraints are refused."""
 
 
 class TreeSearch(Search):
@@ -58,6 +64,7 @@ class TreeSearch(Search):
         self._depths = np.zeros(leaves, dtype=np.int64)
         self._rules = np.zeros(5)
         self._leaves = leaves
+        self._interactions = interaction_rules(tree, len(self._features), leaves)
         self._make_room()
 
     @abstractmethod
@@ -82,9 +89,7 @@ class TreeSearch(Search):
     def _set_slopes(self) -> None:
         features = self._features
         if self._tree.monotone and self.sample.signs.shape[1] > 1:
-            raise ParameterError(
-                "monotone constraints are for two classes: with more, no score alone decides"
-            )
+            raise ParameterError(f"monotone constraints are for two classes: {WHY_TWO_CLASSES}")
         for j, slope in self._tree.monotone.items():
             if not 0 <= j < len(features) or slope not in (-1, 0, 1):
                 raise ParameterError(
@@ -126,6 +131,8 @@ class TreeSearch(Search):
         self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
         self._sizes[0] = self._order.size if chosen is None else chosen.size
         self._spans[0] = -np.inf, np.inf
+        if self._interactions is not None:
+            begin(self._interactions)
         self._rules[best_split.LEAST_ROWS] = self._tree.least_rows(int(self._sizes[0]))
         leaves = self._grow(chosen, np.uint64(seed * 2**20))
         tree = self._rule(leaves, unit)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, grow, routing, sparse_grow
+from pacboost.kernels.interactions import draw_open, hand_down
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.learners.sparse_stump import Wholes, bins_of, each_lists
@@ -126,7 +127,9 @@ class SparseTreeSearch(TreeSearch):
         if enough < self._shortest[leaf]:
             self._list(leaf, max(1, enough // 2))
         runs = self._runs[leaf]
-        if self._drawn < len(self._features):
+        if self._interactions is not None:
+            draw_open(self._allowed, self._deck, self._drawn, key, self._interactions, leaf)
+        elif self._drawn < len(self._features):
             grow.draw_features(self._allowed, self._deck, self._drawn, key)
         pulls = (totals >> 32).astype(np.float64)
         kind, penalty = int(rules[best_split.CRITERION]), float(rules[best_split.PENALTY])
@@ -173,7 +176,10 @@ class SparseTreeSearch(TreeSearch):
             self._features, self._best, self._members, self._gains, leaf, new, self._splits,
             self._split_members, self._split_gains, self._hangs, self._depths,
         )  # fmt: skip
-        feature: NDArray[np.int64] = self._features[self._best[leaf, best_split.FEATURE]]
+        number = self._best[leaf, best_split.FEATURE]
+        if self._interactions is not None:
+            hand_down(self._interactions, number, leaf, new)
+        feature: NDArray[np.int64] = self._features[number]
         return feature
 
     def _parted(self, leaf: int, new: int, left: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 
@@ -17,6 +17,8 @@ CRITERIA = {
     "error": best_split.ERROR,
 }
 """Gini's impurity of signs is Σ W - pull²/weight, so that its gain is Newton's gain."""
+NAMED_INTERACTIONS = {"no_interactions": 1, "pairwise": 2}
+"""How many different features each path of a tree asks for at most."""
 MOST_LEAVES = 65_536
 NUMBERS = (
     "max_leaves", "max_depth", "min_leaf_rows", "min_leaf_weight", "max_features", "cat_smooth",
@@ -44,6 +46,9 @@ class TreeParameters:
     cat_smooth: float = 10.0
     """Rows of mean weight without pull that are added to a category before it is ordered."""
     sketch: int = 3
+    interactions: Sequence[Collection[int]] | str | None = field(default=None, hash=False)
+    """Sets of features that may be asked for on the way to one leaf; those in no set are a set of
+    their own. "pairwise" allows any two, "no_interactions" one; None allows all."""
 
     def __post_init__(self) -> None:
         for name in NUMBERS:
@@ -69,12 +74,23 @@ class TreeParameters:
             )
         if self.sketch < 1:
             raise ParameterError(f"sketch is {self.sketch}; it must be 1 or more")
+        if isinstance(self.interactions, str) and self.interactions not in NAMED_INTERACTIONS:
+            raise ParameterError(
+                f"interactions is {self.interactions!r}; it may be {', '.join(NAMED_INTERACTIONS)},"
+                " sets of features, or None"
+            )
 
     @property
     def draws_features(self) -> bool:
         """Whether only some of the features are looked at for each split."""
         most = self.max_features
         return most is not None and (_is_whole(most) or most < 1)
+
+    @property
+    def share_drawn(self) -> float:
+        """The share of features looked at for each split, 1 if a number or nothing is set."""
+        most = self.max_features
+        return 1.0 if most is None or _is_whole(most) else float(most)
 
     def features_of(self, features: int) -> int:
         """How many of the features are looked at for each split.

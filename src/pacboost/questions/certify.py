@@ -14,6 +14,7 @@ from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.new_rows import RowCounting, known_rows, refuse_training_rows, row_counting
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.sources.lazy import collected
 
 UNCHECKED = (
     "the model has not seen these rows, which could not be checked: it does not remember the rows "
@@ -67,6 +68,7 @@ def certify(
     (1, 0.0235)
     """
     share = probability("delta", delta) / positive_whole("models", models)
+    X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
     checked = refuse_training_rows(model, X)
     if groups is not None and ordered:

@@ -28,6 +28,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable, is_frame
+from pacboost.sources.lazy import collected
 from pacboost.sources.table import SomeRows, Table, refuse_infinite
 from pacboost.training.run.loop import Run
 
@@ -96,7 +97,7 @@ def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0
     """
     probability("delta", delta)
     weak = as_learner(learner)
-    table = _table(X)
+    table = _table(collected(X))
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if classes.size != 2 or codes.size != table.n_rows:
         raise DataError(

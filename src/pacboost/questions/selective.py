@@ -14,6 +14,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import confidence
 from pacboost.questions.certify import mistakes
 from pacboost.questions.new_rows import RowCounting, refuse_training_rows, row_counting
+from pacboost.sources.lazy import collected
 
 
 def certify_answers(
@@ -61,6 +62,7 @@ def certify_answers(
         raise NotCertified(
             f"{type(model).__name__} has no predict_proba, so nothing says how confident it is"
         )
+    X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
     checked = refuse_training_rows(model, X)
     decided, chances = np.asarray(model.predict(X)), np.asarray(model.predict_proba(X))

@@ -94,7 +94,7 @@ def rounds(ledger: Ledger, ax: Any = None, test: Sequence[float] | None = None) 
         axes.set_yscale("log")
     axes.set(xlabel="round", ylabel="share of rows")
     if apart:
-        _beside(axes, f"validation {metric.replace('_', ' ')}", columns["number"], watched)
+        beside(axes, f"validation {metric.replace('_', ' ')}", columns["number"], watched)
     return tidy(axes, legend=True)
 
 
@@ -152,6 +152,7 @@ def shapes(shapes: Shapes, ax: Any = None, top: int = 12) -> NDArray[Any]:
 
 
 def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
+    answers = answers or ("score",)  # a regression names no classes
     for k, answer in enumerate(answers):
         color = f"C{k}"
         label = "score" if len(answers) == 1 else answer
@@ -235,7 +236,7 @@ def _name(names: Sequence[str] | None, column: int) -> str:
     return f"x{column}" if names is None else str(names[column])
 
 
-def _beside(axes: Any, label: str, numbers: Sequence[int], values: NDArray[np.float64]) -> None:
+def beside(axes: Any, label: str, numbers: Sequence[int], values: NDArray[np.float64]) -> None:
     """Draw a line of another unit against a scale at the right, but name it in the same legend."""
     other = axes.twinx()
     other.plot(numbers, values, color="C1", label=label)

@@ -91,7 +91,7 @@ def test_every_method_works_with_categories(name: str, classes: int) -> None:
     frame, two, three = data()
     y, model = two if classes == 2 else three, fitted(name, classes)
     assert model.explain(frame.iloc[[0]]).prediction == model.predict(frame.iloc[[0]])[0]
-    shares, _ = model.shap_values(frame)
+    shares = model.shap_values(frame).values
     assert shares.shape == ((ROWS, 3) if classes == 2 else (ROWS, 3, 3))
     found = model.permutation_importances(frame, y, repeats=2, random_state=0)
     assert found.names == ("age", "noise", "job")
@@ -252,16 +252,16 @@ def test_the_explanation_as_text_and_as_plain_data() -> None:
 def test_shap_values_add_up_to_the_score(name: str, classes: int) -> None:
     frame, _, _ = data()
     model = fitted(name, classes)
-    shares, expected = model.shap_values(frame)
+    found = model.shap_values(frame)
     scores = model.decision_function(frame)
-    np.testing.assert_allclose(shares.sum(axis=1) + expected, scores, atol=1e-9)
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, scores, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", STUMPS)
 def test_shap_values_of_stumps_are_the_shapes_but_for_a_constant(name: str) -> None:
     frame, _, _ = data()
     model = fitted(name)
-    shares, _ = model.shap_values(frame)
+    shares = model.shap_values(frame).values
     table = FrameTable(frame, model.levels_)
     for j, shape in model.shapes().features.items():
         difference = shares[:, j] - shape.at(table.column(j))[:, 0]

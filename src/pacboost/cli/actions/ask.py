@@ -129,7 +129,7 @@ def _one(X: Any) -> Any:
 
 def _shares(model: Any, X: Table, given: dict[str, str], place: int) -> list[Reason]:
     """Divide the score among the columns (SHAP): the paths through trees are too long to read."""
-    shares, _ = model.shap_values(X)
+    shares = model.shap_values(X).values
     own = shares[0, :, place] if shares.ndim == 3 else shares[0] * (1 if place else -1)
     said = [_said(X.name(j), given, float(X.block(j, j + 1)[0, 0])) for j in range(X.n_columns)]
     order = np.argsort(-np.abs(own), kind="stable")

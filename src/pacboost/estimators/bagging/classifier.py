@@ -45,12 +45,17 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
         grown until its leaves are pure, as in a forest (with some of the features only, one of
         scikit-learn's).
     n_estimators : int, default=100
-        The maximum number of members.
-    max_samples, max_features : int or float, default=1.0
-        How many rows and features are drawn for a bag: a share (float) or a number (int).
-    bootstrap, bootstrap_features : bool, default=True and False
-        Whether rows (features) are drawn with replacement. ``bootstrap=False`` with a
-        ``max_samples`` below 1 is pasting.
+        The maximum number of members. More never overfit; fewer are faster.
+    max_samples : int or float, default=1.0
+        How many rows are drawn for a bag: a share (float) or a number (int). Fewer are faster, and
+        make members differ more.
+    max_features : int or float, default=1.0
+        How many features are drawn for a bag: a share (float) or a number (int). Fewer make members
+        differ more.
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement. False with a ``max_samples`` below 1 is pasting.
+    bootstrap_features : bool, default=False
+        Whether features are drawn with replacement.
     oob_score : bool or None, default=None
         Compute predictions out of bag; None: if bags leave rows out.
     settle : int or None, default=None
@@ -60,9 +65,14 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
         "oob" certifies by the mistakes of members out of bag, with the bound that suits the number
         of rows; "first_order", "tandem" and "cantelli" name one. "holdout" holds a share
         ``holdout`` of the rows back, which gives a tighter bound for a vote made from fewer rows.
-    holdout, delta : float, default=0.2 and 0.05
+    holdout : float, default=0.2
+        The share of rows that ``certify="holdout"`` holds out. More of them give a tighter bound,
+        and leave fewer to learn from.
+    delta : float, default=0.05
+        The probability with which the certificate may fail.
     max_bins : int, default=255
-        For learners of pacboost that read codes.
+        The most bins of values per feature, for learners of pacboost that read codes. Fewer are
+        faster, more are finer.
     warm_start : bool, default=False
         Go on from the last fit: it ends as one longer fit would have. With ``certify="holdout"``
         the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
@@ -71,6 +81,7 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The vote does not depend on it.
     random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
     verbose : bool or int, default=False
         Whether to show a progress bar; 0 and negative numbers are silent.
 

@@ -13,7 +13,9 @@ from sklearn.tree import DecisionTreeRegressor
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.bagging.base import BaggingBase
+from pacboost.estimators.bagging.classifier import BaggingClassifier
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
@@ -23,6 +25,7 @@ from pacboost.training.bags.out_of_bag import Averages
 
 
 @accepts_aliases
+@documented_like(BaggingClassifier)
 class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
     """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
@@ -35,9 +38,11 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
         A scikit-learn regressor, "stump" or "tree", or a tree or stump of pacboost. None: a tree
         grown until its leaves are pure, as in a forest (with some of the features only, one of
         scikit-learn's).
-    n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, settle
-        As in BaggingClassifier; the error that settles is the mean squared error out of bag.
-    max_bins, warm_start, callbacks, n_jobs, random_state, verbose : as in BaggingClassifier
+    settle : int or None, default=None
+        Stop when the mean squared error out of bag has changed by no more than its standard error
+        over so many members.
+    warm_start : bool, default=False
+        Go on from the last fit: it ends as one longer fit would have.
 
     Attributes
     ----------

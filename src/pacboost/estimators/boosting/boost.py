@@ -26,6 +26,7 @@ from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.learners.choose import as_learner
+from pacboost.learners.growing import WHY_TWO_CLASSES as WHY
 from pacboost.learners.learner import Learner
 from pacboost.learners.tree import Tree
 
@@ -76,7 +77,15 @@ class BoostClassifier(NestedParameters, Boosting):
         make trees differ more.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
-        the score may only rise or only fall. Two classes only.
+        the score may only rise or only fall, and with it the probability of the second class. Two
+        classes only: with more, each has its own score, and the probability of a class can fall
+        though its score rises. Fit ``y == k``, one class against the others, instead.
+    interaction_constraints : list of sets, "pairwise", "no_interactions" or None, default=None
+        Which features may be asked for together on the way to a leaf: sets of them, by name or
+        number; features in no set are a set of their own, as in scikit-learn. "pairwise" allows any
+        two, "no_interactions" makes the score a sum of functions of one feature each. A float
+        ``max_features`` is then a share of the features that a leaf may ask for. Set it if a
+        reviewer must be able to read the effects apart, or to overfit less.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
         Levels not seen in fit are treated as missing.
@@ -161,6 +170,7 @@ class BoostClassifier(NestedParameters, Boosting):
     min_leaf_rows: float | None = None
     max_features: float | None = None
     monotone_constraints: Any = None
+    interaction_constraints: Any = None
     categorical_features: Any = "from_dtype"
     l2: float | None = None
     multiclass: str | None = None
@@ -182,7 +192,7 @@ class BoostClassifier(NestedParameters, Boosting):
         changes = tree_changes(self, examples)
         if "monotone" in changes and examples.signs.shape[1] > 1:
             raise ParameterError(
-                "monotone_constraints are for two classes: with more, no score alone decides"
+                f"monotone_constraints are for two classes, and y has {self.classes_.size}: {WHY}"
             )
         choice, own = named(self.learner)
         classes = examples.signs.shape[1]

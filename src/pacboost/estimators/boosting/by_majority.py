@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from pacboost.boosters.majority import Majority
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
@@ -22,6 +24,7 @@ MOST_FOR_TABLE = 5_001
 
 
 @accepts_aliases
+@documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
 class BoostByMajority(Boosting):
     """Freund's boosting by majority: optimal in the number of rounds for a promised edge.
@@ -44,10 +47,6 @@ class BoostByMajority(Boosting):
         black boxes.
     n_rounds : int or None, default=None
         Stop after so many rounds, if that is earlier.
-    max_bins, categorical_features, class_weight, early_stopping, validation_fraction, \
-n_iter_no_change, tol, eval_metric, calibrate, certify, holdout, delta, warm_start, callbacks, \
-random_state, n_jobs, verbose :
-        as in BoostClassifier; ``early_stopping`` is off unless asked for.
 
     Attributes
     ----------

@@ -13,6 +13,7 @@ from sklearn.base import RegressorMixin
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_loss
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
+from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
 from pacboost.estimators.fitting.tree_parameters import (
     most_rounds,
@@ -43,7 +44,7 @@ ROWS_TO_STOP = 2_000
 
 @accepts_aliases
 @dataclass(eq=False, repr=False)
-class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
+class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. There is no certificate: the theorems of
@@ -82,6 +83,12 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the prediction may only rise or only fall.
+    interaction_constraints : list of sets, "pairwise", "no_interactions" or None, default=None
+        Which features may be asked for together on the way to a leaf: sets of them, by name or
+        number; features in no set are a set of their own, as in scikit-learn. "pairwise" allows any
+        two, "no_interactions" makes the score a sum of functions of one feature each. A float
+        ``max_features`` is then a share of the features that a leaf may ask for. Set it if a
+        reviewer must be able to read the effects apart, or to overfit less.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
         Levels not seen in fit are treated as missing.
@@ -148,6 +155,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     min_leaf_rows: float | None = None
     max_features: float | None = None
     monotone_constraints: Any = None
+    interaction_constraints: Any = None
     categorical_features: Any = "from_dtype"
     l2: float | None = None
     max_bins: int = 255
@@ -204,8 +212,10 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         return read_validation_numbers(self, X, y)
 
     def _metric(self, booster: Booster[Any]) -> Metric:
-        named_loss = isinstance(self.eval_metric, str) and self.eval_metric == "loss"
-        return loss(self.loss if named_loss else self.eval_metric)
+        return self._measure(self.eval_metric)
+
+    def _measure(self, choice: Any) -> Metric:
+        return loss(self.loss if isinstance(choice, str) and choice == "loss" else choice)
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model; nothing is certified."""

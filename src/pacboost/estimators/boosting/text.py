@@ -14,12 +14,14 @@ from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError
+from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.boosting.text_input import TextReading
 from pacboost.estimators.fitted.abstaining import refuse_wish
 from pacboost.estimators.fitting.nested_parameters import with_fields
 from pacboost.estimators.fitting.tree_parameters import with_a_rule
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented_like
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.words import Words
@@ -32,6 +34,7 @@ CLASSES_NAMED = 3
 
 
 @accepts_aliases
+@documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
 class TextBoostClassifier(TextReading):
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
@@ -49,28 +52,34 @@ class TextBoostClassifier(TextReading):
         The shortest and longest n-grams of letters within words.
     min_count : int, default=1
         n-grams that occur in fewer texts are dropped.
-    max_features : int, default=500,000
+    max_features : int, default=500000
         If there are more, the rarest are dropped, with a warning.
     lowercase : bool, default=True
+        Whether "Card" and "card" are the same word.
     text_columns : list of str, default=None
         For data frames: the columns that hold texts. Columns of numbers are asked whether they are
         above some thresholds, all others which category they hold, and either if they are missing;
         a missing text is an empty one. None for a list of texts.
     n_rounds : int, default=1000
+        The maximum number of rounds, each of which adds a list. Fewer are faster; with
+        ``early_stopping``, more do no harm.
     shrinkage : float, default=0.1
-        Scales what every round adds.
-    length, candidates, abstain : default=100, 20 and True
-        A list has at most so many words; each is the best of so many drawn (None: of all); a list
-        says nothing of texts that contain none of its words.
+        Scales what every round adds. Smaller values need more rounds and are often better.
+    length : int, default=100
+        The maximum number of words in a list.
+    candidates : int or None, default=20
+        Each word of a list is the best of so many drawn by chance; None: the best of all. Fewer are
+        faster, and make lists differ more.
+    abstain : bool, default=True
+        Whether a list says nothing of texts that contain none of its words.
     booster : str or booster, default="logit"
         With several labels a row "logit" gives way to "adaboost", which votes on each of them.
     l2 : float, default=1.0
         For "logit": weight p(1 - p) that holds back what a word says of each class.
-    early_stopping, validation_fraction, n_iter_no_change, tol, eval_metric : as in BoostClassifier
-    class_weight, calibrate, warm_start, callbacks : as in BoostClassifier
-    random_state, n_jobs, verbose : as in BoostClassifier
-    certify, holdout, delta : as in AdaBoostClassifier
-        With ``certify="holdout"`` the vocabulary comes from the rows that are not held out.
+    certify : "holdout" or None, default=None
+        What ``certificate_`` is about. None: the error on the training rows, without assumptions.
+        "holdout": the error on new examples, by rows that are held out before anything is learned;
+        the vocabulary comes from the others.
     target_error : float, default=None
         With ``certify="holdout"``: ``answer`` answers as many texts as it can while the error among
         the answered is certified to be at most this.

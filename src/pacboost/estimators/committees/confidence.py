@@ -39,13 +39,16 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
     ----------
     estimator : classifier, default=None
         The learner; None means ``AdaBoostClassifier()``.
-    epsilon, failure : float, default=0.1 and 0.5
-        Its promise.
+    epsilon : float, default=0.1
+        The risk that the learner promises.
+    failure : float, default=0.5
+        The probability with which a run of the learner may miss that.
     gap : float, default=0.1
-        How much worse than epsilon the result may be.
+        How much worse than epsilon the result may be. A smaller gap needs more rows.
     delta : float, default=0.05
         The probability with which the result may fail.
     random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
 
     Attributes
     ----------

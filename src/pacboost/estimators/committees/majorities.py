@@ -8,6 +8,7 @@ from typing import Any
 from pacboost.errors import ParameterError
 from pacboost.estimators.committees.boosters import BoosterCommittee
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented_like
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.training.committees.majority_of import (
     Rows,
@@ -39,18 +40,29 @@ class MajorityOfBoosters(BoosterCommittee):
     booster : str, booster or None, default=None
         None: "adaboost_v", which has large margins, for three parts, else "adaboost".
     learner : str, learner, scikit-learn classifier or function, default="stump"
+        What is boosted: "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see
+        AdaBoostClassifier for black boxes.
     n_rounds : int, default=100
-        Rounds of each booster.
+        The maximum number of rounds of each booster. Raise it until the rows are separated.
     max_bins : int, default=255
+        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     categorical_features : "from_dtype", list or None, default="from_dtype"
+        Columns split by sets of levels: text and category columns, or those named or numbered.
+        Levels not seen in fit are treated as missing.
     certify : "holdout" or None, default=None
         With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
         the error on new examples with probability 1 - ``delta``. There is no other certificate.
-    holdout, delta : default=0.2 and 0.05
+    holdout : float, default=0.2
+        The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
+        fewer to learn from.
+    delta : float, default=0.05
+        The probability with which the certificate may fail.
     random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Boosters at a time; None and -1 mean all cores. The model does not depend on it.
     verbose : bool, default=False
+        Whether to show a progress bar.
 
     Examples
     --------
@@ -87,6 +99,7 @@ class MajorityOfBoosters(BoosterCommittee):
 
 
 @accepts_aliases
+@documented_like(MajorityOfBoosters)
 @dataclass(eq=False, repr=False)
 class BaggedBoost(BoosterCommittee):
     """Boost on bags and take the majority: optimal with a logarithm of n bags.
@@ -103,8 +116,6 @@ class BaggedBoost(BoosterCommittee):
         and more; of smaller bags it says nothing.
     booster : str, booster or None, default=None
         None: "adaboost".
-    learner, n_rounds, max_bins, categorical_features : as in MajorityOfBoosters
-    certify, holdout, delta, random_state, n_jobs, verbose : as in MajorityOfBoosters
     """
 
     n_bags: int | None = None
@@ -131,6 +142,7 @@ class BaggedBoost(BoosterCommittee):
 
 
 @accepts_aliases
+@documented_like(MajorityOfBoosters)
 @dataclass(eq=False, repr=False)
 class SubsampledBoost(BoosterCommittee):
     """Boost on recursive sub-samples and take the majority: the first optimal learner.
@@ -146,8 +158,6 @@ class SubsampledBoost(BoosterCommittee):
         The recursion ends before there are more; the theorem wants None, about n^0.79 of them.
     booster : str, booster or None, default=None
         None: "adaboost_v".
-    learner, n_rounds, max_bins, categorical_features : as in MajorityOfBoosters
-    certify, holdout, delta, random_state, n_jobs, verbose : as in MajorityOfBoosters
     """
 
     max_members: int | None = MOST_MEMBERS

@@ -7,8 +7,10 @@ from typing import Any, Self
 
 from pacboost.errors import TooFewRowsWarning
 from pacboost.estimators.committees.base import MembersClassifier, empty_ledger, with_progress
+from pacboost.estimators.committees.majorities import MajorityOfBoosters
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented_like
 from pacboost.estimators.inputs.examples import training_sample
 from pacboost.estimators.inputs.parameters import draw_seed, integer
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
@@ -21,6 +23,7 @@ Step = tuple[Hypothesis, Filtered]
 
 
 @accepts_aliases
+@documented_like(MajorityOfBoosters)
 @dataclass(eq=False, repr=False)
 class ThreeLearnerBoost(MembersClassifier):
     """Boost a strong learner with three copies, each trained on what is hard for those before.
@@ -34,13 +37,9 @@ class ThreeLearnerBoost(MembersClassifier):
     ----------
     learner : str, learner, scikit-learn classifier or function, default="tree"
         A strong one, such as a network. One that takes no weights gets rows drawn by weight.
-    max_bins : int, default=255
-    categorical_features : "from_dtype", list or None, default="from_dtype"
     certify : "holdout" or None, default=None
         With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
         the error on new examples with probability 1 - ``delta``. There is no other certificate.
-    holdout, delta : default=0.2 and 0.05
-    random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
         Threads of pacboost's learners; the model does not depend on it.
     verbose : bool, default=False

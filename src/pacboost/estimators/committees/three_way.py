@@ -64,6 +64,8 @@ class ThreeWayBoost(MembersClassifier):
     Parameters
     ----------
     learner : str, learner, scikit-learn classifier or function, default="stump"
+        The weak learner: "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see
+        AdaBoostClassifier for black boxes.
     edge : float, default=0.2
         The correlation 1 - 2·error that the learner promises under every distribution. If it gives
         less, the run stops and says what was measured.
@@ -71,10 +73,12 @@ class ThreeWayBoost(MembersClassifier):
         The error to reach.
     delta : float, default=0.05
         The probability with which that may fail.
-    max_draws : int or None, default=5,000,000
+    max_draws : int or None, default=5000000
         Stop after so many examples; what was learned is kept.
     max_bins : int, default=255
+        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     random_state : int, RandomState or None, default=None
+        The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
     verbose : bool, default=False

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.fitting.feature_names import feature_number
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
-from pacboost.hypotheses.shapes import shapes
+from pacboost.hypotheses import tree_shapes
+from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.models.explain import attribution, explanation, permutation
 from pacboost.models.model import Model
@@ -26,15 +28,8 @@ Doubles = NDArray[np.float64]
 
 def shap_values(model: Model, table: Table) -> tuple[Doubles, Any]:
     """Share every row's score among the features, for votes of trees (kernels/shap.py)."""
+    _refuse_other_than_trees(model)
     vote = model.vote
-    strange = next((rule for rule in vote.hypotheses if not isinstance(rule, TreeRule)), None)
-    if strange is not None:
-        raise DataError(
-            f"the vote holds {type(strange).__name__} rules, which keep no record of how many "
-            "training rows went which way, so there is no mean score to compare a row with. "
-            "For stumps shapes() says exactly what each feature adds; for black boxes there is "
-            "permutation_importances(X, y)"
-        )
     shares, expected = np.zeros((table.n_rows, table.n_columns, 1)), np.zeros(vote.outputs)
     if vote.trees:
         trees = [tree for tree, _ in vote.trees]
@@ -45,18 +40,49 @@ def shap_values(model: Model, table: Table) -> tuple[Doubles, Any]:
     return np.broadcast_to(shares, (*shares.shape[:2], vote.outputs)).copy(), expected
 
 
+def _refuse_other_than_trees(model: Model) -> None:
+    rules = model.vote.hypotheses
+    strange = next((rule for rule in rules if not isinstance(rule, TreeRule)), None)
+    if strange is not None:
+        raise DataError(
+            f"the vote holds {type(strange).__name__} rules, which keep no record of how many "
+            "training rows went which way, so there is no mean score to compare a row with. "
+            "For stumps shapes() says exactly what each feature adds; for black boxes there is "
+            "permutation_importances(X, y)"
+        )
+
+
+def partial_dependence(model: Model, features: Any, top: int) -> Shapes:
+    """Give the curves of the features named, or of the ``top`` most important ones."""
+    _refuse_other_than_trees(model)
+    if features is None:
+        order = np.argsort(-model.importances(), kind="stable")
+        numbers = order[: positive_integer("top", top)].tolist()
+    else:
+        given = [features] if isinstance(features, str | int) else list(features)
+        names = model.names
+        numbers = [feature_number("features", own, names, model.n_features) for own in given]
+    return tree_shapes.partial_dependence(model.vote, model.say(), numbers)
+
+
 def permutation_importances(
     model: Model, sample: Sample, repeats: int, random_state: Any, metric: Any
 ) -> permutation.Importances:
     """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled."""
-    repeats = positive_integer("repeats", repeats)
     if isinstance(metric, str) and metric not in metrics.METRICS:
         raise ParameterError(
             f"metric is {metric!r}; it may be {', '.join(metrics.METRICS)}, or a function of "
             "(signs, scores) that gets smaller as the fit gets better"
         )
     measure = metrics.metric(metric, model.ledger.potential)
-    seed = draw_seed(random_state)
+    return shuffled(model, sample, repeats, random_state, measure)
+
+
+def shuffled(
+    model: Model, sample: Sample, repeats: int, random_state: Any, measure: metrics.Metric
+) -> permutation.Importances:
+    """Do what ``permutation_importances`` does, with a metric that has been read."""
+    repeats, seed = positive_integer("repeats", repeats), draw_seed(random_state)
     return permutation.permutation_importances(
         model.vote, sample, measure, repeats, seed, model.column_names
     )
@@ -64,7 +90,11 @@ def permutation_importances(
 
 def plot_shapes(model: Model, ax: Any, top: int, for_class: Any) -> Any:
     """Draw what each feature adds to the score, for votes of stumps."""
-    found = shapes(model.vote, model.say())
+    return draw_shapes(model, shapes(model.vote, model.say()), ax, top, for_class)
+
+
+def draw_shapes(model: Model, found: Shapes, ax: Any, top: int, for_class: Any) -> Any:
+    """Draw step functions of features, of one class if it is named."""
     number = explanation.class_number(model.classes.tolist(), for_class)
     if number is not None and len(found.answers) == 1:
         raise ParameterError(

@@ -17,11 +17,10 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import DataError
 from pacboost.estimators.fitted import abstaining, compressing, explaining, margins
-from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.explained import ExplainedVote
 from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
 from pacboost.estimators.inputs.examples import label_rows
 from pacboost.estimators.inputs.parameters import positive_integer
-from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.threads import using
 from pacboost.models.answers import AnswerList, answers, confidence
@@ -35,7 +34,7 @@ from pacboost.samples.sample import Sample
 Doubles = NDArray[np.float64]
 
 
-class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
+class VoteClassifier(ClassifierMixin, ExplainedVote):  # type: ignore[misc]
     """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``."""
 
     classes_: NDArray[Any]
@@ -112,11 +111,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """The weighted error of every rule in its round."""
         return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
 
-    def shapes(self) -> Shapes:
-        """Give a vote of stumps as a constant plus one step function for each feature."""
-        check_is_fitted(self)
-        return shapes(self.model_.vote, self.model_.say())
-
     def explain(self, x: Any, top: int = 10, *, for_class: Any = None) -> explanation.Explanation:
         """Say which rules voted on one row, and how: the ``top`` contributions, and the rest.
 
@@ -126,22 +120,10 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         of the second class, or of the first if that is named.
         """
         top = positive_integer("top", top)
-        check_is_fitted(self)
-        table = self._open(explaining.as_one_row(self.model_, x, type(self).__name__))
-        explaining.refuse_other_than_one(table)
+        table = self._one_row(x)
         with using(self.n_jobs):
             decided = self._decide(self.model_.vote.scores(table)).tolist()[0]
             return explanation.explain(self.model_, table, decided, top, for_class)
-
-    def shap_values(self, X: Any) -> tuple[Doubles, Any]:
-        """Share every row's score among the features, for votes of trees (kernels/shap.py).
-
-        Gives the shares (rows, features) and the score of an unknown row, a number; with more than
-        two classes (rows, features, classes) and (classes,). Together they add up to the scores.
-        """
-        table = self._open(X)
-        with using(self.n_jobs):
-            return explaining.shap_values(self.model_, table)
 
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
@@ -165,21 +147,6 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         check_is_fitted(self)
         test = None if X is None and y is None else staged_errors(self, X, y)
         return plots.rounds(self.model_.ledger, ax, test)
-
-    def plot_shapes(self, ax: Any = None, top: int = 12, *, for_class: Any = None) -> Any:
-        """Draw what each feature adds to the score, for votes of stumps.
-
-        With more than two classes all are drawn, unless ``for_class`` names one.
-        """
-        check_is_fitted(self)
-        return explaining.plot_shapes(self.model_, ax, top, for_class)
-
-    def plot_importances(
-        self, importances: permutation.Importances | None = None, ax: Any = None, top: int = 20
-    ) -> Any:
-        """Draw ``feature_importances_``, or what ``permutation_importances`` gave."""
-        check_is_fitted(self)
-        return explaining.plot_importances(self.model_, importances, ax, top)
 
     def margins(self, X: Any, y: Any) -> Doubles:
         """Give the margin of every row, from -1 to 1; of every label, if a row has several."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.errors import ParameterError
+from pacboost.estimators.fitting.feature_names import feature_number, interaction_sets
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
 
@@ -49,9 +50,11 @@ def limits(estimator: Any) -> dict[str, Any]:
 
 
 def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
-    """Read what is set of the tree: its limits, and monotone constraints."""
+    """Read what is set of the tree: its limits, monotone and interaction constraints."""
     slopes = _slopes(estimator.monotone_constraints, examples)
-    return limits(estimator) | ({"monotone": slopes} if slopes else {})
+    changes = limits(estimator) | ({"monotone": slopes} if slopes else {})
+    sets = interaction_sets(estimator.interaction_constraints, examples.table)
+    return changes if sets is None else changes | {"interactions": sets}
 
 
 def step_size(estimator: Any) -> Any:
@@ -91,23 +94,17 @@ def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
                 "give one for every feature, or a mapping from names or numbers"
             )
     slopes: dict[int, int] = {}
-    names = {name: j for j, name in enumerate(table.names or ())}
     for feature, slope in pairs:
-        column = names.get(feature, feature) if isinstance(feature, str) else feature
-        if not isinstance(column, int | np.integer) or not 0 <= column < table.n_columns:
-            raise ParameterError(
-                f"monotone_constraints names {feature!r}, which is no column of X; its columns are "
-                f"{', '.join(names) if names else f'0 to {table.n_columns - 1}'}"
-            )
+        column = feature_number("monotone_constraints", feature, table.names, table.n_columns)
         if slope not in (-1, 0, 1):
             raise ParameterError(
                 f"monotone_constraints sets {slope!r} on {feature!r}; it may be -1, 0 or +1"
             )
-        if slope and int(column) in table.levels:
+        if slope and column in table.levels:
             raise ParameterError(
                 f"a monotone constraint is set on {feature!r}, a category: its levels have no "
                 "order. Drop the constraint, or give the column as numbers"
             )
         if slope:
-            slopes[int(column)] = int(slope)
+            slopes[column] = int(slope)
     return slopes

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pacboost.estimators.forests.classifier import ForestClassifier
 from pacboost.estimators.forests.regressor import ForestRegressor
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented_like
 
 
 @accepts_aliases
@@ -20,7 +21,7 @@ class RandomForestClassifier(ForestClassifier):
     Parameters
     ----------
     n_estimators : int, default=1000
-        The maximum number of trees.
+        The maximum number of trees. Fewer are faster and need less memory; more never overfit.
     max_features : str, int, float or None, default="sqrt"
         How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
         a number, or None for all. If all of them are constant in a node, more are drawn.
@@ -28,9 +29,10 @@ class RandomForestClassifier(ForestClassifier):
         The least number of rows in a leaf, or as a float their share. Repeats within a bag count
         once. Raise it for smaller trees and smoother probabilities.
     min_samples_split : int or float, default=2
-        The least number of rows in a node that is split, or as a float their share.
+        The least number of rows in a node that is split, or as a float their share. Raise it for
+        smaller trees.
     min_weight_fraction_leaf : float, default=0.0
-        The share of all weight that a leaf has at least.
+        The share of all weight that a leaf has at least. Set it if rows have weights.
     max_depth : int or None, default=None
         The largest number of questions from the root to a leaf; None: until leaves are pure.
     bootstrap : bool, default=True
@@ -44,7 +46,7 @@ class RandomForestClassifier(ForestClassifier):
         Columns of text and categories, or those named or numbered; their levels are cut in order.
         Levels not seen in fit are treated as missing.
     oob_score : bool, default=False
-        Compute predictions out of bag.
+        Compute predictions out of bag, which estimate the error without held-out rows.
     settle : int or None, default=None
         Stop when the error out of bag has changed by no more than its standard error over so many
         trees.
@@ -94,6 +96,7 @@ class RandomForestClassifier(ForestClassifier):
 
 
 @accepts_aliases
+@documented_like(RandomForestClassifier)
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExtraTreesClassifier(ForestClassifier):
     """Trees that cut every feature they try at random, and take the best of these cuts.
@@ -105,11 +108,6 @@ class ExtraTreesClassifier(ForestClassifier):
     ----------
     bootstrap : bool, default=False
         Whether each tree learns from a bag of rows drawn with replacement, or from all.
-    n_estimators, max_features, min_samples_leaf, min_samples_split : as in RandomForestClassifier
-    min_weight_fraction_leaf, max_depth, max_samples, max_bins : as in RandomForestClassifier
-    categorical_features, oob_score, settle, class_weight : as in RandomForestClassifier
-    certify, holdout, delta, warm_start, callbacks : as in RandomForestClassifier
-    random_state, n_jobs, verbose : as in RandomForestClassifier
 
     Attributes
     ----------
@@ -132,6 +130,7 @@ class ExtraTreesClassifier(ForestClassifier):
 
 
 @accepts_aliases
+@documented_like(RandomForestClassifier)
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestRegressor(ForestRegressor):
     """Trees that predict numbers, grown from bags of rows until leaves hold one number.
@@ -143,10 +142,14 @@ class RandomForestRegressor(ForestRegressor):
     max_features : str, int, float or None, default=1.0
         How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
         a number, or None for all. If all of them are constant in a node, more are drawn.
-    n_estimators, min_samples_leaf, min_samples_split : as in RandomForestClassifier
-    min_weight_fraction_leaf, max_depth, bootstrap, max_samples : as in RandomForestClassifier
-    max_bins, categorical_features, oob_score, settle : as in RandomForestClassifier
-    warm_start, callbacks, random_state, n_jobs, verbose : as in RandomForestClassifier
+    min_samples_leaf : int or float, default=1
+        The least number of rows in a leaf, or as a float their share. Repeats within a bag count
+        once. Raise it for smaller trees and smoother predictions.
+    max_depth : int or None, default=None
+        The largest number of questions from the root to a leaf; None: until leaves hold one number.
+    warm_start : bool, default=False
+        Go on from the last fit, with the same rows and limits: it ends as one longer fit would
+        have.
 
     Attributes
     ----------
@@ -166,6 +169,7 @@ class RandomForestRegressor(ForestRegressor):
 
 
 @accepts_aliases
+@documented_like(RandomForestRegressor)
 @dataclass(eq=False, repr=False, kw_only=True)
 class ExtraTreesRegressor(ForestRegressor):
     """Trees that predict numbers and cut every feature they try at random.
@@ -177,10 +181,6 @@ class ExtraTreesRegressor(ForestRegressor):
     ----------
     bootstrap : bool, default=False
         Whether each tree learns from a bag of rows drawn with replacement, or from all.
-    n_estimators, max_features, min_samples_leaf, min_samples_split : as in RandomForestRegressor
-    min_weight_fraction_leaf, max_depth, max_samples, max_bins : as in RandomForestRegressor
-    categorical_features, oob_score, settle, warm_start : as in RandomForestRegressor
-    callbacks, random_state, n_jobs, verbose : as in RandomForestRegressor
 
     Attributes
     ----------

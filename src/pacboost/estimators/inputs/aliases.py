@@ -24,6 +24,7 @@ SAME_MEANING = (
     ("early_stopping", "early_stopping_rounds"),
     ("max_bins", "max_bin"),
     ("monotone_constraints", "monotonic_cst"),
+    ("interaction_constraints", "interaction_cst"),
     ("categorical_features", "categorical_feature", "cat_features"),
     ("learner", "estimator", "base_estimator"),
     ("random_state", "seed", "random_seed"),

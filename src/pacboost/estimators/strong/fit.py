@@ -20,6 +20,7 @@ from pacboost.estimators.boosting.text_input import fingerprints
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.lazy_frames import CollectsLazyFrames
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading, row_roles
@@ -43,7 +44,7 @@ from pacboost.sources.text import read_texts
 ROUNDS_OF_FILTERING = 300
 
 
-class StrongFitting(BaseEstimator):  # type: ignore[misc]
+class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
     """The part of StrongClassifier that fits."""
 
     epsilon: float | None

@@ -61,11 +61,7 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
     """Give what the kernel takes of a tree, and the tree's mean by cover."""
     feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
     values = vote * _plain(tree.values, np.float64)
-    nodes = feature.size + values.shape[0]
-    parent, before, distinct = np.zeros((3, nodes), dtype=np.int32)
-    share, reach = np.ones((2, nodes))
-    cover = _plain(tree.cover, np.float64)
-    shap.edges(feature, left, right, cover, parent, before, distinct, share, reach)
+    before, distinct, share, reached = _edges(tree)
     factor, inverse, pull = _tables(share, -(-int(distinct.max()) // 2))
     arguments = (
         tree.bins.missing,
@@ -82,7 +78,23 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
         inverse,
         pull,
     )
-    return arguments, reach[feature.size :] @ values
+    return arguments, reached[feature.size :] @ values
+
+
+def reach(tree: TreeRule) -> Doubles:
+    """Give the share of training rows in each node, splits first, then leaves."""
+    return _edges(tree)[3]
+
+
+def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Doubles, Doubles]:
+    """Give what descents need to know of every node (kernels/shap.py)."""
+    feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
+    nodes = feature.size + tree.values.shape[0]
+    parent, before, distinct = np.zeros((3, nodes), dtype=np.int32)
+    share, reached = np.ones((2, nodes))
+    cover = _plain(tree.cover, np.float64)
+    shap.edges(feature, left, right, cover, parent, before, distinct, share, reached)
+    return before, distinct, share, reached
 
 
 def _tables(share: Doubles, points: int) -> tuple[Doubles, Doubles, Doubles]:

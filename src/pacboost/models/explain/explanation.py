@@ -42,8 +42,8 @@ class Explanation:
 
     prediction: Any
     for_class: Any
-    """The class that contributions, score and probability speak for."""
-    probability: float
+    """The class that contributions, score and probability speak for; None in regression."""
+    probability: float | None
     score: float
     entries: tuple[Entry, ...]
     """The largest contributions first."""
@@ -70,12 +70,19 @@ class Explanation:
         rows = [[f"{e.contribution:+.4f}", e.words, e.rules] for e in self.entries]
         if self.rest_rules:
             rows.append([f"{self.rest:+.4f}", "all others", self.rest_rules])
-        rows.append([f"{self.score:+.4f}", f"score of {self.for_class}", ""])
+        rows.append([f"{self.score:+.4f}", self._foot(), ""])
         return bold(self._head()) + table(["contribution", "because", "rules"], rows)
 
     def _head(self) -> str:
+        if self.probability is None:
+            return f"predicted: {self.prediction:.6g}"
         chance = f"probability of {self.for_class}: {self.probability:.4g}"
         return f"predicted: {self.prediction} ({chance})"
+
+    def _foot(self) -> str:
+        if self.probability is not None:
+            return f"score of {self.for_class}"
+        return "prediction" if self.prediction == self.score else "score"
 
     def __str__(self) -> str:
         lines = [self._head()]
@@ -85,7 +92,7 @@ class Explanation:
         if self.rest_rules:
             word = "rule" if self.rest_rules == 1 else "rules"
             lines.append(f"{self.rest:+10.4f}  {self.rest_rules} other {word}")
-        return "\n".join([*lines, f"{self.score:+10.4f}  score of {self.for_class}"])
+        return "\n".join([*lines, f"{self.score:+10.4f}  {self._foot()}"])
 
 
 def explain(model: Model, table: Table, prediction: Any, top: int, for_class: Any) -> Explanation:
@@ -98,21 +105,33 @@ def explain(model: Model, table: Table, prediction: Any, top: int, for_class: An
     output, sign = (number, 1.0) if scores.ndim == 2 else (0, 1.0)
     if scores.ndim == 1 and number < len(classes) - 1:
         sign = -1.0  # the one score speaks for the second class
+    return Explanation(
+        prediction,
+        classes[number],
+        float(model.probabilities(scores)[0, number]),
+        sign * float(scores.reshape(-1)[output]),
+        *_entries(model, table, top, output, sign),
+    )
+
+
+def explain_number(model: Model, table: Table, prediction: float, top: int) -> Explanation:
+    """Explain the number that is predicted for a table's only row."""
+    score = float(model.vote.scores(table)[0])
+    return Explanation(prediction, None, None, score, *_entries(model, table, top, 0, 1.0))
+
+
+def _entries(
+    model: Model, table: Table, top: int, output: int, sign: float
+) -> tuple[tuple[Entry, ...], float, int]:
+    """Give the largest contributions to an output, what the rest adds, and by how many rules."""
     entries = [
         Entry(words, sign * float(added[output]), tuple((sign * added).tolist()), rules)
         for words, added, rules in _grounds(model, table)
     ]
     entries.sort(key=lambda entry: -abs(entry.contribution))
     rest = entries[top:]
-    return Explanation(
-        prediction,
-        classes[number],
-        float(model.probabilities(scores)[0, number]),
-        sign * float(scores.reshape(-1)[output]),
-        tuple(entries[:top]),
-        sum((entry.contribution for entry in rest), start=0.0),
-        sum(entry.rules for entry in rest),
-    )
+    added = sum((entry.contribution for entry in rest), start=0.0)
+    return tuple(entries[:top]), added, sum(entry.rules for entry in rest)
 
 
 def class_number(classes: list[Any], for_class: Any) -> int | None:

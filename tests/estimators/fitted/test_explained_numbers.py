@@ -1,0 +1,190 @@
+"""Regressors explain themselves as classifiers do: rows, features, rounds, and pictures."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import pacboost
+from pacboost import BoostClassifier, BoostRegressor
+from pacboost.errors import DataError, ParameterError
+
+ROWS = 300
+
+
+@cache
+def data() -> tuple[pd.DataFrame, Any]:
+    generator = np.random.default_rng(7)
+    frame = pd.DataFrame(
+        {
+            "age": np.round(generator.normal(40, 10, ROWS), 1),
+            "noise": generator.normal(size=ROWS),
+            "job": generator.choice(["clerk", "farmer", "smith"], ROWS),
+        }
+    )
+    y = 2 * frame["age"] + 12 * (frame["job"] == "smith") + generator.normal(size=ROWS)
+    frame.loc[generator.random(ROWS) < 0.1, "age"] = np.nan
+    return frame, y.to_numpy()
+
+
+@cache
+def fitted(loss: str = "squared_error", **options: Any) -> Any:
+    return BoostRegressor(loss, n_rounds=20, random_state=0, **options).fit(*data())
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+def test_contributions_add_up_to_the_prediction(loss: str) -> None:
+    frame, _ = data()
+    model = fitted(loss)
+    for k in range(5):
+        row = frame.iloc[[k]]
+        told = model.explain(row, top=4)
+        assert told.prediction == told.score == model.predict(row)[0]
+        total = sum(entry.contribution for entry in told.entries) + told.rest
+        assert total == pytest.approx(told.score, abs=1e-9)
+        assert (told.for_class, told.probability) == (None, None)
+        assert sum(entry.rules for entry in told.entries) + told.rest_rules == len(model.votes_)
+
+
+def test_a_row_may_come_in_any_form_and_is_shown_in_words() -> None:
+    frame, _ = data()
+    model, row = fitted(), data()[0].iloc[[3]]
+    told = model.explain(row)
+    values = {name: cells[0] for name, cells in row.to_dict("list").items()}
+    for other in (values, list(values.values()), row.iloc[0]):
+        assert model.explain(other).entries == told.entries
+    assert str(told).startswith(f"predicted: {told.prediction:.6g}\n")
+    assert str(told).endswith("  prediction")
+    assert "score of None" not in told._repr_html_()
+    assert len(told.to_frame()) == len(told.entries)
+    with pytest.raises(DataError, match="2 rows; explain takes one row"):
+        model.explain(frame.iloc[:2])
+    with pytest.raises(ParameterError, match="top is 0"):
+        model.explain(row, 0)
+
+
+def test_shap_values_add_up_to_the_prediction() -> None:
+    frame, _ = data()
+    found = fitted().shap_values(frame)
+    added = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(added, fitted().predict(frame), atol=1e-9)
+    assert np.abs(found.values).mean(axis=0).argmax() == 0
+
+
+def test_importances_by_shuffling() -> None:
+    frame, y = data()
+    found = fitted().permutation_importances(frame, y, repeats=2, random_state=0)
+    assert found.mean[0] > found.mean[2] > found.mean[1]
+    assert found.base == pytest.approx(np.square(fitted().predict(frame) - y).mean())
+    other = fitted().permutation_importances(
+        frame, y, repeats=2, random_state=0, metric="absolute_error"
+    )
+    assert other.base == pytest.approx(np.abs(fitted().predict(frame) - y).mean())
+    assert fitted().plot_importances(found).get_xlabel().endswith("when shuffled")
+    with pytest.raises(ParameterError, match="'error'; it may be loss"):
+        fitted().permutation_importances(frame, y, metric="error")
+
+
+def test_rounds_show_the_loss_on_other_rows() -> None:
+    frame, y = data()
+    model = fitted()
+    axes = model.plot_rounds(frame, y)
+    lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+    assert set(lines) == {"training loss", "test loss"}
+    np.testing.assert_allclose(lines["training loss"], lines["test loss"], rtol=1e-6)
+    last = np.square(model.predict(frame) - y).mean()
+    assert lines["test loss"][-1] == pytest.approx(last)
+    assert axes.get_ylabel().startswith("mean loss (squ")
+    assert model.plot_rounds().get_xlabel() == "round"
+    with pytest.raises(DataError, match="X was given without y"):
+        model.plot_rounds(frame)
+
+
+@pytest.mark.parametrize(("metric", "sides"), [("loss", 1), ("absolute_error", 2)])
+def test_rounds_show_the_loss_on_validation_rows(metric: str, sides: int) -> None:
+    frame, y = data()
+    model = BoostRegressor(n_rounds=8, eval_metric=metric, early_stopping=True, random_state=0)
+    axes = model.fit(frame, y).plot_rounds(frame, y)
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert any(label.startswith("validation") for label in labels)
+    assert len(axes.figure.axes) == sides
+
+
+def test_votes_without_interactions_have_shapes() -> None:
+    """Trees that ask for one feature each are step functions, of numbers and categories alike."""
+    frame, y = data()
+    for kind, answers in ((BoostRegressor, y), (BoostClassifier, y > 80)):
+        model = kind(n_rounds=12, interaction_constraints="no_interactions", random_state=0)
+        model.fit(frame, answers)
+        scores = model.predict(frame) if kind is BoostRegressor else model.decision_function(frame)
+        found = model.shapes()
+        np.testing.assert_allclose(found.scores(model._open(frame)), scores, atol=1e-9)
+        drawn = model.plot_shapes()
+        assert len(drawn) == len(found.features)
+        assert drawn[0].get_lines() or drawn[0].patches
+    with pytest.raises(DataError, match="interaction_constraints='no_interactions' have shapes"):
+        fitted().shapes()
+
+
+def test_without_interactions_curves_are_shapes_but_for_a_constant() -> None:
+    frame, y = data()
+    options: Any = {"n_rounds": 12, "interaction_constraints": "no_interactions"}
+    for model in (
+        BoostRegressor(**options).fit(frame, y),
+        BoostClassifier(**options).fit(frame, y > 80),
+    ):
+        curves, exact = model.partial_dependence(), model.shapes()
+        assert set(curves.features) == set(exact.features)
+        table = model._open(frame)
+        for j, shape in exact.features.items():
+            column = table.block(j, j + 1)[:, 0]
+            difference = shape.at(column) - curves.features[j].at(column)
+            np.testing.assert_allclose(difference, difference[0, 0], atol=1e-9)
+
+
+def test_curves_are_drawn_for_features_by_name_or_number() -> None:
+    model = fitted()
+    assert [axes.get_xlabel() for axes in model.plot_partial_dependence(["job", 0])] == [
+        "age",
+        "job",
+    ]
+    assert len(model.plot_partial_dependence(top=1)) == 1
+    assert model.plot_partial_dependence("age")[0].get_xlabel() == "age"
+    rising = model.partial_dependence("age")["age"].values[:, 0]
+    assert rising[-1] > 0 > rising[0]
+    with pytest.raises(ParameterError, match="features names 'x', which is no column of X"):
+        model.plot_partial_dependence(["x"])
+    three = BoostClassifier(n_rounds=4).fit(data()[0], np.digitize(data()[1], [70, 90]))
+    assert three.plot_partial_dependence(for_class=2)[0].get_xlabel() == "age"
+    stumps = BoostClassifier("adaboost", "stump", n_rounds=3, categorical_features=None)
+    stumps.fit(data()[0][["age", "noise"]], data()[1] > 80)
+    with pytest.raises(DataError, match=r"StumpRule rules.*shapes\(\)"):
+        stumps.partial_dependence()
+
+
+def test_all_of_it_works_after_loading_and_not_before_a_fit(tmp_path: Path) -> None:
+    frame, y = data()
+    fitted().save(tmp_path / "model.pacb")
+    loaded = pacboost.load(tmp_path / "model.pacb")
+    row = frame.iloc[[0]]
+    assert loaded.explain(row).entries == fitted().explain(row).entries
+    np.testing.assert_array_equal(
+        loaded.shap_values(frame).values, fitted().shap_values(frame).values
+    )
+    assert loaded.plot_rounds(frame, y).get_xlabel() == "round"
+    assert loaded.plot_importances().get_xlabel() == "share"
+    for name, given in (
+        ("explain", [row]),
+        ("shap_values", [frame]),
+        ("shap_trees", []),
+        ("plot_rounds", []),
+        ("plot_importances", []),
+    ):
+        with pytest.raises(NotFittedError):
+            getattr(BoostRegressor(), name)(*given)

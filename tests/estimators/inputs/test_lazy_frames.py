@@ -1,0 +1,115 @@
+"""Lazy frames of polars are taken wherever frames are, and collected once in each call."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.exceptions import DataConversionWarning
+
+import pacboost
+from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
+from pacboost.estimators.inputs.lazy_frames import CollectsLazyFrames
+from pacboost.sources.lazy import collected
+
+generator = np.random.default_rng(0)
+FRAME = pl.DataFrame(
+    {"a": generator.normal(size=400), "b": generator.normal(size=400), "c": np.arange(400) % 7}
+)
+Y = (FRAME["a"] + 0.3 * FRAME["b"] > 0).to_numpy().astype(int)
+KINDS: list[Any] = [
+    kind
+    for kind in (getattr(pacboost, name) for name in pacboost.__all__)
+    if inspect.isclass(kind) and hasattr(kind, "get_params")
+]
+FITS: dict[str, dict[str, Any]] = {
+    "AdaBoostClassifier": {"n_estimators": 5},
+    "BoostClassifier": {"n_rounds": 5, "certify": "holdout"},
+    "BoostRegressor": {"n_rounds": 5},
+    "BaggingClassifier": {"n_estimators": 3},
+    "FilterBoostClassifier": {"n_rounds": 5},
+    "RandomForestClassifier": {"n_estimators": 5},
+    "RectangleClassifier": {},
+    "StrongClassifier": {},
+}
+
+
+@pytest.fixture
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry for every query that is run."""
+    run: list[int] = []
+    inner = pl.LazyFrame.collect
+
+    def counting(self: Any, *given: Any, **named: Any) -> Any:
+        run.append(1)
+        return inner(self, *given, **named)
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", counting)
+    return run
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_estimator_collects(kind: Any) -> None:
+    assert issubclass(kind, CollectsLazyFrames)
+    assert "X" in inspect.signature(kind.fit).parameters or "source" in str(
+        inspect.signature(kind.fit)
+    )
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_lazy_frame_is_as_good_as_its_rows(name: str, queries: list[int]) -> None:
+    kind = getattr(pacboost, name)
+    options = FITS[name]
+    if "random_state" in inspect.signature(kind).parameters:
+        options = {**options, "random_state": 0}
+    answers = (FRAME["a"] > 0.5).to_numpy().astype(int) if name == "RectangleClassifier" else Y
+    eager, lazy = (kind(**options).fit(rows, answers) for rows in (FRAME, FRAME.lazy()))
+    assert len(queries) == 1
+    np.testing.assert_array_equal(eager.predict(FRAME), lazy.predict(FRAME.lazy()))
+    assert list(lazy.feature_names_in_) == ["a", "b", "c"]
+    assert len(queries) == 2
+
+
+def test_every_way_in_takes_them(tmp_path: Path, queries: list[int]) -> None:
+    model = BoostClassifier(n_rounds=5, random_state=0)
+    model.fit(FRAME[:200].lazy(), Y[:200], X_val=FRAME[200:300].lazy(), y_val=Y[200:300])
+    assert len(queries) == 2
+    rest, known = FRAME[300:], Y[300:]
+    made = pacboost.certify(model, rest.lazy(), known)
+    assert made.value == pacboost.certify(model, rest, known).value
+    pacboost.certify_answers(model, rest.lazy(), known)
+    assert len(queries) == 4
+    assert len(list(model.staged_predict(rest.lazy()))) == len(model.votes_)
+    assert model.shap_values(rest.lazy()).values.shape == (100, 3)
+    assert model.apply(rest.lazy()).shape[0] == 100
+    assert model.explain(rest[:1].lazy()).prediction == model.predict(rest[:1])[0]
+    model.report(tmp_path / "page.html", rest.lazy(), known)
+    assert len(queries) == 9
+    pacboost.diagnose("stump", FRAME.lazy(), Y)
+    pacboost.compare(
+        "adaboost", "stump", FRAME[:300].lazy(), Y[:300], n_rounds=3, test=(rest.lazy(), known)
+    )
+    assert len(queries) == 12
+
+
+def test_targets_may_be_a_query_of_one_column() -> None:
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        model = BoostRegressor(n_rounds=4).fit(FRAME.lazy(), FRAME.lazy().select("a"))
+    assert model.score(FRAME.lazy(), FRAME["a"]) > 0
+
+
+def test_what_is_not_lazy_is_left_alone() -> None:
+    for data in (FRAME, [1, 2], (FRAME, Y), None, "text", np.zeros(3)):
+        assert collected(data) is data
+    pair = collected((FRAME.lazy(), Y))
+    assert isinstance(pair[0], pl.DataFrame)
+    assert pair[1] is Y
+
+
+def test_methods_keep_their_signatures_and_docstrings() -> None:
+    assert list(inspect.signature(AdaBoostClassifier.predict).parameters) == ["self", "X"]
+    assert (BoostRegressor.predict.__doc__ or "").startswith("Give a number")
