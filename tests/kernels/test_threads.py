@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import jit, threads
+from pacboost.kernels import threads
+from pacboost.parallel import cores
 from pacboost.samples.bins import fit_bins
 from pacboost.sources.arrays import ArrayTable
 
@@ -35,13 +36,13 @@ def test_zero_threads_are_refused() -> None:
 def test_none_and_minus_one_mean_all_cores(
     n_jobs: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(cores, "cores", lambda: 3)
     with threads.using(n_jobs):
         assert len(shares()) == 3
 
 
 def test_minus_two_means_all_cores_but_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(cores, "cores", lambda: 3)
     with threads.using(-2):
         assert len(shares()) == 2
 
@@ -49,10 +50,6 @@ def test_minus_two_means_all_cores_but_one(monkeypatch: pytest.MonkeyPatch) -> N
 def test_fewer_than_no_cores_mean_one() -> None:
     with threads.using(-1000):
         assert len(shares()) == 1
-
-
-def test_there_is_a_core() -> None:
-    assert jit.cores() >= 1
 
 
 def test_one_thread_is_used_outside_of_any_block() -> None:

@@ -72,8 +72,3 @@ def team_kernel(*, allocates: bool = True) -> Callable[[Function], Function]:
         nogil=True, cache=True, error_model="numpy", _nrt=allocates, no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
     )  # fmt: skip
-
-
-def cores() -> int:
-    """The number of threads this process may use (joblib's workers set it for their children)."""
-    return int(numba.config.NUMBA_NUM_THREADS)

@@ -18,8 +18,8 @@ from numba import typeof, types
 
 from pacboost.kernels import board
 from pacboost.kernels.atomic import ARGUMENT_WORDS
-from pacboost.kernels.jit import cores
 from pacboost.kernels.threads import threads
+from pacboost.parallel.cores import usable_cores as cores
 
 MOST = 256
 """The largest team."""

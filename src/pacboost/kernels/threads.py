@@ -12,8 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from pacboost.errors import ParameterError
-from pacboost.kernels.jit import cores
+from pacboost.parallel.cores import thread_count
 
 ROWS_PER_SPAN = 32_768
 COLUMNS_AT_ONCE = 4
@@ -27,16 +26,6 @@ _threads: ContextVar[int] = ContextVar("pacboost_threads", default=1)
 _pools: dict[int, ThreadPoolExecutor] = {}
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
-
-
-def thread_count(n_jobs: int | None) -> int:
-    """Give the number of threads; None and -1 mean all cores, -2 all but one, and so on."""
-    if isinstance(n_jobs, bool):
-        raise ParameterError(f"n_jobs is {n_jobs}; it must be a whole number, or None")
-    count = -1 if n_jobs is None else n_jobs
-    if count == 0:
-        raise ParameterError("n_jobs is 0; give a positive number of threads, or -1 for all cores")
-    return count if count > 0 else max(1, cores() + 1 + count)
 
 
 @contextmanager

@@ -69,7 +69,7 @@ def _kernels() -> Finding:
     started = time.perf_counter()
     try:
         from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-        from pacboost.kernels.jit import cores
+        from pacboost.parallel.cores import cores
         from pacboost.sources.toy import ten_points
 
         X, y = ten_points()

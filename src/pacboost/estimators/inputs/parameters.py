@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
-from pacboost.kernels.threads import thread_count
+from pacboost.parallel.cores import thread_count
 
 
 def positive_integer(name: str, value: Any) -> int:

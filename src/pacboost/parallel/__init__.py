@@ -1,0 +1,1 @@
+"""How many cores there are for us, and how work is spread over them."""

@@ -1,0 +1,186 @@
+"""Cores: masks, quotas of control groups, environment variables, workers of Dask."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pacboost.errors import ParameterError
+from pacboost.kernels import team
+from pacboost.kernels.threads import using
+from pacboost.parallel import cores
+
+
+def written(root: Path, files: dict[str, str]) -> Path:
+    """Make a file system with these files."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A machine of 16 cores without limits."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
+    monkeypatch.setattr(cores, "_quota", lambda: None)
+    for name in cores.LIMITS:
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+CGROUP, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
+ANY_QUOTA = [
+    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "200000 100000\n"}, 2),
+    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "max 100000\n"}, None),
+    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "150000 100000"}, 2),  # a part of a core is a core
+    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "1000 100000"}, 1),
+    ({CGROUP: "0::/a/b\n", f"{MOUNTED}/a/b/cpu.max": "400000 100000"}, 4),
+    (  # a group is limited by those around it, too
+        {
+            CGROUP: "0::/a/b\n",
+            f"{MOUNTED}/a/b/cpu.max": "max 100000",
+            f"{MOUNTED}/a/cpu.max": "300000 100000",
+            f"{MOUNTED}/cpu.max": "800000 100000",
+        },
+        3,
+    ),
+    # the path of the host is not to be seen inside a container
+    ({CGROUP: "0::/host/pod\n", f"{MOUNTED}/cpu.max": "200000 100000"}, 2),
+    ({CGROUP: "0::/../../pod\n", f"{MOUNTED}/cpu.max": "200000 100000"}, 2),
+    (
+        {
+            CGROUP: "5:memory:/x\n3:cpu,cpuacct:/job\n0::/\n",
+            f"{MOUNTED}/cpu,cpuacct/job/cpu.cfs_quota_us": "500000\n",
+            f"{MOUNTED}/cpu,cpuacct/job/cpu.cfs_period_us": "100000\n",
+        },
+        5,
+    ),
+    (
+        {
+            CGROUP: "1:cpu:/\n",
+            f"{MOUNTED}/cpu/cpu.cfs_quota_us": "-1",
+            f"{MOUNTED}/cpu/cpu.cfs_period_us": "100000",
+        },
+        None,
+    ),
+    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "nonsense"}, None),
+    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "100000 0"}, None),
+    ({CGROUP: "what is this"}, None),
+    ({}, None),
+]
+
+
+@pytest.mark.parametrize(("files", "expected"), ANY_QUOTA)
+def test_quota_of_control_groups(
+    tmp_path: Path, files: dict[str, str], expected: int | None
+) -> None:
+    assert cores.cgroup_quota(written(tmp_path, files)) == expected
+
+
+def test_all_cores_without_limits(machine: pytest.MonkeyPatch) -> None:
+    assert cores.cores() == cores.usable_cores() == 16
+
+
+def test_a_mask_limits(machine: pytest.MonkeyPatch) -> None:
+    machine.setattr(os, "sched_getaffinity", lambda _: {3, 7}, raising=False)
+    assert cores.cores() == cores.usable_cores() == 2
+
+
+def test_a_quota_limits(machine: pytest.MonkeyPatch) -> None:
+    machine.setattr(cores, "_quota", lambda: 3)
+    assert cores.cores() == cores.usable_cores() == 3
+
+
+def test_without_masks_the_machine_counts(machine: pytest.MonkeyPatch) -> None:
+    machine.delattr(os, "sched_getaffinity")
+    machine.setattr(os, "cpu_count", lambda: 6)
+    assert cores.cores() == 6
+
+
+@pytest.mark.parametrize("name", ["OMP_NUM_THREADS", "LOKY_MAX_CPU_COUNT", "NUMBA_NUM_THREADS"])
+def test_variables_of_joblib_limit(machine: pytest.MonkeyPatch, name: str) -> None:
+    machine.setenv(name, "4")
+    assert cores.cores() == 4
+    assert cores.thread_count(None) == 4
+    assert cores.thread_count(-2) == 3
+    assert cores.thread_count(12) == 12
+
+
+@pytest.mark.parametrize("text", ["", "0", "-3", "many", "1.5"])
+def test_variables_that_are_no_numbers_of_threads_do_not_limit(
+    machine: pytest.MonkeyPatch, text: str
+) -> None:
+    machine.setenv("OMP_NUM_THREADS", text)
+    assert cores.cores() == 16
+
+
+def test_openmp_may_name_a_number_for_each_level(machine: pytest.MonkeyPatch) -> None:
+    machine.setenv("OMP_NUM_THREADS", "8,2")
+    assert cores.cores() == 8
+
+
+def test_variables_never_add_cores(machine: pytest.MonkeyPatch) -> None:
+    machine.setenv("OMP_NUM_THREADS", "64")
+    machine.setenv("NUMBA_NUM_THREADS", "64")
+    assert cores.cores() == cores.usable_cores() == 16
+
+
+def test_an_explicit_number_is_larger_than_what_openmp_may_have(
+    machine: pytest.MonkeyPatch,
+) -> None:
+    machine.setenv("OMP_NUM_THREADS", "1")
+    with using(8):
+        assert team.largest_team() == 8
+    with using(None):
+        assert team.largest_team() == 1
+
+
+def test_no_team_is_larger_than_the_quota(machine: pytest.MonkeyPatch) -> None:
+    machine.setattr(cores, "_quota", lambda: 2)
+    with using(8):
+        assert team.largest_team() == 2
+
+
+def test_threads_of_a_dask_worker(machine: pytest.MonkeyPatch) -> None:
+    worker = SimpleNamespace(state=SimpleNamespace(nthreads=2))
+    fake = SimpleNamespace(get_worker=lambda: worker)
+    machine.setitem(sys.modules, "distributed.worker", fake)
+    assert cores.cores() == 2
+
+
+def test_outside_of_tasks_dask_does_not_limit(machine: pytest.MonkeyPatch) -> None:
+    def get_worker() -> None:
+        raise ValueError("No worker found")
+
+    fake = SimpleNamespace(get_worker=get_worker)
+    machine.setitem(sys.modules, "distributed.worker", fake)
+    assert cores.cores() == 16
+
+
+@pytest.mark.parametrize(("n_jobs", "count"), [(None, 16), (-1, 16), (-2, 15), (-99, 1), (3, 3)])
+def test_what_n_jobs_means(machine: pytest.MonkeyPatch, n_jobs: int | None, count: int) -> None:
+    assert cores.thread_count(n_jobs) == count
+
+
+@pytest.mark.parametrize("n_jobs", [0, True])
+def test_what_n_jobs_cannot_be(n_jobs: int) -> None:
+    with pytest.raises(ParameterError, match="n_jobs is"):
+        cores.thread_count(n_jobs)
+
+
+def test_workers_of_joblib_are_limited() -> None:
+    program = (
+        "from joblib import Parallel, delayed, parallel_config\n"
+        "from pacboost.parallel.cores import cores\n"
+        "with parallel_config(backend='loky', inner_max_num_threads=1):\n"
+        "    assert Parallel(n_jobs=2)(delayed(cores)() for _ in range(2)) == [1, 1]\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k not in cores.LIMITS}
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120, env=environment)
