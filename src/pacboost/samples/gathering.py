@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,13 +35,31 @@ class Gathering:
             self._hasher = RowHasher.of(table)
             count = min(table.n_columns, MOST_COLUMNS)
             self._columns = np.unique(np.linspace(0, table.n_columns - 1, count).astype(np.int64))
+        self.note([self.read(table, rows)])
+
+    @property
+    def started(self) -> bool:
+        """Whether rows can be read: the first ones that are added say how all are hashed."""
+        return self._hasher is not None
+
+    def read(self, table: Table, rows: NDArray[np.uint64]) -> Hashes:
+        """Hash rows that may be kept, for ``note``; this changes nothing."""
         hasher = self._hasher
+        if hasher is None:
+            raise ValueError("rows are hashed by what the first ones that are added look like")
         every = self._columns.size == table.n_columns
         first = hasher.near(table, None, None if every else self._columns.tolist())
         chosen = np.flatnonzero(first < self._limit)
-        exact, near = hasher.exact(table, chosen), hasher.near(table, chosen)
-        self._parts.append(np.stack([first[chosen], exact, near, rows[chosen]]))
-        self._size += chosen.size
+        exact = hasher.exact(table, chosen)
+        near = first[chosen] if every else hasher.near(table, chosen)
+        return np.stack([first[chosen], exact, near, rows[chosen]])
+
+    def note(self, read: Sequence[Hashes]) -> None:
+        """Take note of rows that were read, perhaps when a larger share of them was kept."""
+        for own in read:
+            kept = own[:, own[0] < self._limit]
+            self._parts.append(kept)
+            self._size += kept.shape[1]
         while self._size > 2 * MOST_KEPT and self._distinct() > MOST_KEPT:
             self._halve()
 

@@ -44,14 +44,23 @@ class KnownRows:
         self.equal[np.unique(self._hashes, return_index=True)[1]] = False
 
     def learn(self, table: Table) -> None:
-        """Note rows that are learned from.
+        """Note rows that are learned from."""
+        self.note(self.read(table))
+
+    def read(self, table: Table) -> Hashes:
+        """Hash rows that may equal one of these, for ``note``; this changes nothing.
 
         Of rows whose first columns differ from those of all rows here, the others do not matter.
         """
-        if self._hashes.size and table.n_rows:
-            alike = np.flatnonzero(among(_first_hashes(table), self._first))
-            if alike.size:
-                self.equal |= among(self._hashes, np.sort(row_hashes(table, alike)))
+        if not (self._hashes.size and table.n_rows):
+            return np.empty(0, dtype=np.uint64)
+        alike = np.flatnonzero(among(_first_hashes(table), self._first))
+        return row_hashes(table, alike) if alike.size else np.empty(0, dtype=np.uint64)
+
+    def note(self, hashes: Hashes) -> None:
+        """Note rows that were read and are learned from."""
+        if hashes.size:
+            self.equal |= among(self._hashes, np.sort(hashes))
 
     @property
     def discrete(self) -> bool:

@@ -48,7 +48,7 @@ def test_neither_kind_is_offered_or_shown_to_the_bins(tmp_path: Path) -> None:
     while seen < 2 * ROWS:
         for offer in next(offered):
             seen += offer.batch.n_rows
-            left = made.set_apart(encoder.read(offer.batch), offer)
+            left = made.set_apart(encoder, offer)
             assert left is not None
             assert not np.isin(offer.batch.rows[left], apart).any()
             assert np.isin(offer.batch.rows[~left], apart).all()

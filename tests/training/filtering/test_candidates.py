@@ -34,7 +34,7 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def groups(stream: Stream, count: int) -> list[list[Offer]]:
     offered = stream.offer(KEY, 1.0)
-    return [group for _, group in zip(range(count), offered, strict=False)]
+    return [list(group) for _, group in zip(range(count), offered, strict=False)]
 
 
 def rows_of(group: list[Offer]) -> list[int]:

@@ -21,7 +21,8 @@ from pacboost.sources.oracles.worlds import WorldOracle
 from pacboost.training.filtering.array_rows import ArrayRows
 from pacboost.training.filtering.candidates import Stream
 from pacboost.training.filtering.keys import key_of
-from pacboost.training.filtering.refilling import AcceptedRows, Refilling
+from pacboost.training.filtering.looking import AcceptedRows
+from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.vote_so_far import VoteSoFar
 from tests.training.filtering.setups import (
     BITS,
@@ -250,7 +251,7 @@ def test_rows_apart_are_not_shown_to_the_bins() -> None:
     assert apart is not None
     assert apart.n_rows == 700
     assert not np.isin(shown, apart.rows).any()
-    fresh = next(pool.offer(key_of(0), 1.0))[0]
+    fresh = next(iter(next(pool.offer(key_of(0), 1.0))))
     assert fresh.fresh.all()
     assert not np.isin(shown, fresh.batch.rows).any()
 

@@ -22,6 +22,7 @@ from pacboost.sources.oracles.oracle import (
     AbstractOracle,
     Batch,
     Chooser,
+    Unread,
     read_position,
     whole,
 )
@@ -61,19 +62,28 @@ class ArrayOracle(AbstractOracle):
 
     def draw(self, n: int) -> Batch:
         """Give the next rows of the order."""
-        n = whole("n", n, 1)
+        batch = self._upcoming(n).read()
+        self._advance(batch.n_rows)  # not where a row cannot be read
+        return batch
+
+    def draw_unread(self, n: int) -> Unread:
+        """Give the next rows of the order, unread."""
+        drawn = self._upcoming(n)
+        self._advance(drawn.n_rows)
+        return drawn
+
+    def _upcoming(self, n: int) -> Unread:
+        last = self._row + whole("n", n, 1)
         if self.order is REPLACED:
-            rows = self._replaced(self._row, self._row + n)
-            self._row += n
-            return self.take(rows)
+            return self.unread(self._replaced(self._row, last))
         if self._shuffle is None:
             self._shuffle = Shuffle(self.n_rows, key(self._seed, self._lap))
-        rows = self._shuffle.part(self._row, min(self._row + n, self.n_rows))
-        batch = self._pick(self._held, rows, rows.astype(np.uint64), self._lap)
-        self._row += rows.size
-        if self._row == self.n_rows:
+        return self.unread(self._shuffle.part(self._row, min(last, self.n_rows)))
+
+    def _advance(self, count: int) -> None:
+        self._row += count
+        if self._row == self.n_rows and self.order is not REPLACED:
             self._lap, self._row, self._shuffle = self._lap + 1, 0, None
-        return batch
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
         """Give the rows that ``choose`` chooses."""
@@ -82,7 +92,11 @@ class ArrayOracle(AbstractOracle):
 
     def take(self, rows: NDArray[np.int64]) -> Batch:
         """Give these very rows."""
-        return self._pick(self._held, rows, rows.astype(np.uint64), self._lap)
+        return self.unread(rows).read()
+
+    def unread(self, rows: NDArray[np.int64]) -> Unread:
+        """Give these very rows, unread."""
+        return Unread(self, self._held, rows, rows.astype(np.uint64), self._lap)
 
     def _replaced(self, first: int, last: int) -> NDArray[np.int64]:
         """Draw row numbers; each few thousand have a key of their own, so that n has no part."""

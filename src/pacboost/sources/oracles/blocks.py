@@ -30,6 +30,8 @@ from pacboost.sources.oracles.oracle import (
     AbstractOracle,
     Batch,
     Chooser,
+    Drawn,
+    Unread,
     read_position,
     whole,
 )
@@ -83,6 +85,17 @@ class BlockOracle(AbstractOracle):
 
     def draw(self, n: int) -> Batch:
         """Give the next rows, at most to the end of the block."""
+        batch = self._upcoming(n).read()
+        self._advance(batch.n_rows)  # not where a row cannot be read
+        return batch
+
+    def draw_unread(self, n: int) -> Drawn:
+        """Give the next rows unread: they hold on to their block until they are let go."""
+        drawn = self._upcoming(n)
+        self._advance(drawn.n_rows)
+        return drawn
+
+    def _upcoming(self, n: int) -> Drawn:
         n = whole("n", n, 1)
         held = self._open()
         if held is None:
@@ -95,11 +108,12 @@ class BlockOracle(AbstractOracle):
             order = _shuffle(held.n_rows, self._seed, ROWS, self._spot.lap, block)
             picked = order.part(self._row, last)
         rows = picked.astype(np.uint64) | np.uint64(block << 32)
-        batch = self._pick(held, picked, rows, self._spot.lap)
-        self._row = last
-        if last == held.n_rows:
+        return Unread(self, held, picked, rows, self._spot.lap)
+
+    def _advance(self, count: int) -> None:
+        self._row += count
+        if self._held is not None and self._row == self._held.n_rows:
             self._leave()
-        return batch
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
         """Read every block once, one at a time, and give the rows that are chosen."""
@@ -110,7 +124,7 @@ class BlockOracle(AbstractOracle):
                 rows = np.arange(self._held.n_rows, dtype=np.uint64) | np.uint64(block << 32)
                 chosen = np.flatnonzero(choose(rows, self._held))
                 if chosen.size:
-                    yield self._pick(self._held, chosen, rows[chosen], 0)
+                    yield Unread(self, self._held, chosen, rows[chosen], 0).read()
             self._drop()
 
     def position(self) -> dict[str, Any]:

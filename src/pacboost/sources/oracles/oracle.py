@@ -67,6 +67,51 @@ class Batch:
         """The number of rows; 0 says that a stream has ended."""
         return self.rows.size
 
+    def take(self, chosen: NDArray[np.intp]) -> Batch:
+        """Give some of the rows."""
+        table = self.table.take(chosen)
+        return Batch(table, self.labels[chosen], self.rows[chosen], self.lap)
+
+    def read(self) -> Batch:
+        """Give the batch itself: it has been read."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Unread:
+    """Rows that were drawn, and are still to be copied out of the block that holds them.
+
+    Reading changes nothing, so any thread may do it.
+    """
+
+    oracle: AbstractOracle
+    held: Held
+    picked: NDArray[np.int64]
+    """The numbers of the rows in the block."""
+    rows: NDArray[np.uint64]
+    """The identity of each row, as in a batch."""
+    lap: int
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.rows.size
+
+    def take(self, chosen: NDArray[np.intp]) -> Unread:
+        """Give some of the rows, still unread."""
+        return Unread(self.oracle, self.held, self.picked[chosen], self.rows[chosen], self.lap)
+
+    def read(self) -> Batch:
+        """Copy and check the rows; a cell that cannot be used is named by its place."""
+        try:
+            table, labels = self.held.take(self.picked)
+        except BadCell as bad:
+            place = self.oracle.place(int(self.rows[bad.row]))
+            raise DataError(f"{place}: {bad}") from bad.__cause__
+        return Batch(table, labels, self.rows, self.lap)
+
+
+Drawn = Batch | Unread
 
 Chooser = Callable[[NDArray[np.uint64], Held], NDArray[np.bool_]]
 """Tells which rows of a block are chosen, given their identities and the block."""
@@ -100,6 +145,10 @@ class AbstractOracle(ABC):
 
         A batch never spans two passes. An empty one says that a stream has ended.
         """
+
+    def draw_unread(self, n: int) -> Drawn:
+        """Do what ``draw`` does, and leave it to the caller when and where the rows are read."""
+        return self.draw(n)
 
     @abstractmethod
     def position(self) -> dict[str, Any]:
@@ -161,16 +210,6 @@ class AbstractOracle(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _pick(
-        self, held: Held, picked: NDArray[np.int64], rows: NDArray[np.uint64], lap: int
-    ) -> Batch:
-        """Take rows out of what is held; a cell that cannot be used is named by its place."""
-        try:
-            table, labels = held.take(picked)
-        except BadCell as bad:
-            raise DataError(f"{self.place(int(rows[bad.row]))}: {bad}") from bad.__cause__
-        return Batch(table, labels, rows, lap)
 
 
 def whole(name: str, value: object, least: int = 0) -> int:

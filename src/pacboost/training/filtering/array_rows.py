@@ -7,7 +7,7 @@ are fresh draws, so the mean weight μ is tested on them; afterwards they are ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 Floats = NDArray[np.float64]
 
 ROWS_PER_SWEEP = 2**20
+OFFERS_PER_GROUP = 8
+"""Nothing is decided between groups of rows that were picked, but whether the time is up."""
 
 UNSEEN = 248
 """Rows never looked at have the kinds 248 to 255, by class; the last kind is for all others."""
@@ -86,7 +88,7 @@ class ArrayRows(Candidates):
         rows = np.flatnonzero(self.kinds == APART)
         return [self._array.take(rows).table] if rows.size else []
 
-    def offer(self, key: np.uint64, scale: float) -> Iterator[list[Offer]]:
+    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
         """Give fresh rows first; then look through all, and pick those whose number is low."""
         fresh = self._fresh(key)
         if fresh.size:
@@ -96,12 +98,17 @@ class ArrayRows(Candidates):
             yield [Offer(batch, batch.rows, yes, yes, batch.rows)]
         rows = self._picked(key, scale)
         rows = rows[~np.isin(rows, fresh, assume_unique=True)]
+        for first in range(0, rows.size, OFFERS_PER_GROUP * self.at_once):
+            yield self._offers(rows[first : first + OFFERS_PER_GROUP * self.at_once])
+
+    def _offers(self, rows: NDArray[np.int64]) -> Iterator[Offer]:
+        """Offer rows that were picked: so many at a time."""
         for first in range(0, rows.size, self.at_once):
             own = rows[first : first + self.at_once]
             no = np.zeros(own.size, dtype=np.bool_)
-            batch = self._array.take(own)
+            batch = self._array.unread(own)
             bounds = self._bounds()[self.kinds[own]]
-            yield [Offer(batch, batch.rows, no, no, batch.rows, bounds, tells=False)]
+            yield Offer(batch, batch.rows, no, no, batch.rows, bounds, tells=False)
 
     def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:
         """Note the weights, each rounded up to its kind."""

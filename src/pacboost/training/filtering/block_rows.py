@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.samples.content_sample import ContentSample
 from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.held import Held
-from pacboost.sources.oracles.oracle import AbstractOracle, Batch
+from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Offer, Stream
 from pacboost.training.filtering.keys import numbers
@@ -86,7 +86,7 @@ class BlockRows(Stream):
         """Say that rows of the source are copies of others, if that is sure."""
         return self._sample.copies()
 
-    def set_apart(self, examples: EncodedRows, offer: Offer) -> NDArray[np.bool_] | None:
+    def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
         """Leave out what certifies or tests, on every pass."""
         return ~self._kept_back(offer.ids)
 
@@ -98,7 +98,7 @@ class BlockRows(Stream):
         """Give the rows that certify as the source holds them."""
         return self._as_read
 
-    def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
+    def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
         """Offer rows that teach; none of them tests, since rows of one block are no fair draw."""
         new = self._first_time(batch, batch.rows)
         return Offer(batch, batch.rows, new, np.zeros_like(new), tickets)

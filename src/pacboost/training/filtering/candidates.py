@@ -1,4 +1,4 @@
-"""Where candidates come from: the next rows of an oracle, or (pool.py) any rows of an array.
+"""Where candidates come from: the next rows of an oracle, or (array_rows.py) any of an array.
 
 A row is looked at only if its number under the key of the refill is below what its weight may be;
 it is kept if the same number is below what its weight is. So rows that were easy when they were
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,9 @@ from numpy.typing import NDArray
 from pacboost.samples.content_sample import ContentSample
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.known_rows import KnownRows
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch
-from pacboost.sources.table import SomeRows, Table
+from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch, Drawn
+from pacboost.sources.table import Table
 from pacboost.training.filtering.arrivals import Arrivals, hashes_of
 from pacboost.training.filtering.keys import key_of, numbers
 from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
@@ -42,7 +42,7 @@ MORE_DRAWS = 20
 class Offer:
     """Rows to be looked at."""
 
-    batch: Batch
+    batch: Drawn
     ids: NDArray[np.uint64]
     """What identifies each row, on every pass: its number or, in a stream, its content."""
     new: NDArray[np.bool_]
@@ -87,24 +87,27 @@ class Candidates(ABC):
         self.oracle.seek(position["oracle"])
 
     @abstractmethod
-    def offer(self, key: np.uint64, scale: float) -> Iterator[list[Offer]]:
+    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
         """Give groups of candidates, as long as they are asked for and there are any.
 
-        Helpings end where they do whatever the sizes of the oracle's batches: only between them
-        may anything be decided.
+        Groups end where they do whatever the sizes of the oracle's batches: only between them
+        may anything be decided. The offers of a group are made one after the other, and all of
+        them before the next group: a block is let go before the next one is asked for.
         """
 
     def seen(self, rows: NDArray[np.uint64], chances: Floats) -> None:  # noqa: B027 - streams forget
         """Take note of what rows weigh."""
 
+    @property
+    def known(self) -> list[KnownRows]:
+        """The rows for which it matters whether equal ones were learned from."""
+        return [known for known in (self.known_testing, self.known_apart) if known is not None]
+
     def learn(self, table: Table, rows: NDArray[np.uint64]) -> None:
         """Take note of rows that are kept to learn from; ``rows`` identifies them."""
-        if table.entries is None:  # hashing goes column by column
-            table = ArrayTable(np.asfortranarray(table.rows()), table.names, table.levels)
         self.learned.add(table, rows)
-        for known in (self.known_testing, self.known_apart):
-            if known is not None:
-                known.learn(table)
+        for known in self.known:
+            known.learn(table)
 
     def copies(self) -> str:
         """Say that rows of an array are copies of others, if that is sure.
@@ -118,7 +121,7 @@ class Candidates(ABC):
             sample.keep(batch.table)
         return sample.copies()
 
-    def set_apart(self, examples: EncodedRows, offer: Offer) -> NDArray[np.bool_] | None:
+    def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
         """Set some rows apart for the certificate; tell which are left, None for all."""
         return None
 
@@ -165,6 +168,8 @@ class Stream(Candidates):
         self._key = key_of(seed, 1)
         self._waiting: list[Batch] = []
         self._taken = 0
+        self._tickets = 0
+        """How many rows of this refill have been drawn."""
         self.held: list[EncodedRows] = []
         self._held_ids = np.empty(0, dtype=np.uint64)
         self._arrivals = Arrivals(key_of(seed, 8)) if oracle.order is STREAM else None
@@ -189,14 +194,14 @@ class Stream(Candidates):
             if batch.lap > 0:
                 break
             shown = np.flatnonzero(~self._kept_back(self._ids(batch)))
-            tables.append(SomeRows(batch.table, shown))
+            tables.append(batch.table.take(shown))
         return tables
 
-    def _ids(self, batch: Batch) -> NDArray[np.uint64]:
+    def _ids(self, batch: Drawn) -> NDArray[np.uint64]:
         """Give what identifies each row."""
         if self._arrivals is None:
             return batch.rows
-        return hashes_of(batch.table, self._arrivals.key)
+        return hashes_of(batch.read().table, self._arrivals.key)
 
     def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Tell which rows may be set apart; nothing looks at them before that is decided."""
@@ -204,7 +209,7 @@ class Stream(Candidates):
             return np.zeros(ids.size, dtype=np.bool_)
         return np.asarray(numbers(ids, self._key) < self._share)
 
-    def _first_time(self, batch: Batch, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def _first_time(self, batch: Drawn, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Tell which rows come for the first time."""
         if batch.lap > 0 or self.oracle.order is REPLACED:
             return np.zeros(ids.size, dtype=np.bool_)
@@ -228,25 +233,27 @@ class Stream(Candidates):
         """Give the labels of the rows that were read ahead."""
         return np.concatenate([batch.labels for batch in self._waiting])
 
-    def _next(self, count: int) -> Batch:
+    def _next(self, count: int) -> Drawn:
+        """Give the next rows, at most so many: those read ahead, then those of the oracle."""
         if not self._waiting:
-            return self.oracle.draw(count)
+            drawn = self.oracle.draw_unread(count)
+            return drawn if self._arrivals is None else drawn.read()  # known by their content
         batch = self._waiting.pop(0)
         self._taken += min(batch.n_rows, count)
         if batch.n_rows <= count:
             return batch
-        self._waiting.insert(0, _part(batch, count, batch.n_rows))
-        return _part(batch, 0, count)
+        self._waiting.insert(0, batch.take(np.arange(count, batch.n_rows)))
+        return batch.take(np.arange(count))
 
-    def set_apart(self, examples: EncodedRows, offer: Offer) -> NDArray[np.bool_] | None:
+    def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
         """Set rows apart while more are wanted, and leave them out whenever they come again."""
         if self._wanted == 0:
             return None
         back = np.flatnonzero(self._kept_back(offer.ids))
         chosen = back[offer.new[back]][: self._wanted - self._held_ids.size]
         if chosen.size:
-            self._hold(examples.take(chosen), offer.ids[chosen])
-        left = np.ones(examples.n_rows, dtype=np.bool_)
+            self._hold(encoder.read(offer.batch.take(chosen)), offer.ids[chosen])
+        left = np.ones(offer.ids.size, dtype=np.bool_)
         left[back[np.isin(offer.ids[back], self._held_ids)]] = False
         return left
 
@@ -268,7 +275,7 @@ class Stream(Candidates):
             if ahead or (self._arrivals is not None and self._arrivals.full):
                 first &= self._kept_back(ids)  # others may have been learned from, or shown to bins
             chosen = np.flatnonzero(first)[: self._wanted - self._held_ids.size]
-            self._hold(encoder.read(batch).take(chosen), ids[chosen])
+            self._hold(encoder.read(batch.take(chosen)), ids[chosen])
         if self.held:
             self.held = [EncodedRows.join(self.held)]
         return self.held[0] if self._held_ids.size else None
@@ -294,33 +301,36 @@ class Stream(Candidates):
             self._arrivals.known = state["arrivals"]
             self._arrivals.repeated = bool(state["repeated"][0])
 
-    def offer(self, key: np.uint64, scale: float) -> Iterator[list[Offer]]:
+    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
         """Draw so many rows at a time, whatever the sizes of the oracle's own batches."""
-        drawn = 0
+        self._tickets = 0
         while not self.ended:
-            group: list[Offer] = []
-            missing = self.at_once
-            while missing > 0:
-                ahead = bool(self._waiting)
-                batch = self._next(missing)
-                if batch.n_rows == 0:
-                    self.ended = True
-                    break
-                missing -= batch.n_rows
-                tickets = np.arange(drawn, drawn + batch.n_rows, dtype=np.uint64)
-                drawn += batch.n_rows
-                group.append(self._offered(batch, tickets, ahead=ahead))
-            if group:
-                yield group
+            first = self._drawn(self.at_once)
+            if first is not None:
+                yield chain([first], self._rest(self.at_once - first.ids.size))
 
-    def _offered(self, batch: Batch, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
+    def _rest(self, missing: int) -> Iterator[Offer]:
+        """Complete a group that lacks so many rows."""
+        while missing > 0:
+            offer = self._drawn(missing)
+            if offer is None:
+                return
+            missing -= offer.ids.size
+            yield offer
+
+    def _drawn(self, count: int) -> Offer | None:
+        """Draw rows, about so many; None says that the stream has ended."""
+        ahead = bool(self._waiting)
+        batch = self._next(count)
+        if batch.n_rows == 0:
+            self.ended = True
+            return None
+        tickets = np.arange(self._tickets, self._tickets + batch.n_rows, dtype=np.uint64)
+        self._tickets += batch.n_rows
+        return self._offered(batch, tickets, ahead=ahead)
+
+    def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
         ids = self._ids(batch)
         new = self._first_time(batch, ids)
         fresh = new & self._kept_back(ids) if ahead else new
         return Offer(batch, ids, new, fresh, tickets)
-
-
-def _part(batch: Batch, start: int, stop: int) -> Batch:
-    rows = np.arange(start, stop)
-    table = SomeRows(batch.table, rows)
-    return Batch(table, batch.labels[rows], batch.rows[rows], batch.lap)

@@ -16,15 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.filtering_booster import FilteringBooster
+from pacboost.kernels.threads import threads
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
+from pacboost.parallel.cores import usable_cores
+from pacboost.parallel.tasks import tasks_on
 from pacboost.samples.sample import Sample
 from pacboost.training.filtering.candidates import Candidates
 from pacboost.training.filtering.keys import key_of, numbers
+from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import share_of
 from pacboost.training.filtering.plan import FilteringPlan
-from pacboost.training.filtering.refilling import AcceptedRows, Refilling
+from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import VoteSoFar
 from pacboost.training.run.loop import NO_EDGE, Run
@@ -67,6 +71,8 @@ class Filtering:
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
         self._carried: AcceptedRows | None = None
+        self.tasks = tasks_on(min(threads(), usable_cores()))
+        """How candidates are looked at; the model does not depend on it."""
         self.before_refill: Callable[[], None] = _nothing
         """Called when all that was drawn is used up: the moment to write a checkpoint."""
         self.over: Callable[[], bool] = _never
@@ -94,7 +100,7 @@ class Filtering:
         wanted = self._wanted(delta)
         most = self._most_draws(wanted)
         key, scale = key_of(self.plan.seed, 2, number), self._scale(wanted)
-        refilling = Refilling(self.candidates, self.encoder, self.vote_so_far, key, scale, delta)
+        refilling = self._refilling(key, scale, delta)
         refilling.score_testing_rows()
         tested = refilling.test.count
         for _ in () if self._good_enough(refilling) else refilling.groups():
@@ -121,6 +127,12 @@ class Filtering:
             self._starve(refilling)
             return None
         return None if kept is None else self._thinned(kept, wanted)
+
+    def _refilling(self, key: np.uint64, scale: float, delta: float) -> Refilling:
+        """Start to look at candidates."""
+        return Refilling(
+            self.candidates, self.encoder, self.vote_so_far, key, scale, delta, self.tasks
+        )
 
     def _wanted(self, delta: float) -> int:
         """How many rows the sample is to have."""

@@ -23,9 +23,10 @@ from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filtering
 from pacboost.training.filtering.keys import key_of
+from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import EdgeTest, share_of
 from pacboost.training.filtering.plan import draws_for
-from pacboost.training.filtering.refilling import AcceptedRows, Refilling
+from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.run.loop import Run
 from pacboost.training.run.record import FinishedRound
 
@@ -157,7 +158,7 @@ class Faithful(Filtering):
         delta = share_of(self.plan.delta / 2, number) / TRIES
         test = EdgeTest(delta, self.plan.floor)
         key = key_of(self.plan.seed, 5, number, attempt)
-        refilling = Refilling(self.candidates, self.encoder, self.vote_so_far, key, 1.0, delta)
+        refilling = self._refilling(key, 1.0, delta)
         self.stopped = ENDED
         for _ in refilling.groups():
             if self.over():

@@ -3,71 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit, log_softmax
 
 from pacboost.ledgers.refill import Refill
-from pacboost.samples.sample import Signs
+from pacboost.parallel.tasks import Serial, Tasks
+from pacboost.samples.content_sample import joined
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.sparse import SparseTable
+from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Candidates, Offer
-from pacboost.training.filtering.keys import numbers
+from pacboost.training.filtering.looking import (
+    AGAIN,
+    FRESH,
+    NEW,
+    AcceptedRows,
+    Look,
+    Looked,
+    Measured,
+    losses_of,
+    measure,
+    pieces,
+)
 from pacboost.training.filtering.mean_test import MeanTest
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class AcceptedRows:
-    """EncodedRows that were kept, where they stand, and by which chance they came."""
-
-    examples: EncodedRows
-    margins: Floats
-    chances: Floats
-    """What they weighed when they were kept."""
-    odds: Floats
-    """With what probability they came to be kept: weights have to be divided by it."""
-    path: Floats | None
-
-    @property
-    def n_rows(self) -> int:
-        """The number of examples."""
-        return self.examples.n_rows
-
-    @property
-    def mass(self) -> float:
-        """An estimate of the weight of all rows that were candidates."""
-        return float((self.chances / self.odds).sum())
-
-    def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> AcceptedRows:
-        """Copy some of them."""
-        return AcceptedRows(
-            self.examples.take(chosen),
-            self.margins[chosen],
-            self.chances[chosen],
-            self.odds[chosen],
-            None if self.path is None else self.path[chosen],
-        )
-
-    @classmethod
-    def join(cls, parts: list[AcceptedRows]) -> AcceptedRows:
-        """Put them one below the other."""
-        paths = [part.path for part in parts if part.path is not None]
-        return cls(
-            EncodedRows.join([part.examples for part in parts]),
-            np.concatenate([part.margins for part in parts]),
-            np.concatenate([part.chances for part in parts]),
-            np.concatenate([part.odds for part in parts]),
-            np.concatenate(paths) if paths else None,
-        )
-
-
-FRESH, NEW, AGAIN = range(3)
-"""Rows that nothing looked at before, rows that nothing was learned from, and all others."""
 
 
 class Tally:
@@ -113,15 +78,17 @@ class Refilling:
         key: np.uint64,
         scale: float,
         delta: float,
+        tasks: Tasks | None = None,
     ) -> None:
         self._candidates, self._encoder, self._vote_so_far = candidates, encoder, vote_so_far
+        self._tasks = tasks or Serial()
         self._key, self._scale = key, scale
         self._delta = delta
         self._tallies = [Tally(delta) for _ in (FRESH, NEW, AGAIN)]
         self.test, self.error_test = self._tallies[FRESH].weight, self._tallies[FRESH].error
         self._factor = vote_so_far.booster.error_factor
         self.draws = self.accepted = 0
-        self._notes: list[tuple[NDArray[np.int8], Floats, Floats, Floats]] = []
+        self._notes: list[Measured] = []
         self._parts: list[AcceptedRows] = []
         self._started = time.perf_counter()
 
@@ -135,62 +102,88 @@ class Refilling:
         examples = self._candidates.testing
         if examples is not None:
             row_margins = self._vote_so_far.score(examples.table, examples.signs)
-            self._note(row_margins, examples, np.full(examples.n_rows, FRESH, dtype=np.int8))
+            measured = measure(
+                row_margins, examples, np.full(examples.n_rows, FRESH, dtype=np.int8)
+            )
             known = self._candidates.known_testing
             if known is not None:
-                kinds, chances, wrong, losses = self._notes.pop()
-                copied = known.mistakes
-                chances, wrong = np.where(copied, 1.0, chances), np.where(copied, 1.0, wrong)
-                self._notes.append((kinds, chances, wrong, losses))
+                chances, wrong = (
+                    np.where(known.mistakes, 1.0, own) for own in (measured.chances, measured.wrong)
+                )
+                measured = replace(measured, chances=chances, wrong=wrong)
+            self._notes.append(measured)
             self._sum_up()
 
     def groups(self) -> Iterator[None]:
-        """Look at one group of candidates after the other."""
+        """Look at one group of candidates after the other.
+
+        Where all rows are in memory, the offers of a group are looked at as one. Else an offer is
+        done with before the next one is drawn, so that no more blocks are held than have to be.
+        """
         for group in self._candidates.offer(self._key, self._scale):
-            for offer in group:
-                self._look(offer)
+            if self._candidates.whole:
+                self._look(group)
+            else:
+                for offer in group:
+                    self._look([offer])
             self._sum_up()
             yield
 
-    def _look(self, offer: Offer) -> None:
-        examples, tickets, bounds = self._encoder.read(offer.batch), offer.tickets, offer.bounds
-        kinds = np.where(offer.fresh, FRESH, np.where(offer.new, NEW, AGAIN)).astype(np.int8)
-        left = self._candidates.set_apart(examples, offer)
-        if left is not None:
-            examples, tickets, kinds = examples.take(left), tickets[left], kinds[left]
-            bounds = None if bounds is None else bounds[left]
-        row_margins = self._vote_so_far.score(examples.table, examples.signs)
-        self._candidates.seen(examples.rows, row_margins.chances)
-        if offer.tells:
-            self._note(row_margins, examples, kinds)
-        odds = row_margins.chances
-        if bounds is not None:
-            odds = np.minimum(odds, bounds)
-        odds = np.minimum(1.0, odds / self._scale)
-        kept = np.flatnonzero(numbers(tickets, self._key) < odds)
-        places = kept if left is None else np.flatnonzero(left)[kept]
-        self._candidates.learn(offer.batch.table.take(places), examples.rows[kept])
-        self.draws += examples.n_rows
-        self.accepted += kept.size
-        path = None if row_margins.path is None else row_margins.path[kept]
-        chances = row_margins.chances[kept]
-        own = AcceptedRows(
-            examples.take(kept), row_margins.margins[kept], chances, odds[kept], path
+    def _look(self, offers: Iterable[Offer]) -> None:
+        """Look at offers piece by piece, and note what is found in the order of offers."""
+        candidates = self._candidates
+        look = Look(
+            self._encoder,
+            self._vote_so_far,
+            self._key,
+            self._scale,
+            candidates.learned,
+            candidates.known,
         )
-        self._parts.append(own)
+        cut = (
+            piece
+            for offer in offers
+            for piece in pieces(
+                offer, candidates.set_apart(self._encoder, offer), look.rows_per_piece
+            )
+        )
+        found: list[Looked] = []
+        for looked in self._tasks.map(look, cut):
+            found.append(looked)
+            if looked.last:
+                self._take_note(found)
+                found = []
 
-    def _note(
-        self, row_margins: RowMargins, examples: EncodedRows, kinds: NDArray[np.int8]
-    ) -> None:
-        wrong = row_margins.wrong(examples.signs).astype(np.float64)
-        losses = _losses(row_margins.margins, examples.signs)
-        self._notes.append((kinds, row_margins.chances, wrong, losses))
+    def _take_note(self, found: list[Looked]) -> None:
+        """Note what was found of all rows of an offer."""
+        rows = np.concatenate([own.rows for own in found])
+        chances = np.concatenate([own.chances for own in found])
+        self._candidates.seen(rows, chances)
+        self._notes += [own.measured for own in found if own.measured is not None]
+        kept = AcceptedRows.join([own.kept for own in found])
+        self._learn(found, kept)
+        self.draws += rows.size
+        self.accepted += kept.n_rows
+        self._parts.append(kept)
+
+    def _learn(self, found: list[Looked], kept: AcceptedRows) -> None:
+        tables = [own.table for own in found if own.table is not None and own.table.n_rows]
+        if tables:
+            self._candidates.learn(_one_table(tables), kept.examples.rows)
+            return
+        learned = [own.learned for own in found if own.learned is not None]
+        if learned:
+            self._candidates.learned.note(learned)
+        for own in found:
+            for known, hashes in zip(self._candidates.known, own.known, strict=False):
+                known.note(hashes)
 
     def _sum_up(self) -> None:
         """Add a whole group up at once: sums must not depend on how the oracle cut it."""
         if not self._notes:
             return
-        kinds, *noted = (np.concatenate(parts) for parts in zip(*self._notes, strict=True))
+        every = [(own.kinds, own.chances, own.wrong, own.losses) for own in self._notes]
+        kinds, *noted = (np.concatenate(parts) for parts in zip(*every, strict=True))
         self._notes = []
         for kind, tally in enumerate(self._tallies):
             own = kinds == kind
@@ -210,7 +203,7 @@ class Refilling:
         for kept in self._parts:
             signs = kept.examples.signs
             row_margins = RowMargins(kept.margins, kept.chances)
-            told = kept.chances, row_margins.wrong(signs), _losses(kept.margins, signs)
+            told = kept.chances, row_margins.wrong(signs), losses_of(kept.margins, signs)
             sums += [float((numbers / kept.odds).sum()) for numbers in told]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss
@@ -247,8 +240,11 @@ class Refilling:
         )
 
 
-def _losses(margins: Floats, signs: Signs) -> Floats:
-    """Give the log loss of every row."""
-    if margins.shape[1] == 1:
-        return np.asarray(-log_expit(2 * margins[:, 0]))
-    return np.asarray(-log_softmax(margins * signs, axis=1)[signs > 0])
+def _one_table(tables: list[Table]) -> Table:
+    """Put rows that were read one below the other."""
+    if len(tables) == 1:
+        return tables[0]
+    rows = joined(tables)
+    if not isinstance(rows, np.ndarray):
+        return SparseTable(rows)
+    return ArrayTable(rows, tables[0].names, tables[0].levels)

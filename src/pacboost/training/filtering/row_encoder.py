@@ -14,7 +14,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Signs, signs_of
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.oracle import AbstractOracle, Batch
+from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
 from pacboost.sources.table import Table
 
 
@@ -108,8 +108,9 @@ class RowEncoder:
             f"{self.classes.tolist()}. Name all of them (classes=...)."
         )
 
-    def read(self, batch: Batch) -> EncodedRows:
+    def read(self, drawn: Drawn) -> EncodedRows:
         """Code rows, and number their classes."""
+        batch = drawn.read()
         numbers, unknown = self._numbers(batch.labels)
         if unknown.any():
             at = int(unknown.argmax())

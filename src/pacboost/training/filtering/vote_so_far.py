@@ -65,6 +65,11 @@ class VoteSoFar:
     def __len__(self) -> int:
         return len(self.rules)
 
+    @property
+    def by_codes(self) -> bool:
+        """Whether what the rules say of a row follows from its codes alone."""
+        return self._ballot is not None
+
     def add(self, rule: Hypothesis, vote: float, memory: Sequence[float]) -> None:
         """Take in a rule of a finished round."""
         if self._ballot is not None and not self._ballot.add(rule, vote):
