@@ -107,7 +107,7 @@ def _weights(rows: Held | Table) -> dict[int, float]:
     some = min(rows.n_rows, ROWS_LOOKED_AT)
     distinct, spread = np.zeros(rows.n_columns, dtype=np.int64), np.ones(rows.n_columns)
     for j in range(rows.n_columns):
-        values = _column(rows, j)[:some]
+        values = _column(rows, j, some)
         values = values[np.isfinite(values)]
         distinct[j] = np.unique(values).size
         spread[j] = (float(values.std()) if values.size else 0.0) or 1.0
@@ -117,6 +117,7 @@ def _weights(rows: Held | Table) -> dict[int, float]:
     return {int(j): float(w / spread[j]) for j, w in zip(best, factors, strict=True)}
 
 
-def _column(rows: Held | Table, column: int) -> Floats:
+def _column(rows: Held | Table, column: int, most: int | None = None) -> Floats:
+    """Give the values of a column, or so many of them at most."""
     values = rows.column(column) if isinstance(rows, Held) else rows.block(column, column + 1)[:, 0]
-    return np.asarray(values, dtype=np.float64)
+    return np.asarray(values[:most], dtype=np.float64)

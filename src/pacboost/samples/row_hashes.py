@@ -10,14 +10,14 @@ numbers of levels do not matter.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.threads import ROWS_PER_SPAN, each_rows
+from pacboost.kernels.threads import each_rows, span_size
 from pacboost.sources.entries import Entries
 from pacboost.sources.levels import Levels
 from pacboost.sources.table import Table, Values
@@ -65,12 +65,11 @@ class RowHasher:
         if columns is None and table.entries is not None and not table.levels:
             total += mixed(self._factors).sum() + self._stored(table.entries, rows, near=near)
             return mixed(total)
-        for j in range(table.n_columns) if columns is None else columns:
-            values = table.block(j, j + 1)[:, 0]
-            values = values if rows is None else values[rows]
-            known = _level_hashes(table.levels, j) if j in table.levels else None
-            step = self.steps[j] if near else None
-            _add_column(values, step, known, self._factors[j], total)
+        for first, last in _spans(table, columns):
+            known = _level_hashes(table.levels, first) if first in table.levels else None
+            step = self.steps[first:last] if near else None
+            values, factors = table.block(first, last), self._factors[first:last]
+            _add_columns(values, rows, step, known, factors, total)
         return mixed(total)
 
     @cached_property
@@ -89,19 +88,25 @@ class RowHasher:
         return sums if rows is None else sums[rows]
 
 
-def _add_column(
-    values: Values, step: float | None, known: Hashes | None, factor: np.uint64, total: Hashes
+def _add_columns(
+    values: Values,
+    rows: Rows | None,
+    step: NDArray[np.float64] | None,
+    known: Hashes | None,
+    factors: Hashes,
+    total: Hashes,
 ) -> None:
-    """Add the hashes of a column's values; ``known`` are those of its levels, if it has some."""
+    """Add the hashes of some columns; ``known`` are those of levels, if it is one that has some."""
+    at_once = span_size(factors.size)
 
     def task(first: int, last: int) -> None:
-        for start in range(first, last, ROWS_PER_SPAN):
-            own = slice(start, min(start + ROWS_PER_SPAN, last))
-            part = values[own]
+        for start in range(first, last, at_once):
+            own = slice(start, min(start + at_once, last))
+            part = values[own if rows is None else rows[own]]
             cells = _cells(part, step) if known is None else _level_cells(part, known)
-            total[own] += mixed(cells + factor)
+            total[own] += mixed(cells + factors).sum(axis=1)
 
-    each_rows(task, values.size)
+    each_rows(task, total.size, width=factors.size)
 
 
 def steps_of(table: Table) -> NDArray[np.float64]:
@@ -123,6 +128,19 @@ def steps_of(table: Table) -> NDArray[np.float64]:
             sums[first : first + width], counts[first : first + width] = own
     typical = np.rint(sums / np.maximum(counts, 1))
     return np.asarray(2.0 ** (np.clip(typical, -900, 900) - STEPS_PER_VALUE))
+
+
+def _spans(table: Table, columns: Iterable[int] | None) -> Iterator[tuple[int, int]]:
+    """Give the columns that are hashed at once, as the first and the one after the last.
+
+    Categories are hashed column by column, and so are columns that are named one by one.
+    """
+    every = range(table.n_columns) if columns is None else columns
+    if table.levels or not isinstance(every, range) or every.step != 1:
+        yield from ((j, j + 1) for j in every)
+        return
+    for first in range(every.start, every.stop, table.width):
+        yield first, min(first + table.width, every.stop)
 
 
 def _some_rows(table: Table) -> Rows:

@@ -131,6 +131,78 @@ def test_never_more_than_two_blocks_are_held(known: bool) -> None:
     assert len(oracle.alive) == 0
 
 
+@pytest.mark.parametrize("ahead", [2, 3, 9])
+@pytest.mark.parametrize("sizes", [SIZES, [30], [1], [0, 5, 0], [5] * 9])
+def test_passes_with_more_blocks_read_ahead(ahead: int, sizes: list[int]) -> None:
+    def make() -> Blocks:
+        oracle = Blocks(sizes, 3)
+        oracle.largest_block = 2**18
+        oracle.read_ahead_on(ahead)
+        return oracle
+
+    assert make().blocks_ahead == min(ahead, len(sizes))
+    check_passes(make, sum(sizes))
+    check_same_for_any_size(make, laps=3)
+    check_goes_on(make, laps=3)
+
+
+def test_blocks_read_ahead_are_few_and_forgotten() -> None:
+    oracle = Blocks([50] * 20)
+    oracle.largest_block = 2**20
+    oracle.read_ahead_on(3)
+    assert oracle.blocks_ahead == 3
+    sequence(oracle, of_size(20))
+    assert oracle.most_alive <= 4
+    assert oracle.most_bytes_held <= 4 * 50 * 16
+    oracle.close()
+    assert len(oracle.alive) == 0
+    assert oracle._bytes_held == 0
+
+
+@pytest.mark.parametrize("size", [2**21, 2**30])
+def test_large_blocks_are_not_read_ahead_by_more_threads(size: int) -> None:
+    oracle = Blocks([50] * 20)
+    oracle.largest_block = size
+    oracle.read_ahead_on(2)
+    assert oracle.blocks_ahead == (2 if size == 2**21 else 1)
+
+
+def test_blocks_that_come_in_order_are_read_by_one_thread() -> None:
+    oracle = Blocks([50] * 20, known=False)
+    oracle.largest_block = 1
+    oracle.read_ahead_on(16)
+    assert oracle.blocks_ahead == 1
+
+
+@pytest.mark.parametrize("ahead", [1, 3])
+def test_chosen_rows_of_all_blocks_come_in_order(ahead: int) -> None:
+    oracle = Blocks([5, 0, 7, 6, 8])
+    oracle.largest_block = 1
+    oracle.read_ahead_on(ahead)
+    found = oracle.select(lambda rows, held: rows % 2 == 0)
+    rows = [int(row) for batch in found for row in batch.rows]
+    assert rows == [b << 32 | i for b, n in enumerate(oracle.sizes) for i in range(0, n, 2)]
+    assert oracle.most_alive <= 1 + ahead
+    next(oracle.select(lambda rows, held: rows >= 0))
+    assert len(oracle.alive) == oracle._bytes_held == 0
+    assert oracle.draw(3).n_rows == 3
+
+
+def test_an_error_of_a_reader_ahead_comes_in_its_turn() -> None:
+    sizes = [5] * 6
+    order = [row >> 32 for row in sequence(Blocks(sizes), of_size(5))[0][::5]]
+    oracle = Blocks(sizes)
+    oracle.blocks_ahead = 4
+    oracle.broken = order[2]
+    oracle.draw(5)
+    oracle.draw(5)
+    for _ in range(2):
+        with pytest.raises(DataError, match=f"block {order[2]} is broken"):
+            oracle.draw(5)
+    oracle.broken = None
+    assert [int(oracle.draw(5).rows[0]) >> 32 for _ in range(4)] == order[2:]
+
+
 def test_a_single_block_is_read_once() -> None:
     oracle = Blocks([30])
     sequence(oracle, of_size(7), laps=4)

@@ -30,6 +30,7 @@ from pacboost.estimators.inputs.limits import (
 )
 from pacboost.estimators.inputs.parameters import draw_seed, integer, positive_integer, real_number
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.kernels.threads import threads
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
@@ -73,6 +74,8 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
     if memory is not None:
         taken = max(held, USUAL) + RESERVE
         oracle.check_memory(max(0, memory - taken))
+    else:
+        oracle.read_ahead_on(threads())
     learner = _learner(estimator)
     booster = _booster(estimator, learner)
     faithful = estimator.edge is not None

@@ -1,4 +1,6 @@
-"""Sources made of blocks: one is used while the next one is read, and no more are ever held.
+"""Sources made of blocks: one is used while the next one is read, and no more are held.
+
+With several threads and no limit of memory, some more are read ahead (``read_ahead_on``).
 
 A source that knows its blocks (row groups of a file, ranges of lines) is read in an order keyed by
 the seed and the pass: the blocks in random order, and the rows of each in random order. A source
@@ -13,6 +15,7 @@ many rows are asked for, nor when a block happened to be read.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import lru_cache
@@ -22,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pacboost.errors import DataError
+from pacboost.parallel.tasks import Serial, Tasks, Threaded
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import (
@@ -39,6 +43,8 @@ from pacboost.sources.oracles.shuffle import Shuffle, key
 
 BLOCKS, ROWS = 0, 1
 """What a key is for: the order of blocks, or of the rows in one."""
+BYTES_PER_THREAD = 2**20
+"""Blocks that are read ahead besides the usual one take no more than this for every thread."""
 
 
 @lru_cache(maxsize=8)
@@ -63,6 +69,8 @@ class BlockOracle(AbstractOracle):
     shuffles_rows: bool = True
     reads_ahead: bool = True
     """Whether the next block is read, by a thread of its own, while this one is used."""
+    blocks_ahead: int = 1
+    """How many blocks are read while one is used, each by a thread; one if they come in order."""
     repeats: bool = True
     """Whether a source whose blocks are not known can be read again."""
 
@@ -74,7 +82,7 @@ class BlockOracle(AbstractOracle):
         self._spot, self._row = Spot(0, 0), 0
         self._lap_has_rows = False
         self._held: Held | None = None
-        self._ahead: Future[Held | None] | None = None
+        self._ahead: deque[Future[Held | None]] = deque()
         self._reader: ThreadPoolExecutor | None = None
         self._lock = Lock()
         self._bytes_held = 0
@@ -118,14 +126,30 @@ class BlockOracle(AbstractOracle):
     def select(self, choose: Chooser) -> Iterator[Batch]:
         """Read every block once, one at a time, and give the rows that are chosen."""
         self._forget()
-        for block in range(self._n_blocks or 0):
-            self._held = self._count(block)
-            if self._held is not None:
-                rows = np.arange(self._held.n_rows, dtype=np.uint64) | np.uint64(block << 32)
-                chosen = np.flatnonzero(choose(rows, self._held))
-                if chosen.size:
-                    yield Unread(self, self._held, chosen, rows[chosen], 0).read()
-            self._drop()
+        place = np.uint64(0)
+        try:
+            for held in self._tasks().map(self._count, range(self._n_blocks or 0)):
+                if held is not None:
+                    rows = np.arange(held.n_rows, dtype=np.uint64) | place
+                    chosen = np.flatnonzero(choose(rows, held))
+                    if chosen.size:
+                        yield Unread(self, held, chosen, rows[chosen], 0).read()
+                self._held, place = held, place + np.uint64(2**32)
+                del held  # before the next one is asked for
+                self._drop()
+        finally:
+            self._bytes_held = 0
+
+    def read_ahead_on(self, threads: int) -> None:
+        """Read more blocks ahead if they take no more than a megabyte for every thread."""
+        if self._n_blocks is not None and self.largest_block:
+            more = min(threads - 1, threads * BYTES_PER_THREAD // self.largest_block)
+            self.blocks_ahead = 1 + min(more, self._n_blocks - 1)
+
+    def _tasks(self) -> Tasks:
+        """How blocks are read one after the other: no more are held than when rows are drawn."""
+        ahead = self.blocks_ahead
+        return Threaded(ahead, ahead + 1) if self.reads_ahead else Serial()
 
     def position(self) -> dict[str, Any]:
         """Give the pass, the block's turn in it, and how many of its rows have come."""
@@ -139,7 +163,7 @@ class BlockOracle(AbstractOracle):
         self._lap_has_rows = True
 
     def close(self) -> None:
-        """Forget the blocks held and end the thread that reads."""
+        """Forget the blocks held and end the threads that read."""
         self._forget()
         if self._reader is not None:
             self._reader.shutdown()
@@ -193,19 +217,27 @@ class BlockOracle(AbstractOracle):
         """Read the block whose turn it is, or wait for it, and have the next one read."""
         if not self.reads_ahead:
             return self._count(self._block(self._spot))
-        if self._ahead is None:
-            self._ahead = self._read_ahead(self._spot)
-        wait([self._ahead])
-        # Forgotten before an error of the reader is raised here, so that it can try again.
-        future, self._ahead = self._ahead, None
+        if not self._ahead:
+            self._ahead.append(self._read_ahead(self._spot))
+        wait([self._ahead[0]])
+        future = self._ahead.popleft()
+        if future.exception() is not None:
+            self._forget()  # so that the block can be asked for again
         held = future.result()
-        if held is not None and not self._again(self._spot):
-            self._ahead = self._read_ahead(self._after(self._spot))
+        spot, most = self._spot, self.blocks_ahead if held is not None else 0
+        for k in range(most):
+            if self._again(spot):
+                break
+            spot = self._after(spot)
+            if k == len(self._ahead):
+                self._ahead.append(self._read_ahead(spot))
         return held
 
     def _read_ahead(self, spot: Spot) -> Future[Held | None]:
         if self._reader is None:
-            self._reader = ThreadPoolExecutor(1, thread_name_prefix="pacboost-reader")
+            self._reader = ThreadPoolExecutor(
+                self.blocks_ahead, thread_name_prefix="pacboost-reader"
+            )
         return self._reader.submit(self._count, self._block(spot))
 
     def _count(self, block: int) -> Held | None:
@@ -225,9 +257,8 @@ class BlockOracle(AbstractOracle):
 
     def _forget(self) -> None:
         self._drop()
-        if self._ahead is None:
-            return
-        future, self._ahead = self._ahead, None
-        if not future.cancel() and future.exception() is None:  # it waits for a read under way
-            self._held = future.result()
-            self._drop()
+        while self._ahead:
+            future = self._ahead.popleft()
+            if not future.cancel() and future.exception() is None:  # it waits for a read under way
+                self._held = future.result()
+                self._drop()

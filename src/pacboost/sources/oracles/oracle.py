@@ -197,6 +197,9 @@ class AbstractOracle(ABC):
                 "Raise the limit, or write the source again in smaller blocks."
             )
 
+    def read_ahead_on(self, threads: int) -> None:  # noqa: B027 - many oracles read nothing ahead
+        """Keep so many threads busy with reading, where that takes little more memory."""
+
     def close(self) -> None:  # noqa: B027 - many oracles have nothing open
         """Let go of what is held and open."""
 
