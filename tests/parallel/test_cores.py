@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,13 +27,14 @@ def written(root: Path, files: dict[str, str]) -> Path:
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A machine of 16 cores without limits."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
     monkeypatch.setattr(cores, "_quota", lambda: None)
     for name in cores.LIMITS:
         monkeypatch.delenv(name, raising=False)
-    return monkeypatch
+    yield monkeypatch
+    cores.usable_cores.cache_clear()
 
 
 CGROUP, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
@@ -91,6 +93,14 @@ def test_all_cores_without_limits(machine: pytest.MonkeyPatch) -> None:
 def test_a_mask_limits(machine: pytest.MonkeyPatch) -> None:
     machine.setattr(os, "sched_getaffinity", lambda _: {3, 7}, raising=False)
     assert cores.cores() == cores.usable_cores() == 2
+
+
+def test_a_mask_that_changes_counts_from_the_next_fit_on(machine: pytest.MonkeyPatch) -> None:
+    with using(8):
+        assert team.largest_team() == 8
+    machine.setattr(os, "sched_getaffinity", lambda _: {3, 7}, raising=False)
+    with using(8):
+        assert team.largest_team() == 2
 
 
 def test_a_quota_limits(machine: pytest.MonkeyPatch) -> None:

@@ -29,12 +29,17 @@ V2_FOLDERS = ("", "unified")
 
 def cores() -> int:
     """Give the number of cores that ``n_jobs=-1`` means: within all limits, and at least 1."""
+    usable_cores.cache_clear()
     found = [usable_cores(), *map(_variable, LIMITS), _dask_threads()]
     return min(count for count in found if count is not None)
 
 
+@lru_cache(maxsize=1)
 def usable_cores() -> int:
-    """Give the number of cores of which this process can have all at the same time."""
+    """Give the number of cores of which this process can have all at the same time.
+
+    Every team asks for it, so it is counted when ``n_jobs`` is read, at the start of a fit.
+    """
     found = [_machine(), _quota(), _variable(HARD_LIMIT)]
     return min(count for count in found if count is not None)
 
@@ -46,6 +51,7 @@ def thread_count(n_jobs: int | None) -> int:
     count = -1 if n_jobs is None else n_jobs
     if count == 0:
         raise ParameterError("n_jobs is 0; give a positive number of threads, or -1 for all cores")
+    usable_cores.cache_clear()
     return count if count > 0 else max(1, cores() + 1 + count)
 
 
