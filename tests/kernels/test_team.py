@@ -149,6 +149,57 @@ def test_ctrl_c_ends_a_team(members: int) -> None:
         assert added(np.arange(10), 2, members) == 90  # nothing is left of the interruption
 
 
+def test_two_fits_that_take_the_last_idle_team_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Taken(list[team.Team]):
+        """Seems to hold a team, but another fit has just taken it."""
+
+        def __bool__(self) -> bool:
+            return True
+
+    taken = Taken()
+    monkeypatch.setattr(team, "_idle", taken)
+    assert added(np.arange(10), 2, 3) == 90
+    while len(taken):
+        taken.pop().close()
+
+
+def test_ctrl_c_while_members_are_started_leaves_no_member_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    teams: list[team.Team] = []
+    monkeypatch.setattr(team, "_idle", teams)
+
+    def interrupted(self: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            added(np.arange(10), 2, 3)
+    assert added(np.arange(10), 2, 3) == 90
+    while teams:
+        teams.pop().close()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be chosen here")
+def test_two_fits_with_more_threads_than_cores_share_one_core() -> None:
+    program = (
+        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "import numpy as np\n"
+        "from pacboost import BoostClassifier\n"
+        "from pacboost.kernels import team; team.cores = lambda: 16\n"
+        "from tests.kernels.test_team import stress; stress(0.5, 3)\n"
+        "X = np.random.default_rng(0).normal(size=(9000, 5)); y = X[:, 0] * X[:, 1] > 0\n"
+        "def fit(k):\n"
+        "    model = BoostClassifier(n_rounds=4, n_jobs=(16, 1)[k], early_stopping=False)\n"
+        "    return model.fit(X, y).decision_function(X).tobytes()\n"
+        "with ThreadPoolExecutor(2) as pool: found = list(pool.map(fit, [0, 0, 1]))\n"
+        "assert len(set(found)) == 1\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_forked_process_has_teams_of_its_own() -> None:
     program = (

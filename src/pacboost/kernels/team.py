@@ -75,20 +75,19 @@ class Team:
 
     def _gather(self, size: int) -> None:
         while len(self._bells) < size:
-            member = len(self._bells)
-            self._bells.append(threading.Semaphore(0))
-            self._threads.append(
-                threading.Thread(target=self._work, args=(member,), name="pacboost", daemon=True)
-            )
-            self._threads[-1].start()
+            call = len(self._bells), threading.Semaphore(0)
+            thread = threading.Thread(target=self._work, args=call, name="pacboost", daemon=True)
+            thread.start()
+            self._bells.append(call[1])  # only now: Ctrl-C must not leave a member without a thread
+            self._threads.append(thread)
         if board.rouse(self.board, size, self._asleep):
             for member in range(1, size):
                 if self._asleep[member]:
                     self._bells[member].release()
 
-    def _work(self, member: int) -> None:
+    def _work(self, member: int, bell: threading.Semaphore) -> None:
         while not self._closed:
-            self._bells[member].acquire()
+            bell.acquire()
             board.serve(self.board, member)  # comes back at once where the team is closed
 
     def close(self) -> None:
@@ -160,7 +159,11 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
     A ``stoppable`` kernel may take long, and ends early where it finds STOP on the board: so that
     Ctrl-C need not wait for it.
     """
-    team, size = _idle.pop() if _idle else Team(), max(1, min(largest_team(), at_most))
+    size = max(1, min(largest_team(), at_most))
+    try:
+        team = _idle.pop()
+    except IndexError:  # to ask first does not help: another fit may take the last one meanwhile
+        team = Team()
     run = team.run_stoppably if stoppable else team.run
     try:
         run(body, size, *arguments)
