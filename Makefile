@@ -39,6 +39,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_label_noise.py
 	$(BIN)/python benchmarks/bench_forests.py
 	$(BIN)/python benchmarks/bench_threads.py
+	$(BIN)/python benchmarks/bench_filtering_threads.py
 	$(BIN)/python benchmarks/bench_bagging.py
 	$(BIN)/python benchmarks/bench_text.py
 	$(BIN)/python benchmarks/bench_sparse.py
