@@ -19,8 +19,9 @@ def as_loss(choice: Any) -> Booster[Any]:
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
     if name in LOSSES:
         return LOSSES[name]()
+    others = [name for name in LOSSES if name not in LOSS_NAMES.values()]
     raise ParameterError(
-        f"loss is {choice!r}; it may be {', '.join(map(repr, [*LOSSES, *LOSS_NAMES]))}"
+        f"loss is {choice!r}; it may be {', '.join(map(repr, [*LOSS_NAMES, *others]))}"
     )
 
 
