@@ -15,6 +15,7 @@ from scipy.special import xlogy
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.log_link import LogLink, exponential
+from pacboost.boosters.base.objective import CustomLoss
 from pacboost.boosters.base.registry import LOSS_NAMES, LOSSES
 from pacboost.errors import ParameterError
 from pacboost.numerics.quantiles import quantile_of
@@ -95,6 +96,8 @@ def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
         return Metric(known.name, lambda rows, scores: known(rows, _predictions(scores, logs)))
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
     name = booster.name if name == "loss" else name
+    if name == CustomLoss.name:
+        return Metric(name, _unknown)
     if name not in LOSSES:
         names = ", ".join([*LOSS_NAMES, *(name for name in LOSSES if name not in OLD_NAMES)])
         raise ParameterError(
@@ -113,6 +116,15 @@ def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
         setting = "alpha" if name == "huber" else "quantile"
         measure = partial(measure, **{setting: getattr(booster, setting)})
     return _measured(name, lambda targets, scores: measure(targets, _predictions(scores, logs)))
+
+
+def _unknown(rows: Sample, scores: Scores) -> float:
+    """Refuse to measure a loss of which only the slopes are known."""
+    raise ParameterError(
+        "loss is a function, which gives slopes but no loss to measure validation rows by; set "
+        "eval_metric to a name such as 'absolute_error' or to a function of (targets, "
+        "predictions), or fit without validation rows (early_stopping=False)"
+    )
 
 
 def _deviance(name: str, logs: bool) -> Metric:

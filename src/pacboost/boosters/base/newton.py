@@ -39,6 +39,8 @@ class NewtonState:
     margins: Floats
     base: Floats
     """Base weights in units of the least, one for each row or one for all."""
+    given: Floats
+    """Base weights as they were given."""
     unit: float
     weights: NDArray[np.int64]
     pulls: NDArray[np.int64]
@@ -77,6 +79,7 @@ class Newton(Booster[NewtonState]):
             signs=signs,
             margins=np.zeros((rows, 1)),
             base=_units(base),
+            given=base,
             unit=self.unit_for(known),
             weights=np.zeros((rows, 1), dtype=np.int64),
             pulls=np.zeros((rows, 1), dtype=np.int64),
@@ -143,7 +146,11 @@ class Newton(Booster[NewtonState]):
         return self._weigh(state)
 
     def _penalty(self, state: NewtonState) -> float:
-        return self.l2 * float(state.base.mean()) * state.curvature_unit
+        return self.l2 * self.weight_of_a_row(state) * state.curvature_unit
+
+    def weight_of_a_row(self, state: NewtonState) -> float:
+        """Give the weight that l2 counts in."""
+        return float(state.base.mean())
 
     def _weigh(self, state: NewtonState) -> NewtonState:
         pulls, curvatures = self.slopes(state)

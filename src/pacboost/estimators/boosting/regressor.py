@@ -54,7 +54,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
 
     Parameters
     ----------
-    loss : str, default="squared_error"
+    loss : str or function, default="squared_error"
         What is lowered. "squared_error" predicts means. "absolute_error" predicts medians, which
         outliers do not move. "huber" lies between them: it squares small residuals only (see
         ``alpha``). "quantile" predicts the quantile that ``quantile`` names. "poisson" (targets of
@@ -62,7 +62,11 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         their logarithm, so that predictions are positive. Leaves hold the exact minimum of the
         loss, times ``shrinkage``: the mean, the weighted median or quantile of the residuals, the
         logarithm of a ratio of means; for "huber" the median and one step from it. "square" and
-        "absolute" are other names of the first two.
+        "absolute" are other names of the first two. A function ``f(y, score)`` returns the gradient
+        and the curvature of a loss of your own, an array with a number for each row each;
+        ``f(y, score, weight)`` returns both times the weight. Predictions are then the scores, and
+        the record holds their squared error. Early stopping needs an ``eval_metric`` then, and
+        model files do not hold the function.
     quantile : float, default=None
         For "quantile": which one, between 0 and 1. 0.9 predicts numbers that nine of ten targets
         lie below.
@@ -231,6 +235,12 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         usual = 300 if self._stops_early(examples) else 100
         rounds = most_rounds(self, usual, booster)
         return Recipe(learner, booster, rounds, 0, share_of_rows(self))
+
+    def _stops_early(self, examples: LabelledRows) -> bool:
+        """Stop early as asked; "auto" does not where nothing is known to measure."""
+        nothing = callable(self.loss) and self.eval_metric == "loss"
+        auto = isinstance(self.early_stopping, str) and self.early_stopping == "auto"
+        return not (nothing and auto) and super()._stops_early(examples)
 
     def _setting(self, loss: str) -> dict[str, float]:
         """Read the parameter that belongs to one loss only."""

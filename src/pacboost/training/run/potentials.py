@@ -169,6 +169,12 @@ class AbsoluteLoss(Loss):
     name, kernel = "absolute", measure.ABSOLUTE
 
 
+class UnknownLoss(SquareLoss):
+    """A loss of which only the slopes are known: the squared residual is measured instead."""
+
+    name = "custom_loss"
+
+
 class HuberLoss(Loss):
     """Huber's loss, with a cut that follows the residuals."""
 
@@ -232,7 +238,7 @@ POTENTIALS: dict[str, type[Potential]] = {
     kind.name: kind
     for kind in (
         Exponential, Projected, MeanWeight, Logistic, Clipped, SquareLoss, AbsoluteLoss,
-        HuberLoss, QuantileLoss, PoissonLoss, GammaLoss, Hinge,
+        HuberLoss, QuantileLoss, PoissonLoss, GammaLoss, UnknownLoss, Hinge,
     )
 }  # fmt: skip
 
