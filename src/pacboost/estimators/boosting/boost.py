@@ -151,6 +151,8 @@ class BoostClassifier(NestedParameters, Boosting):
     ----------
     ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
     levels_ : the levels of categorical columns
+    validation_curves_ : ``eval_metric`` after every round, by the name of the validation set (see
+        ``fit``), if there are validation rows
     calibration_error_ : expected calibration error on rows calibrated by others, or None
 
     Examples

@@ -149,6 +149,9 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     ----------
     ledger_ : Ledger
         What the loop measured in every round; ``training_error`` is the mean loss after it.
+    validation_curves_ : dict
+        ``eval_metric`` after every round, by the name of the validation set (see ``fit``), if there
+        are validation rows.
     n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
     levels_ : the levels of categorical columns
 
@@ -207,8 +210,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         recipe.booster.check_targets(examples.targets, "y")
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)
-        if held is not None and held.targets is not None:
-            recipe.booster.check_targets(held.targets, "y_val")
         self._remember(everything, *([] if held is None else [held.table]))
         bins = integer("max_bins", self.max_bins)
 
@@ -224,17 +225,21 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
+        booster = self._chosen_loss()
+        learner = with_fields(Tree(), tree_changes(self, examples), "the tree")
+        usual = 300 if self._stops_early(examples) else 100
+        rounds = most_rounds(self, usual, booster)
+        return Recipe(learner, booster, rounds, 0, share_of_rows(self))
+
+    def _chosen_loss(self) -> Booster[Any]:
+        """Give the booster of the loss, with its parameters."""
         rate = step_size(self)
         changes = {"learning_rate": 0.1 if rate is None else rate}
         if self.l2 is not None:
             changes["l2"] = real_number("l2", self.l2)
         chosen = as_loss(self.loss)
         changes |= self._setting(chosen.name)
-        booster = with_fields(chosen, changes, f"loss={self.loss!r}")
-        learner = with_fields(Tree(), tree_changes(self, examples), "the tree")
-        usual = 300 if self._stops_early(examples) else 100
-        rounds = most_rounds(self, usual, booster)
-        return Recipe(learner, booster, rounds, 0, share_of_rows(self))
+        return with_fields(chosen, changes, f"loss={self.loss!r}")  # type: ignore[no-any-return]
 
     def _stops_early(self, examples: LabelledRows) -> bool:
         """Stop early as asked; "auto" does not where nothing is known to measure."""
@@ -260,7 +265,10 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return {"quantile": real_number("quantile", self.quantile)}
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        return read_validation_numbers(self, X, y)
+        rows = read_validation_numbers(self, X, y)
+        assert rows.targets is not None
+        self._chosen_loss().check_targets(rows.targets, "y_val")
+        return rows
 
     def _metric(self, booster: Booster[Any]) -> Metric:
         return metric_of(self.eval_metric, booster)
