@@ -16,7 +16,7 @@ from scipy.special import xlogy
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.log_link import LogLink, exponential
 from pacboost.boosters.base.objective import CustomLoss
-from pacboost.boosters.base.registry import LOSS_NAMES, LOSSES
+from pacboost.boosters.base.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
 from pacboost.numerics.quantiles import quantile_of
 from pacboost.samples.sample import Sample
@@ -99,10 +99,9 @@ def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
     if name == CustomLoss.name:
         return Metric(name, _unknown)
     if name not in LOSSES:
-        names = ", ".join([*LOSS_NAMES, *(name for name in LOSSES if name not in OLD_NAMES)])
         raise ParameterError(
-            f"eval_metric is {choice!r}; it may be loss, {names}, or a function of (targets, "
-            "predictions) that gets smaller as the fit gets better"
+            f"eval_metric is {choice!r}; it may be loss, {', '.join(loss_names())}, or a function "
+            "of (targets, predictions) that gets smaller as the fit gets better"
         )
     if name in DEVIANCES:
         return _deviance(name, logs)
@@ -155,7 +154,6 @@ MEANS: dict[str, Callable[..., float]] = {
     "square": square, "absolute": absolute, "huber": huber, "quantile": quantile,
 }  # fmt: skip
 DEVIANCES: dict[str, Callable[..., float]] = {"poisson": poisson, "gamma": gamma}
-OLD_NAMES = tuple(LOSS_NAMES.values())
 
 
 def _mean(costs: Floats, weights: Weights) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.objective import CustomLoss, CustomObjective
-from pacboost.boosters.base.registry import BOOSTERS, LOSS_NAMES, LOSSES
+from pacboost.boosters.base.registry import BOOSTERS, LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
 
 FORGOTTEN = (
@@ -29,9 +29,8 @@ def as_loss(choice: Any) -> Booster[Any]:
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
     if name in LOSSES:
         return LOSSES[name]()
-    others = [name for name in LOSSES if name not in LOSS_NAMES.values()]
     raise ParameterError(
-        f"loss is {choice!r}; it may be {', '.join(map(repr, [*LOSS_NAMES, *others]))}, or a "
+        f"loss is {choice!r}; it may be {', '.join(map(repr, loss_names()))}, or a "
         "function of (y, score) that returns gradient and curvature"
     )
 

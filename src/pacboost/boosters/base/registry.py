@@ -59,3 +59,12 @@ LOSSES = Registry("pacboost.boosters.regression")
 """Boosters of regression, by the loss that they lower."""
 LOSS_NAMES = {"squared_error": "square", "absolute_error": "absolute"}
 """Scikit-learn's names of losses, and ours."""
+
+
+def loss_names() -> list[str]:
+    """Give the names of all losses that scikit-learn knows, without loading any.
+
+    >>> loss_names()
+    ['squared_error', 'absolute_error', 'gamma', 'huber', 'poisson', 'quantile']
+    """
+    return [*LOSS_NAMES, *(name for name in LOSSES if name not in LOSS_NAMES.values())]

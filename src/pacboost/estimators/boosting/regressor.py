@@ -249,15 +249,13 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
 
     def _setting(self, loss: str) -> dict[str, float]:
         """Read the parameter that belongs to one loss only."""
-        if loss == "huber":
-            return {"alpha": real_number("alpha", self.alpha)}
         if loss != "quantile" and self.quantile is not None:
             raise ParameterError(
                 f"quantile is {self.quantile}, but loss is {self.loss!r}; quantile belongs to "
                 "loss='quantile'"
             )
         if loss != "quantile":
-            return {}
+            return {"alpha": real_number("alpha", self.alpha)} if loss == "huber" else {}
         if self.quantile is None:
             raise ParameterError(
                 "loss='quantile' needs quantile, a number between 0 and 1; 0.5 predicts medians"
