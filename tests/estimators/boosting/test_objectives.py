@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import check_estimator
 
 import pacboost
 from pacboost import BoostClassifier, BoostRegressor, FilterBoostClassifier, TextBoostClassifier
@@ -49,6 +50,13 @@ def world(rows: int = 600) -> tuple[Numbers, Numbers, NDArray[np.str_]]:
 
 def weights(rows: int, weighted: bool) -> Numbers | None:
     return np.random.default_rng(1).uniform(0.1, 3, size=rows) if weighted else None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["gamma", "function"])
+def test_passes_scikit_learns_own_checks(kind: str) -> None:
+    own = BoostRegressor("gamma") if kind == "gamma" else BoostClassifier(logistic)
+    check_estimator(own.set_params(n_rounds=20))
 
 
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
@@ -201,12 +209,12 @@ def test_errors_of_the_function_are_raised_as_they_are() -> None:
 
 def test_more_than_two_classes_are_refused_with_the_reason() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ParameterError, match="for two classes, and y holds 3"):
+    with pytest.raises(ParameterError, match="holds 3 classes, and booster is a function"):
         BoostClassifier(logistic).fit(X, y)
     with pytest.raises(ParameterError, match="takes one"):
         BoostClassifier(logistic).fit(X, np.stack([y > 0, y > 1], axis=1).astype(int))
     texts = [f"word{label} word" for label in y]
-    with pytest.raises(ParameterError, match="for two classes, and y holds 3"):
+    with pytest.raises(ParameterError, match="holds 3 classes, and booster is a function"):
         TextBoostClassifier(booster=logistic).fit(texts, y)
     with pytest.raises(PacboostError, match="whose weights are no chances"):
         FilterBoostClassifier(booster=logistic).fit(X, y > 0)

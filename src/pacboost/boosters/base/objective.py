@@ -69,9 +69,10 @@ class CustomObjective(Newton):
         """Refuse more than two classes: each would need a score, and slopes, of its own."""
         if count > 2:
             raise ParameterError(
-                f"booster is a function, which is for two classes, and y holds {count}: with more, "
-                "a row has a score for each class. Take booster='logit', or one classifier for "
-                "each class (sklearn.multiclass.OneVsRestClassifier)"
+                "Only binary classification is supported. The type of the target is multiclass: y "
+                f"holds {count} classes, and booster is a function of one score, where each class "
+                "would need a score. Take booster='logit', or one classifier for each class "
+                "(sklearn.multiclass.OneVsRestClassifier)"
             )
         return self
 

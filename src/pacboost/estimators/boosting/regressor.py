@@ -32,6 +32,7 @@ from pacboost.estimators.inputs.examples import (
 from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.learners.tree import Tree
+from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.model import Model
 from pacboost.samples.fingerprint import fingerprint
 from pacboost.sources.levels import NO_LEVELS
@@ -192,7 +193,8 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""
-        return self.model_.numbers(self._scores(X))
+        scores = self._scores(X)
+        return self.model_.numbers(scores)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Give the predictions after each round."""
@@ -293,4 +295,5 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
+        tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
         return tags
