@@ -34,6 +34,9 @@ def test_rows_set_apart_may_not_watch(name: str) -> None:
         with pytest.raises(ParameterError, match=r"of the 60 rows .* are among the rows of X_val"):
             model.fit(as_rows(name, X), y, X_val=as_rows(name, X[shown]), y_val=y[shown])
     other, labels = coins(1, 50)
+    sets = [(as_rows(name, other), labels), (as_rows(name, X[:200]), y[:200])]
+    with pytest.raises(ParameterError, match=r"of the 60 rows .* are among .* eval_set"):
+        model.fit(as_rows(name, X), y, eval_set=sets)
     model.fit(as_rows(name, X), y, X_val=as_rows(name, other), y_val=labels)
     assert "shared" not in model.certificate_.inputs
 

@@ -27,7 +27,13 @@ def report_model(
     """Print where the model is; or print everything as JSON."""
     if as_json:
         print_json({**model_content(model, about), **more, "model": output})
-    elif output is None:
+    else:
+        report_saved(output)
+
+
+def report_saved(output: Path | None) -> None:
+    """Print where the model is."""
+    if output is None:
         click.echo("The model was not saved: use --output to save it.")
     else:
         click.echo(f"The model is in {output}. For a report on it: pacboost report {output}")

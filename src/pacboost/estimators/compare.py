@@ -254,4 +254,6 @@ def _words(choice: Any) -> str:
         values = ((f.name, getattr(record, f.name), f.default) for f in fields(record))
         changed = [f"{name}={value!r}" for name, value, usual in values if value != usual]
         return f"{type(choice).__name__}({', '.join(changed)})"
-    return choice if isinstance(choice, str) else " ".join(repr(choice).split())
+    if isinstance(choice, str):
+        return choice
+    return getattr(choice, "__name__", "") or " ".join(repr(choice).split())

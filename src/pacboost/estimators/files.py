@@ -26,6 +26,7 @@ from pacboost.estimators.forests.forests import (
     RandomForestRegressor,
 )
 from pacboost.estimators.inputs.tables import set_features
+from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, forest_format
 from pacboost.models.file import format as model_file
 from pacboost.models.file.forest_format import ForestModel
@@ -85,10 +86,17 @@ def _estimator(model: Model) -> Any:
     if model.text is not None:
         return TextBoostClassifier(**model.text.parameters(), n_rounds=rounds)
     if model.classes.size == 0:
-        return BoostRegressor(ledger.booster, n_rounds=rounds)
+        return BoostRegressor(ledger.booster, n_rounds=rounds, **_setting(ledger))
     if ledger.booster == "adaboost" and ledger.learner != "Tree":
         return AdaBoostClassifier(n_estimators=rounds)
     return BoostClassifier(ledger.booster, ledger.learner.lower(), n_rounds=rounds)
+
+
+def _setting(ledger: Ledger) -> dict[str, Any]:
+    """Give the parameter of a loss that its rounds remember."""
+    name = {"quantile": "quantile", "huber": "alpha"}.get(ledger.booster)
+    memory = ledger.rounds[-1].memory if ledger.rounds else []
+    return {name: float(memory[0])} if name and memory else {}
 
 
 def save(model: Any, path: str | Path, *, remember_rows: bool = True) -> None:

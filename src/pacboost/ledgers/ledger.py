@@ -22,6 +22,11 @@ from pacboost.numerics.markup import bold, table
 OUTSIDE = ("rule", "seconds")
 """Fields of a round that two equal runs may differ in: words hold column names, clocks differ."""
 
+LOSSES = frozenset({"square", "absolute", "huber", "quantile", "poisson", "gamma", "custom_loss"})
+"""Potentials of regression, which are losses."""
+LOG_LINK = frozenset({"poisson", "gamma"})
+"""Those of them whose scores are logarithms of predictions."""
+
 ROUNDS_SHOWN = 5
 """In a notebook, so many at the beginning and so many at the end."""
 
@@ -111,7 +116,7 @@ class Ledger:
     @property
     def regression(self) -> bool:
         """Whether numbers were predicted, so that ``training_error`` is a mean loss."""
-        return self.potential in ("square", "absolute")
+        return self.potential in LOSSES
 
     def log_products(self) -> Iterator[float]:
         """ln ∏ Z_s after each round."""

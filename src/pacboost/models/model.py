@@ -14,7 +14,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
-from pacboost.ledgers.ledger import Ledger
+from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
 from pacboost.samples.bins import Bins
@@ -112,6 +112,15 @@ class Model:
         if scores.ndim == 1:
             return np.column_stack([log_expit(-2 * scores), log_expit(2 * scores)])
         return np.asarray(log_softmax(steepness(self.ledger.potential) * scores, axis=1))
+
+    @property
+    def log_link(self) -> bool:
+        """Whether scores are logarithms of the numbers that are predicted."""
+        return self.ledger.potential in LOG_LINK
+
+    def numbers(self, scores: Scores) -> NDArray[np.float64]:
+        """Turn the scores of a regression into predictions."""
+        return np.exp(scores) if self.log_link else scores
 
     def importances(self) -> NDArray[np.float64]:
         """Each feature's share of the votes, or for trees of what their splits won."""

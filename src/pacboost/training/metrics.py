@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from scipy.stats import rankdata
 
-from pacboost.boosters.base.registry import LOSS_NAMES
 from pacboost.errors import ParameterError
 from pacboost.numerics.mistakes import wrong_classes, wrong_margins
 from pacboost.samples.sample import Sample
@@ -122,18 +121,6 @@ METRICS = {
 
 LOSSES = {"square": Metric("square", square), "absolute": Metric("absolute", absolute)}
 """The metrics of regression, by name."""
-
-
-def loss(choice: str | Measure) -> Metric:
-    """Give a metric of regression by its name, or from a function of (targets, predictions)."""
-    name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else choice
-    if not callable(name) and not (isinstance(name, str) and name in LOSSES):
-        names = ", ".join([*LOSSES, *LOSS_NAMES])
-        raise ParameterError(
-            f"eval_metric is {choice!r}; it may be loss, {names}, or a function of (targets, "
-            "predictions) that gets smaller as the fit gets better"
-        )
-    return LOSSES[name] if isinstance(name, str) else metric(name)
 
 
 def metric(choice: str | Measure, potential: str = "logistic") -> Metric:

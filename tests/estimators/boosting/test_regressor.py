@@ -355,7 +355,7 @@ def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"loss": "huber"}, "loss is 'huber'; it may be 'absolute', 'square'"),
+        ({"loss": "hubr"}, "loss is 'hubr'; it may be 'squared_error', 'absolute_error'"),
         ({"loss": None}, "loss is None"),
         ({"loss": "absolute", "l2": 1.0}, "Absolute has no parameter 'l2'"),
         ({"shrinkage": 2.0}, "learning_rate is 2.0"),
@@ -364,7 +364,7 @@ def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
         ({"n_rounds": 0}, "n_rounds is 0"),
         ({"subsample": 0.0}, "subsample is 0.0"),
         ({"max_leaves": 1}, "max_leaves is 1"),
-        ({"eval_metric": "log_loss"}, "eval_metric is 'log_loss'; it may be loss, square"),
+        ({"eval_metric": "log_loss"}, "eval_metric is 'log_loss'; it may be loss, squared_error"),
         ({"eval_metric": 3}, "eval_metric is 3"),
         ({"early_stopping": "never"}, "early_stopping is 'never'"),
         ({"monotone_constraints": [1]}, "monotone_constraints holds 1 numbers for 4"),

@@ -16,7 +16,7 @@ from pacboost.errors import NoEdgeWarning
 from pacboost.models.export.export import export
 from pacboost.models.export.program import program_of
 from pacboost.models.export.python import to_python
-from tests.models.export.cases import FITS, NAMES, Case, case
+from tests.models.export.cases import FITS, NAMES, Case, agree, case
 
 SOME = 2_000
 
@@ -42,7 +42,7 @@ def scores(model: Case) -> Any:
 def test_it_answers_as_the_model_does(name: str) -> None:
     model = case(name)
     program, cells = exported(model.estimator), model.cells
-    assert np.array_equal(program.predict(cells), model.estimator.predict(model.frame))
+    assert agree(name, program.predict(cells), model.estimator.predict(model.frame))
     if hasattr(model.estimator, "predict_proba"):
         found, known = program.predict_proba(cells[:SOME]), model.estimator.predict_proba
         np.testing.assert_allclose(found, known(model.frame[:SOME]), rtol=1e-12, atol=1e-15)

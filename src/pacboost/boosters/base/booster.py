@@ -157,6 +157,9 @@ class Booster(ABC, Generic[S]):
         ``targets`` are the numbers to predict, in regression.
         """
 
+    def check_targets(self, targets: NDArray[np.float64], name: str) -> None:
+        """Raise if the numbers to predict, called ``name``, are not what the loss is for."""
+
     def unit(self, state: S) -> float:
         """Give the unit that all values are multiples of, so that scores add up exactly."""
         return VOTE_UNIT

@@ -6,26 +6,37 @@ from importlib import import_module
 from typing import Any
 
 from pacboost.boosters.base.booster import Booster
-from pacboost.boosters.base.registry import BOOSTERS, LOSS_NAMES, LOSSES
+from pacboost.boosters.base.objective import CustomLoss, CustomObjective
+from pacboost.boosters.base.registry import BOOSTERS, LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
+
+FORGOTTEN = (
+    "this model was trained by an objective that is a function, and model files hold no functions; "
+    "to fit again, set {} to that function"
+)
 
 
 def as_loss(choice: Any) -> Booster[Any]:
-    """Give the booster of regression for the name of a loss.
+    """Give the booster of regression for the name of a loss, or for a function of its slopes.
 
     >>> as_loss("absolute"), as_loss("squared_error")
     (Absolute(learning_rate=1.0), Square(learning_rate=1.0, l2=0.0))
     """
+    if callable(choice) and not isinstance(choice, type):
+        return CustomLoss(choice)
+    if choice == CustomLoss.name:
+        raise ParameterError(FORGOTTEN.format("loss"))
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
     if name in LOSSES:
         return LOSSES[name]()
     raise ParameterError(
-        f"loss is {choice!r}; it may be {', '.join(map(repr, [*LOSSES, *LOSS_NAMES]))}"
+        f"loss is {choice!r}; it may be {', '.join(map(repr, loss_names()))}, or a "
+        "function of (y, score) that returns gradient and curvature"
     )
 
 
 def as_booster(choice: Any) -> Booster[Any]:
-    """Give the booster for a name, for ``"module:Class"``, or for a booster itself.
+    """Give the booster for a name, ``"module:Class"``, a booster itself, or a function of slopes.
 
     >>> as_booster("gentle")
     Gentle(learning_rate=1.0)
@@ -34,13 +45,18 @@ def as_booster(choice: Any) -> Booster[Any]:
     """
     if isinstance(choice, Booster):
         return choice
+    if callable(choice) and not isinstance(choice, type):
+        return CustomObjective(choice)
+    if choice == CustomObjective.name:
+        raise ParameterError(FORGOTTEN.format("booster"))
     if isinstance(choice, str) and ":" in choice:
         return _imported(choice)()
     if isinstance(choice, str) and choice in BOOSTERS:
         return BOOSTERS[choice]()
     raise ParameterError(
         f"booster is {choice!r}; it may be {', '.join(map(repr, BOOSTERS))}, 'module:Class' for a "
-        "class of your own, or a booster itself (an object, not a class)"
+        "class of your own, a booster itself (an object, not a class), or a function of (y, score) "
+        "that returns gradient and curvature"
     )
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Registry(Mapping[str, "type[Booster[Any]]"]):
     """The booster classes of a package by their names; packages inside it are not searched.
 
-    >>> "arc_gv" in BOOSTERS, "booster" in BOOSTERS, list(LOSSES)
-    (True, False, ['absolute', 'square'])
+    >>> "arc_gv" in BOOSTERS, "booster" in BOOSTERS, list(LOSSES)[:3]
+    (True, False, ['absolute', 'gamma', 'huber'])
     >>> BOOSTERS["arc_gv"].__name__
     'ArcGV'
     """
@@ -59,3 +59,12 @@ LOSSES = Registry("pacboost.boosters.regression")
 """Boosters of regression, by the loss that they lower."""
 LOSS_NAMES = {"squared_error": "square", "absolute_error": "absolute"}
 """Scikit-learn's names of losses, and ours."""
+
+
+def loss_names() -> list[str]:
+    """Give the names of all losses that scikit-learn knows, without loading any.
+
+    >>> loss_names()
+    ['squared_error', 'absolute_error', 'gamma', 'huber', 'poisson', 'quantile']
+    """
+    return [*LOSS_NAMES, *(name for name in LOSSES if name not in LOSS_NAMES.values())]

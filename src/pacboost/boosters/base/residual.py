@@ -27,6 +27,7 @@ from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import residual
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
+from pacboost.numerics.quantiles import quantiles_of_cells
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
@@ -55,7 +56,23 @@ class ResidualState:
     """The largest absolute residual."""
     scale: float = 1.0
     """Power of two by which residuals were multiplied to give pulls."""
+    cut: float = math.inf
+    """The size at which pulls are cut off, where they are."""
     cast: list[float] = field(default_factory=list)
+
+    @property
+    def residuals(self) -> NDArray[np.float64]:
+        """Target minus score of every row."""
+        return self.targets - self.margins[:, 0]
+
+    @property
+    def row_weights(self) -> NDArray[np.int64] | None:
+        """The whole weight of every row, None if all are equal."""
+        return self.weights[:, 0] if self.weighted else None
+
+    def quantiles(self, cells: Cells, count: int, share: float) -> NDArray[np.float64]:
+        """Give a quantile of the residuals in every cell."""
+        return quantiles_of_cells(self.residuals, self.row_weights, share, cells, count)
 
 
 class Residual(Booster[ResidualState]):
@@ -111,6 +128,10 @@ class Residual(Booster[ResidualState]):
     def weigh(self, state: ResidualState, start: int, stop: int) -> int:
         """Write the pulls of some rows, and give the sum of their absolute values."""
 
+    def prepared(self, state: ResidualState) -> ResidualState:
+        """Set what pulls depend on besides residuals and weights, given the new scores."""
+        return state
+
     def move(self, state: ResidualState, moved: Moved) -> ResidualState:
         """Add the values of the cells to the scores, and compute the new pulls."""
         state.cast.append(1.0)
@@ -146,7 +167,7 @@ class Residual(Booster[ResidualState]):
         each_rows(add, rows)
         most = max(largest)
         scale = math.ldexp(1.0, -math.frexp(max(most, state.unit))[1])
-        state = replace(state, largest=most, scale=scale)
+        state = self.prepared(replace(state, largest=most, scale=scale))
 
         def pull(start: int, stop: int) -> None:
             sums.append(self.weigh(state, start, stop))
@@ -173,4 +194,13 @@ def check_shrinkage(name: str, value: float) -> None:
         raise ParameterError(
             f"{name} is {value}; it must lie in (0, 1]: a longer step than the best one can make "
             "the loss rise"
+        )
+
+
+def same_setting(name: str, value: float, memory: Sequence[float]) -> None:
+    """Raise unless the earlier rounds of a run that goes on were made with the same setting."""
+    if memory and memory[0] != value:
+        raise ParameterError(
+            f"{name} is {value}, but it was {memory[0]} in the last fit, and one model cannot hold "
+            "both; keep it, or set warm_start=False to start afresh"
         )

@@ -50,39 +50,10 @@ class Absolute(Residual):
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
         """Give the median residual of every cell, 0 where there are no rows."""
-        residuals = state.targets - state.margins[:, 0]
-        order = np.argsort(cells, kind="stable")
-        ends = np.cumsum(np.bincount(cells, minlength=len(sums.pulls)))
-        medians = np.zeros(sums.pulls.shape)
-        for cell, rows in enumerate(np.split(order, ends[:-1])):
-            if rows.size:
-                weights = state.weights[rows, 0] if state.weighted else None
-                medians[cell] = median(residuals[rows], weights)
-        return medians
+        return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
 
     def weigh(self, state: ResidualState, start: int, stop: int) -> int:
         """Set pulls to the signs of the residuals."""
         rows = slice(start, stop)
         own, scores, weights = state.targets[rows], state.margins[rows], state.weights[rows]
         return int(residual.sides(own, scores, weights, state.unit, state.pulls[rows]))
-
-
-def median(numbers: NDArray[np.float64], weights: NDArray[np.int64] | None = None) -> float:
-    """Give the middle of all numbers v that minimise Σ w|r - v|.
-
-    Weights were rounded to whole units, so that halves that differ by less than a unit a row are
-    equal: a row of weight 2 then does the same as two rows.
-
-    >>> median(np.array([5.0, 1.0, 2.0]), np.array([10, 20, 10]))
-    1.5
-    """
-    if weights is None:
-        return float(np.median(numbers))
-    order = np.argsort(numbers, kind="stable")
-    below = 2 * np.cumsum(weights[order])
-    total = int(below[-1]) // 2
-    slack = min(numbers.size, int(weights.min()) - 1)
-    at = int(np.searchsorted(below, total - slack))
-    if below[at] <= total + slack and at + 1 < numbers.size:
-        return float((numbers[order[at]] + numbers[order[at + 1]]) / 2)
-    return float(numbers[order[at]])

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.boosters.base.registry import BOOSTERS, loss_names
 from pacboost.cli import options
 
 BY_HAND = (
@@ -33,9 +33,13 @@ IN_MEMORY_ALONE = (
     "encoding",
     "skip_unlabelled",
     "weight",
+    "loss",
+    "quantile",
     *CHOSEN_ALONE,
 )
 """Options that boosting by filtering does not have."""
+OF_CLASSES = ("booster", "learner", "resample", "certify", "hardest", "epsilon", "delta")
+"""Options that a regressor does not have, besides those of an automatic choice."""
 
 
 class BoosterName(click.Choice[str]):
@@ -51,12 +55,24 @@ class BoosterName(click.Choice[str]):
         "pacboost fit adult.csv --target income --output income.pacb",
         "pacboost fit intents.csv --text utterance --target intent --output intents.pacb",
         "pacboost fit adult.csv --target income --booster adaboost --learner stump --rounds 100",
+        "pacboost fit houses.csv --target price --loss absolute_error --output price.pacb",
         "pacboost fit 'data/*.parquet' --target label --memory 2GB --time 60s",
     )
 )
 @click.argument("data", type=options.FILE, nargs=-1, required=True)
 @click.option("--target", metavar="COLUMN", help="The column that holds the labels.  [required]")
 @options.output("Write the model to this file.")
+@click.option(
+    "--loss",
+    type=click.Choice(loss_names()),
+    help="Predict numbers, not classes: boost trees that lower this loss. There is no certificate "
+    "for numbers.",
+)
+@click.option(
+    "--quantile",
+    type=float,
+    help="With --loss quantile: which one, between 0 and 1.",
+)
 @options.text
 @options.epsilon
 @options.delta
@@ -72,8 +88,8 @@ class BoosterName(click.Choice[str]):
 @click.option(
     "--weight",
     metavar="COLUMN",
-    help="The weight of each row in training; requires --booster or --learner. The training "
-    "error is then counted by these weights.",
+    help="The weight of each row in training; requires --booster, --learner or --loss. The "
+    "training error is then counted by these weights.",
 )
 @options.categories
 @options.drop
@@ -96,7 +112,7 @@ class BoosterName(click.Choice[str]):
     "--rounds",
     type=int,
     help="Maximum number of rounds.  [default: 1000; 50 with --booster or --learner; 300 by "
-    "filtering]",
+    "filtering, and with --loss from 2,000 rows on, else 100]",
 )
 @options.leaves
 @click.option(
@@ -155,7 +171,8 @@ def command(
     .zst), or - for the standard input. Separator and encoding are detected. Columns of text are
     categories, or texts if they read like sentences; dates become columns of numbers. Some rows are
     held out; booster and learner are chosen to suit the others; and the held-out rows certify the
-    error of the result. Use --booster and --learner to choose yourself.
+    error of the result. Use --booster and --learner to choose yourself, and --loss to predict
+    numbers.
 
     Parquet files above 100 MB, svmlight and DuckDB files, folders, patterns such as
     'data/*.parquet' and several files are boosted by filtering: rows are drawn, the hard ones are
@@ -184,6 +201,13 @@ def command(
         return
     if target is None:
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
+    if given["loss"] is not None:
+        refuse((*OF_CLASSES, *CHOSEN_ALONE), "cannot be combined with --loss; leave it out")
+        from pacboost.cli.actions.fit_numbers import run_numbers
+
+        run_numbers(data[0], target, output, given)
+        return
+    refuse(("quantile",), "requires --loss quantile; add it")
     if given["booster"] is None and given["learner"] is None:
         refuse(BY_HAND, "requires --booster or --learner; add one of them")
         from pacboost.kernels import compile_helper

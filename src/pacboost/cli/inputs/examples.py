@@ -32,18 +32,21 @@ def read_examples(
     categories: bool = True,
     text: Sequence[str] | None = None,
     others: Collection[str] = (),
+    classes: bool = True,
 ) -> LabelledTable:
     """Read a file without some of its columns; columns of text become categories.
 
     ``text`` names columns that hold texts; others that read like sentences are found. If ``text``
     is None, no column is read as texts. ``others`` are columns that are no features, and are kept
-    as they are. Columns that hold one value only are left out.
+    as they are. Columns that hold one value only are left out. Without ``classes``, the target may
+    hold any numbers.
     """
     with working(f"reading {data.name}"):
         _check_names(data, target, drop, text or ())
         kept = (*others, *(text or ()))
         examples = read_csv(data, target, categories=True, drop=drop, as_text=kept)
-    _ask_for_regression(data, target, examples.labels)
+    if classes:
+        _ask_for_regression(data, target, examples.labels)
     table = _without_constant(data, examples.table, kept)
     columns = Columns({name: table.cells(j) for j, name in enumerate(table.names or ())})
     found = set() if text is None else {*text, *text_columns(columns)}
@@ -97,9 +100,9 @@ def _ask_for_regression(data: DataFile, target: str, labels: NDArray[np.generic]
     if different > MOST_NUMBERS:
         raise FileError(
             f"{data}: column {target!r} holds {different:,} different numbers. Is this regression? "
-            "Commands train classifiers: to predict numbers use pacboost.BoostRegressor in Python, "
-            "or name another column by --target; if the numbers are names of classes, write them "
-            "as text, such as c17"
+            "To predict numbers, add --loss squared_error to `pacboost fit` (or use "
+            "pacboost.BoostRegressor in Python), or name another column by --target; if the "
+            "numbers are names of classes, write them as text, such as c17"
         )
 
 

@@ -163,6 +163,21 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
     return found
 
 
+def numbers(texts: Sequence[str], target: str) -> NDArray[np.float64]:
+    """Read the targets of a model that predicts numbers.
+
+    >>> numbers(["1", "0.5"], "y").tolist()
+    [1.0, 0.5]
+    """
+    try:
+        return read_labels(texts, float)
+    except ValueError as problem:
+        raise DataError(
+            f"column {target!r} does not hold numbers ({problem}), and the model predicts numbers. "
+            "Name the column that holds them with --target"
+        ) from problem
+
+
 def read_all(
     model: Any, data: DataFile, target: str, text: Sequence[str], others: Sequence[str]
 ) -> tuple[Any, NDArray[Any], Cells]:
@@ -172,4 +187,7 @@ def read_all(
         reader = Reader(model, text, [target, *others])
         X = reader.rows(cells)
         reader.warn_of_unknown()
-        return X, labels(cells.labels(target), model.classes_, target), cells
+        texts = cells.labels(target)
+        if not hasattr(model, "classes_"):
+            return X, numbers(texts, target), cells
+        return X, labels(texts, model.classes_, target), cells

@@ -165,6 +165,11 @@ class Boosting(BoostingFit, VoteClassifier):
             tables.append(open_table(self, apart.X, reset=False))
         self._remember(*tables)
 
+    def _apart_from(self, work: PreparedFit, X: Any) -> PreparedFit:
+        if work.apart is None:
+            return work
+        return replace(work, apart=certifying.without_shared(self, work.apart, X))
+
     def _refuse_several_labels(self, booster: Booster[Any]) -> None:
         if self._several_labels and booster.multiclass not in ("mh", "pairs"):
             raise ParameterError(

@@ -9,6 +9,7 @@ from typing import Any
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_booster
+from pacboost.boosters.base.objective import CustomObjective
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
@@ -41,11 +42,15 @@ class BoostClassifier(NestedParameters, Boosting):
 
     Parameters
     ----------
-    booster : str or booster, default="logit"
+    booster : str, booster or function, default="logit"
         "adaboost", "logit", "gentle" or "mada", or an object such as ``AdaBoost(max_vote=2)``; with
         smooth weights "filter_boost", "measure", "smooth" or "projection"; for the largest margin
         "adaboost_v" or "arc_gv", for the largest soft margin "lp", "total", "soft", "erlp",
-        "corrective_erlp" or "mlp"; "majority", "brown" and "graph_separation".
+        "corrective_erlp" or "mlp"; "majority", "brown" and "graph_separation". A function
+        ``f(y, score)`` boosts by a loss of your own, for two classes: it returns the gradient and
+        the curvature in the score of every row, for y of 0 or 1 and probabilities
+        1/(1 + exp(-score)) of class 1; ``f(y, score, weight)`` returns both times the weight. The
+        certificates hold for any function; model files do not hold it.
     learner : str, learner, scikit-learn classifier or function, default="tree"
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
@@ -146,6 +151,8 @@ class BoostClassifier(NestedParameters, Boosting):
     ----------
     ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
     levels_ : the levels of categorical columns
+    validation_curves_ : ``eval_metric`` after every round, by the name of the validation set (see
+        ``fit``), if there are validation rows
     calibration_error_ : expected calibration error on rows calibrated by others, or None
 
     Examples
@@ -207,10 +214,10 @@ class BoostClassifier(NestedParameters, Boosting):
         booster = as_booster(choice).for_classes(self.classes_.size)
         multiclass = own.get("multiclass", self.multiclass)
         changes: dict[str, Any] = {}
-        if isinstance(choice, str):
+        if isinstance(choice, str) or isinstance(booster, CustomObjective):
             if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
                 changes["learning_rate"] = rate_of_trees
-            if isinstance(booster, Logit):
+            if isinstance(booster, Logit | CustomObjective):
                 changes |= {"prior": True, "l2": 1.0}
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = multiclass in (None, "mh")
@@ -231,6 +238,6 @@ class BoostClassifier(NestedParameters, Boosting):
         choice = named(self.booster)[0]
         rules = BOOSTERS.get(choice, choice) if isinstance(choice, str) else choice
         table = getattr(rules, "multiclass", "") == "two"  # graph separation's, of patterns
-        tags.classifier_tags.multi_class = not table
+        tags.classifier_tags.multi_class = not (table or callable(choice))
         tags.classifier_tags.poor_score = table  # pure patterns heed no class weights
         return tags

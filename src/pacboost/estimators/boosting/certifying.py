@@ -68,22 +68,26 @@ def _refuse_other_split(estimator: Any, seed: int, rows: int) -> None:
 def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> Apart:
     """Number this evaluation on the held-out rows; refuse validation rows that are among them."""
     again = estimator.warm_start
-    rows = estimator._comparable(apart.X, X_val) if again or X_val is not None else None
     parts = []
-    if again and rows is not None:
+    if again:
+        rows = estimator._comparable(apart.X, X_val)
         parts = [(rows, apart.y), (estimator._comparable(divided.X, None), divided.y)]
     goes_on = again and hasattr(estimator, "model_")
     estimator._looks = next_look(estimator._looks, look_at(estimator, *parts), goes_on=goes_on)
-    if X_val is None or rows is None:
-        return apart
+    return apart if X_val is None else without_shared(estimator, apart, X_val)
+
+
+def without_shared(estimator: Any, apart: Apart, X_val: Any) -> Apart:
+    """Leave rows out of those that certify if they are validation rows; refuse more than a few."""
+    rows = estimator._comparable(apart.X, X_val)
     validation = estimator._comparable(X_val, apart.X)
     shared = np.isin(row_hashes(rows), row_hashes(validation))
     found = int(np.count_nonzero(shared))
     if found > division.MOST_SHARED * shared.size:
         raise ParameterError(
             f"{found} of the {shared.size} rows that certify='holdout' sets apart are among "
-            "the rows of X_val, so they would have a part in the fit. Give validation rows "
-            "that are not in X, or leave X_val out and set early_stopping=True, which takes "
+            "the rows of X_val or eval_set, so they would have a part in the fit. Give validation "
+            "rows that are not in X, or leave them out and set early_stopping=True, which takes "
             "them from the rows learned from"
         )
     return apart.beside(shared) if found else apart

@@ -19,6 +19,7 @@ from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitting import stopping
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
+from pacboost.estimators.inputs.evaluation_sets import EvaluationSets, read_sets
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
 from pacboost.estimators.inputs.parameters import callables, real_number, shows_progress, threads
 from pacboost.kernels import compile_helper
@@ -26,6 +27,8 @@ from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.sample import Sample
+from pacboost.samples.sketch import Sketch
+from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
@@ -84,16 +87,31 @@ class BoostingFit(VoteBase):
     """With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        eval_set: Any = None,
     ) -> Self:
         """Boost.
+
+        ``X_val`` and ``y_val`` are validation rows, by which ``early_stopping`` stops. Several sets
+        of them are given as ``eval_set``: a list of pairs (X, y), or a mapping from names to pairs.
+        The first pair stops early; the others are only measured. ``validation_curves_`` then has
+        ``eval_metric`` after every round, of all sets by name ("validation_0", "validation_1" and
+        so on in a list), also of rounds that early stopping has dropped in the end.
 
         Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.
         """
+        sets = read_sets(X_val, y_val, eval_set)
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
             compile_helper.start_for_a_person()
-            work = self._prepare(X, y, sample_weight, X_val, y_val)
+            work = self._prepare(X, y, sample_weight, sets.X, sets.y)
+            work = self._watch_also(work, sets)
             attempt.keep = lambda: self._keep_interrupted(work)
             self._advance(work)
             if work.again is not None:
@@ -101,6 +119,32 @@ class BoostingFit(VoteBase):
             self._keep(work)
         self._warn(work.run)
         return self
+
+    def _watch_also(self, work: PreparedFit, sets: EvaluationSets) -> PreparedFit:
+        """Measure further validation rows, too, and keep the curves of all."""
+        for name, (X, y) in sets.others.items():
+            given = self._as_validation(X)
+            rows = self._read_validation(given, y)
+            work = self._apart_from(work, given)
+            self._remember_also(given, rows.table)
+            work.run.watch_also(name, validation_sample(rows, work.run.sample))
+        self.__dict__.pop("validation_curves_", None)
+        curves = work.run.validation_curves(sets.name)
+        if curves:
+            self.validation_curves_ = curves
+        return work
+
+    def _as_validation(self, X: Any) -> Any:
+        """Prepare validation rows for reading, where rows have to be."""
+        return X
+
+    def _apart_from(self, work: PreparedFit, X: Any) -> PreparedFit:
+        """Keep validation rows apart from those that certify, where there are some."""
+        return work
+
+    def _remember_also(self, X: Any, table: Table) -> None:
+        """Remember validation rows, besides those that ``_prepare`` remembers."""
+        self._sketches = (*self._sketches, Sketch.of(table))
 
     @abstractmethod
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:

@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_loss
+from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
@@ -31,10 +32,12 @@ from pacboost.estimators.inputs.examples import (
 from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.learners.tree import Tree
+from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.model import Model
 from pacboost.samples.fingerprint import fingerprint
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.training.metrics import Metric, loss
+from pacboost.training.losses import metric_of
+from pacboost.training.metrics import Metric
 from pacboost.training.run.loop import Run
 
 NO_CLASSES: NDArray[Any] = np.empty(0)
@@ -52,14 +55,30 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
 
     Parameters
     ----------
-    loss : "square" or "absolute", default="square"
-        What is lowered: the mean squared or the mean absolute error ("squared_error" and
-        "absolute_error" mean the same). The first predicts means, the second medians, which
-        outliers do not move.
+    loss : str or function, default="squared_error"
+        What is lowered. "squared_error" predicts means. "absolute_error" predicts medians, which
+        outliers do not move. "huber" lies between them: it squares small residuals only (see
+        ``alpha``). "quantile" predicts the quantile that ``quantile`` names. "poisson" (targets of
+        0 or more, such as counts) and "gamma" (targets above 0, such as amounts) predict means by
+        their logarithm, so that predictions are positive. Leaves hold the exact minimum of the
+        loss, times ``shrinkage``: the mean, the weighted median or quantile of the residuals, the
+        logarithm of a ratio of means; for "huber" the median and one step from it. "square" and
+        "absolute" are other names of the first two. A function ``f(y, score)`` returns the gradient
+        and the curvature of a loss of your own, an array with a number for each row each;
+        ``f(y, score, weight)`` returns both times the weight. Predictions are then the scores, and
+        the record holds their squared error. Early stopping needs an ``eval_metric`` then, and
+        model files do not hold the function.
+    quantile : float, default=None
+        For "quantile": which one, between 0 and 1. 0.9 predicts numbers that nine of ten targets
+        lie below.
+    alpha : float, default=0.9
+        For "huber": the share of rows that are no outliers. Residuals are cut off at this quantile
+        of their absolute values, found anew in every round.
     n_rounds : int, default=None
         The maximum number of rounds; ``n_estimators`` means the same. None: 300 with early
-        stopping, else 100. The first round is a constant, the mean or the median of y, which one
-        tree at least follows. More rounds with a smaller ``shrinkage`` are slower and often better.
+        stopping, else 100. The first round is a constant, such as the mean or the median of y,
+        which one tree at least follows. More rounds with a smaller ``shrinkage`` are slower and
+        often better.
     shrinkage : float, default=None
         Scales what every tree adds, at most 1; ``learning_rate`` means the same. None: 0.1.
     subsample : float, default=1.0
@@ -93,7 +112,8 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         Columns split by sets of levels: text and category columns, or those named or numbered.
         Levels not seen in fit are treated as missing.
     l2 : float, default=None
-        For "square": the L2 regularisation of leaf values, in units of rows.
+        For "squared_error", "gamma" and "poisson": the L2 regularisation of leaf values, added to
+        the number of rows of a leaf (for "poisson", to the sum of their predictions).
     max_bins : int, default=255
         The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     early_stopping : bool, int, "refit" or "auto", default="auto"
@@ -112,8 +132,9 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     tol : float, default=0.0
         The least improvement that counts as progress.
     eval_metric : str or function, default="loss"
-        "loss" (that of the training), "square", "absolute", or a function of (targets, predictions)
-        that gets smaller as the fit gets better. Scikit-learn's names of losses are accepted, too.
+        "loss" (that of the training), "squared_error", "absolute_error", "huber", with a loss of
+        the same name "quantile", with predictions by their logarithm "poisson" or "gamma", or a
+        function of (targets, predictions) that gets smaller as the fit gets better.
     warm_start : bool, default=False
         Go on from the last fit: it ends as one longer run would have.
     callbacks : sequence of functions, default=None
@@ -129,6 +150,9 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     ----------
     ledger_ : Ledger
         What the loop measured in every round; ``training_error`` is the mean loss after it.
+    validation_curves_ : dict
+        ``eval_metric`` after every round, by the name of the validation set (see ``fit``), if there
+        are validation rows.
     n_features_in_, feature_names_in_, feature_importances_ : as in scikit-learn
     levels_ : the levels of categorical columns
 
@@ -143,13 +167,15 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     [8721961, 7066139, 5724680]
     """
 
-    loss: str = "square"
+    loss: Any = "squared_error"
     n_rounds: int | None = None
     shrinkage: float | None = None
     subsample: float = 1.0
     _: KW_ONLY
     n_estimators: int | None = None
     learning_rate: float | None = None
+    quantile: float | None = None
+    alpha: float = 0.9
     max_leaves: int | None = None
     max_depth: int | None = None
     min_leaf_rows: float | None = None
@@ -167,13 +193,14 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""
-        return self._scores(X)
+        scores = self._scores(X)
+        return self.model_.numbers(scores)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Give the predictions after each round."""
         table = self._open(X)
         for scores in self.model_.vote.staged(table):
-            yield scores.copy()
+            yield self.model_.numbers(scores.copy())
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
         """Check everything, and set up the run."""
@@ -181,6 +208,8 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         examples = read_numbers(self, X, y, sample_weight)
         everything = examples.table
         recipe = self._recipe(examples)
+        assert examples.targets is not None
+        recipe.booster.check_targets(examples.targets, "y")
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)
         self._remember(everything, *([] if held is None else [held.table]))
@@ -198,24 +227,55 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        rate = step_size(self)
-        changes = {"learning_rate": 0.1 if rate is None else rate}
-        if self.l2 is not None:
-            changes["l2"] = real_number("l2", self.l2)
-        booster = with_fields(as_loss(self.loss), changes, f"loss={self.loss!r}")
+        booster = self._chosen_loss()
         learner = with_fields(Tree(), tree_changes(self, examples), "the tree")
         usual = 300 if self._stops_early(examples) else 100
         rounds = most_rounds(self, usual, booster)
         return Recipe(learner, booster, rounds, 0, share_of_rows(self))
 
+    def _chosen_loss(self) -> Booster[Any]:
+        """Give the booster of the loss, with its parameters."""
+        rate = step_size(self)
+        changes = {"learning_rate": 0.1 if rate is None else rate}
+        if self.l2 is not None:
+            changes["l2"] = real_number("l2", self.l2)
+        chosen = as_loss(self.loss)
+        changes |= self._setting(chosen.name)
+        return with_fields(chosen, changes, f"loss={self.loss!r}")  # type: ignore[no-any-return]
+
+    def _stops_early(self, examples: LabelledRows) -> bool:
+        """Stop early as asked; "auto" does not where nothing is known to measure."""
+        nothing = callable(self.loss) and self.eval_metric == "loss"
+        auto = isinstance(self.early_stopping, str) and self.early_stopping == "auto"
+        return not (nothing and auto) and super()._stops_early(examples)
+
+    def _setting(self, loss: str) -> dict[str, float]:
+        """Read the parameter that belongs to one loss only."""
+        if loss != "quantile" and self.quantile is not None:
+            raise ParameterError(
+                f"quantile is {self.quantile}, but loss is {self.loss!r}; quantile belongs to "
+                "loss='quantile'"
+            )
+        if loss != "quantile":
+            return {"alpha": real_number("alpha", self.alpha)} if loss == "huber" else {}
+        if self.quantile is None:
+            raise ParameterError(
+                "loss='quantile' needs quantile, a number between 0 and 1; 0.5 predicts medians"
+            )
+        return {"quantile": real_number("quantile", self.quantile)}
+
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        return read_validation_numbers(self, X, y)
+        rows = read_validation_numbers(self, X, y)
+        assert rows.targets is not None
+        self._chosen_loss().check_targets(rows.targets, "y_val")
+        return rows
 
     def _metric(self, booster: Booster[Any]) -> Metric:
-        return self._measure(self.eval_metric)
+        return metric_of(self.eval_metric, booster)
 
     def _measure(self, choice: Any) -> Metric:
-        return loss(self.loss if isinstance(choice, str) and choice == "loss" else choice)
+        chosen = as_loss(self.loss)
+        return metric_of(choice, with_fields(chosen, self._setting(chosen.name), "loss"))
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model; nothing is certified."""
@@ -235,4 +295,5 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
+        tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
         return tags

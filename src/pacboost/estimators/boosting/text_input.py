@@ -63,6 +63,12 @@ class TextReading(Boosting):
         self._sketches = tuple(Sketch.of(self._comparable(rows)) for rows in seen)
         return work
 
+    def _as_validation(self, X: Any) -> Any:
+        return self._options().read(X)
+
+    def _remember_also(self, X: Any, table: Table) -> None:
+        self._sketches = (*self._sketches, Sketch.of(self._comparable(X)))
+
     def _remember_all(self, *given: Any) -> None:
         """Do nothing: ``_prepare`` remembers texts, as they were given."""
 

@@ -78,14 +78,16 @@ class _Answer:
         count: int = 1,
         middle: float = 0.0,
         scale: float = 1.0,
+        logs: bool = False,
     ) -> None:
         self.kind, self.classes, self.steepness, self.curves = kind, classes, steepness, curves
-        self.count, self.middle, self.scale = count, middle, scale
+        self.count, self.middle, self.scale, self.logs = count, middle, scale, logs
 
     def decide(self, sums: list[float]) -> Any:
         """Give the class, the labels or the number that sums stand for."""
         if self.kind == "number":
-            return self.middle + self.scale * (sums[0] / self.count)
+            number = self.middle + self.scale * (sums[0] / self.count)
+            return math.exp(number) if self.logs else number
         if self.kind == "several":
             return [int(score > 0) for score in sums]
         if self.kind == "two":

@@ -67,7 +67,8 @@ def _wanted(program: Program) -> list[str]:
         wanted.add("normalise")
     if program.levels:
         wanted.add("level")
-    return [part for part in _sections() if part in wanted | {kind}]
+    wanted.add("number by its logarithm" if answer.logs else kind)
+    return [part for part in _sections() if part in wanted]
 
 
 def _head(program: Program, wanted: list[str]) -> list[str]:

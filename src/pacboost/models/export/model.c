@@ -96,6 +96,15 @@ double model_predict(const double *row)
     return MODEL_MIDDLE + MODEL_SCALE * (sum / MODEL_COUNT);
 }
 
+/* == number by its logarithm == */
+
+double model_predict(const double *row)
+{
+    double sum;
+    model_sums(row, &sum);
+    return exp(MODEL_MIDDLE + MODEL_SCALE * (sum / MODEL_COUNT));
+}
+
 /* == one == */
 
 int model_predict(const double *row)

@@ -59,7 +59,10 @@ def _answers(graph: Graph, answer: Output, sums: str) -> dict[str, tuple[int, li
     if answer.kind == "number":
         mean = graph.add("Div", sums, np.array([float(answer.count)]))
         scaled = graph.add("Mul", mean, np.array([answer.scale]))
-        graph.add("Add", scaled, np.array([answer.middle]), name="number")
+        if answer.logs:
+            graph.add("Exp", graph.add("Add", scaled, np.array([answer.middle])), name="number")
+        else:
+            graph.add("Add", scaled, np.array([answer.middle]), name="number")
         return {"number": (kinds.DOUBLE, ["rows", 1])}
     shares = _probabilities(graph, answer, sums)
     if answer.kind == "several":

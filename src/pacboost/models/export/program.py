@@ -33,10 +33,11 @@ Kind = Literal["number", "one", "two", "many", "several", "shares"]
 class Output:
     """How sums become answers.
 
-    A ``number`` is middle + scale · sum / count; ``shares`` of classes are sums / count, where two
-    classes have one sum, that of the second. ``two`` classes have a score whose sign decides,
-    ``many`` a score each, and so have ``several`` labels, which all may be true. ``one`` class
-    needs no score. Probabilities come from scores by ``steepness``, or by calibrated ``curves``.
+    A ``number`` is middle + scale · sum / count, or with ``logs`` the exponential of that.
+    ``shares`` of classes are sums / count, where two classes have one sum, that of the second.
+    ``two`` classes have a score whose sign decides, ``many`` a score each, and so have ``several``
+    labels, which all may be true. ``one`` class needs no score. Probabilities come from scores by
+    ``steepness``, or by calibrated ``curves``.
     """
 
     kind: Kind
@@ -46,6 +47,7 @@ class Output:
     count: int = 1
     middle: float = 0.0
     scale: float = 1.0
+    logs: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +130,7 @@ def _answer(model: Model) -> Output:
             steep = model.calibration.slope
             curves = (Sigmoid(steep, 0.0),) if classes.size == 2 else ()
     if classes.size == 0:
-        return Output("number", classes)
+        return Output("number", classes, logs=model.log_link)
     if model.ledger.several_labels:
         return Output("several", classes)
     if classes.size <= 2:

@@ -26,6 +26,10 @@ class EarlyStopping:
         self._metric = metric
         self._patience = patience
         self._tolerance = tolerance
+        self.others: dict[str, EarlyStopping] = {}
+        """Further validation rows by name, which are measured along with these."""
+        self.curve: list[float] = []
+        """The metric after every round; the same list for the whole run."""
         self.start_again()
 
     def start_again(self) -> None:
@@ -34,6 +38,13 @@ class EarlyStopping:
         self._seen = 0
         self._best = math.inf
         self.best_round = 0
+        self.curve.clear()
+        for other in self.others.values():
+            other.start_again()
+
+    def beside(self, sample: Sample) -> EarlyStopping:
+        """Give what measures other rows by the same metric, and never stops."""
+        return EarlyStopping(sample, self._metric, None, 0.0)
 
     @property
     def metric(self) -> str:
@@ -42,11 +53,15 @@ class EarlyStopping:
 
     def see(self, hypothesis: Hypothesis, vote: float) -> float:
         """Add a round and give the metric after it."""
+        for other in self.others.values():
+            other.see(hypothesis, vote)
         self._scores += vote * hypothesis.values[hypothesis.cells(self._sample)]
         return self._measure()
 
     def see_all(self, vote: Vote) -> float:
         """Give the metric after a round that changed the votes of others too."""
+        for other in self.others.values():
+            other.see_all(vote)
         self._scores[:] = vote.scores(self._sample.table).reshape(self._scores.shape)
         return self._measure()
 
@@ -58,6 +73,7 @@ class EarlyStopping:
                 f"eval_metric {self._metric.name} gave {value} in round {self._seen}; it has to "
                 "give a finite number"
             )
+        self.curve.append(value)
         loss = -value if self._metric.more_is_better else value
         if loss < self._best - self._tolerance:
             self._best, self.best_round = loss, self._seen

@@ -86,6 +86,20 @@ class Run:
         watched = "" if self._watch is None else self._watch.reason()
         return self._rounds.finished(entry) or watched or self._booster.stop(self._state) or ""
 
+    def watch_also(self, name: str, sample: Sample) -> None:
+        """Measure further validation rows after every round; they never stop the run."""
+        assert self._watch is not None  # the first set, which may
+        other = self._watch.beside(sample)
+        self._recorder.catch_up(other, self.done, self._state)
+        self._watch.others[name] = other
+
+    def validation_curves(self, name: str) -> dict[str, list[float]]:
+        """Give the metric after every round on all validation rows; ``name`` is the first set's."""
+        if self._watch is None:
+            return {}
+        others = {other: watch.curve for other, watch in self._watch.others.items()}
+        return {name: self._watch.curve} | others
+
     def vote(self) -> Vote:
         """Give the vote of all finished rounds."""
         return self._recorder.vote(self.done, self._state)

@@ -15,6 +15,7 @@ from pacboost.kernels import measure
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
+from pacboost.training import losses
 from pacboost.training.run import exact_sums
 from pacboost.training.run.potential import ROUNDING, MeasuredPotential, Potential, log_product
 from pacboost.training.run.scores import Floats, Margins, SoftmaxRows
@@ -135,9 +136,18 @@ class Loss(MeasuredPotential):
         """Measure the mean loss."""
         return self._mean_loss(state.margins)
 
-    def _mean_loss(self, scores: Floats) -> float:
+    @property
+    def _targets(self) -> Floats:
         assert self._sample.targets is not None
-        residuals = self._sample.targets[:, None] - scores
+        return self._sample.targets
+
+    @property
+    def _base(self) -> Floats | None:
+        """The base weights, None if all rows weigh the same."""
+        return self._sample.base if self._sample.base.size > 1 else None
+
+    def _mean_loss(self, scores: Floats) -> float:
+        residuals = self._targets[:, None] - scores
         return exact_sums.mean_cost(self.kernel, residuals, self._sample.base)
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
@@ -157,6 +167,51 @@ class AbsoluteLoss(Loss):
     """The absolute residual."""
 
     name, kernel = "absolute", measure.ABSOLUTE
+
+
+class UnknownLoss(SquareLoss):
+    """A loss of which only the slopes are known: the squared residual is measured instead."""
+
+    name = "custom_loss"
+
+
+class HuberLoss(Loss):
+    """Huber's loss, with a cut that follows the residuals."""
+
+    name = "huber"
+
+    def _mean_loss(self, scores: Floats) -> float:
+        weights = exact_sums.base_weights(self._sample) if self._sample.base.size > 1 else None
+        alpha: float = self._booster.alpha  # type: ignore[attr-defined]
+        return losses.huber(self._targets, scores[:, 0], weights, alpha)
+
+
+class QuantileLoss(Loss):
+    """The pinball loss of a quantile."""
+
+    name = "quantile"
+
+    def _mean_loss(self, scores: Floats) -> float:
+        share: float = self._booster.quantile  # type: ignore[attr-defined]
+        return losses.quantile(self._targets, scores[:, 0], self._base, share)
+
+
+class PoissonLoss(Loss):
+    """The deviance of counts."""
+
+    name = "poisson"
+
+    def _mean_loss(self, scores: Floats) -> float:
+        return losses.poisson(self._targets, scores[:, 0], self._base)
+
+
+class GammaLoss(Loss):
+    """The deviance of positive numbers."""
+
+    name = "gamma"
+
+    def _mean_loss(self, scores: Floats) -> float:
+        return losses.gamma(self._targets, scores[:, 0], self._base)
 
 
 class BoosterCost(MeasuredPotential):
@@ -182,7 +237,8 @@ class Hinge(BoosterCost):
 POTENTIALS: dict[str, type[Potential]] = {
     kind.name: kind
     for kind in (
-        Exponential, Projected, MeanWeight, Logistic, Clipped, SquareLoss, AbsoluteLoss, Hinge
+        Exponential, Projected, MeanWeight, Logistic, Clipped, SquareLoss, AbsoluteLoss,
+        HuberLoss, QuantileLoss, PoissonLoss, GammaLoss, UnknownLoss, Hinge,
     )
 }  # fmt: skip
 

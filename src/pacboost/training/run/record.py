@@ -62,7 +62,7 @@ class Recorder:
             seconds=time.perf_counter() - started,
         )
         finished = FinishedRound(rule.hypothesis, self._with_margin(done, state, entry))
-        value = self._validate(done, state, finished, step.vote)
+        value = self._validate(self._watch, done, state, finished, step.vote)
         return replace(finished, entry=replace(finished.entry, validation=value))
 
     def _with_margin(self, done: Done, state: Any, entry: Round) -> Round:
@@ -78,14 +78,25 @@ class Recorder:
         return replace(entry, margin=margin, gap=gap)
 
     def _validate(
-        self, done: Done, state: Any, finished: FinishedRound, vote: float
+        self,
+        watch: EarlyStopping | None,
+        done: Done,
+        state: Any,
+        finished: FinishedRound,
+        vote: float,
     ) -> float | None:
         """Measure the validation rows after a round, if there are some."""
-        if self._watch is None:
+        if watch is None:
             return None
         if not self._booster.revises:
-            return self._watch.see(finished.hypothesis, vote)
-        return self._watch.see_all(self.vote([*done, finished], state))
+            return watch.see(finished.hypothesis, vote)
+        return watch.see_all(self.vote([*done, finished], state))
+
+    def catch_up(self, watch: EarlyStopping, done: Done, state: Any) -> None:
+        """Measure validation rows after each of the rounds done."""
+        for number, finished in enumerate(done):
+            vote = 1.0 if self._rounds.cells else finished.entry.vote
+            self._validate(watch, done[:number], state, finished, vote)
 
     def replayed(
         self,
@@ -98,7 +109,7 @@ class Recorder:
         done: list[FinishedRound] = []
         for rule, vote, entry in zip(hypotheses, votes, entries, strict=True):
             finished = FinishedRound(rule, entry)
-            self._validate(done, state, finished, vote)
+            self._validate(self._watch, done, state, finished, vote)
             done.append(finished)
         return done
 

@@ -1,0 +1,178 @@
+"""What boosters share whose rows have a gradient and a curvature: Newton steps on any loss.
+
+A row pulls with minus the gradient of its loss and weighs its curvature, both times the weight of
+the row; Σ pulls / Σ weights of a cell is Newton's step. Both are turned into whole numbers, by two
+powers of two that follow from their sums alone, so that what is summed over rows is exact, and the
+model does not depend on the number of threads. They are rounded before they are multiplied by the
+weight, so that a row of weight 3 is three rows, to the last bit.
+
+``margins`` are scores F(x) in regression, and y·F(x) for two classes.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.base.booster import Booster, Moved, whole_values
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.numerics.exact import VOTE_UNIT, in_units_of_least, whole_scale
+from pacboost.samples.request import Request, Sums
+from pacboost.samples.sample import Signs
+
+Floats = NDArray[np.float64]
+MOST_RATIO = 2.0**20
+"""Rows that weigh less than this part of the heaviest are treated as if they weighed so much."""
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonState:
+    """Scores of every row with the pulls and weights that follow from them, in whole units."""
+
+    targets: Floats
+    signs: Signs
+    margins: Floats
+    base: Floats
+    """Base weights in units of the least, one for each row or one for all."""
+    given: Floats
+    """Base weights as they were given."""
+    unit: float
+    weights: NDArray[np.int64]
+    pulls: NDArray[np.int64]
+    weight: int = 1
+    pull: int = 1
+    curvature_unit: float = 1.0
+    """The whole number that a curvature of 1 becomes: a power of two."""
+    pull_unit: float = 1.0
+    cast: list[float] = field(default_factory=list)
+
+    @property
+    def scores(self) -> Floats:
+        """F(x) of every row."""
+        return self.margins[:, 0] * self.signs[:, 0]
+
+    @property
+    def step_unit(self) -> float:
+        """The factor that turns ratios of whole pulls and weights into steps."""
+        return self.curvature_unit / self.pull_unit
+
+
+class Newton(Booster[NewtonState]):
+    """A booster by gradient and curvature; a subclass defines both, and what cells add."""
+
+    learning_rate: float
+    l2: float
+
+    def init(
+        self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
+    ) -> NewtonState:
+        """Start with all scores at 0."""
+        rows = signs.shape[0]
+        known = self.known(signs, targets)
+        state = NewtonState(
+            targets=known,
+            signs=signs,
+            margins=np.zeros((rows, 1)),
+            base=_units(base),
+            given=base,
+            unit=self.unit_for(known),
+            weights=np.zeros((rows, 1), dtype=np.int64),
+            pulls=np.zeros((rows, 1), dtype=np.int64),
+        )
+        return self._weigh(state)
+
+    def known(self, signs: Signs, targets: Floats | None) -> Floats:
+        """Give what the loss compares scores with."""
+        if targets is None:
+            raise ParameterError(
+                f"{self.name} is for regression and needs numbers to predict; for classes take "
+                "another booster, such as logit"
+            )
+        return targets
+
+    def unit_for(self, targets: Floats) -> float:
+        """Give the unit that values are multiples of."""
+        return VOTE_UNIT
+
+    @abstractmethod
+    def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
+        """Give minus the gradient and the curvature of every row, without its weight."""
+
+    @abstractmethod
+    def steps(self, means: Floats) -> Floats:
+        """Turn Newton's steps of cells into what they would add to scores, not shrunk."""
+
+    def constant(self, state: NewtonState, sums: Sums) -> Floats:
+        """Give the constant of the first round."""
+        return self.steps(sums.means() * state.step_unit)
+
+    def unit(self, state: NewtonState) -> float:
+        """Give the unit of values."""
+        return state.unit
+
+    def request(self, state: NewtonState) -> Request:
+        """Ask for a Newton step."""
+        penalty = self._penalty(state)
+        return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
+
+    def values(self, state: NewtonState, sums: Sums, cells: Cells) -> CellValues:
+        """Give each cell its step, shrunk unless it is the first constant."""
+        if self.prior and not state.cast and len(sums.pulls) == 1:
+            return whole_values(self.constant(state, sums), state.unit)
+        means = sums.means(self._penalty(state)) * state.step_unit
+        return whole_values(self.learning_rate * self.steps(means), state.unit)
+
+    def move(self, state: NewtonState, moved: Moved) -> NewtonState:
+        """Add the values of the cells to the scores, and weigh the rows anew."""
+        state.cast.append(1.0)
+        state.margins[:] += moved.values[moved.cells] * state.signs
+        return self._weigh(state)
+
+    def resume(
+        self,
+        state: NewtonState,
+        margins: NDArray[np.float64],
+        votes: Sequence[float],
+        memory: list[float],
+    ) -> NewtonState:
+        """Restore the scores, and weigh the rows."""
+        state.margins[:] = margins
+        state.cast.extend(votes)
+        return self._weigh(state)
+
+    def _penalty(self, state: NewtonState) -> float:
+        return self.l2 * self.weight_of_a_row(state) * state.curvature_unit
+
+    def weight_of_a_row(self, state: NewtonState) -> float:
+        """Give the weight that l2 counts in."""
+        return float(state.base.mean())
+
+    def _weigh(self, state: NewtonState) -> NewtonState:
+        pulls, curvatures = self.slopes(state)
+        pull_unit = _unit(state.base * np.abs(pulls))
+        curvature_unit = _unit(state.base * curvatures)
+        state.pulls[:, 0] = np.rint(state.base * np.rint(pulls * pull_unit))
+        state.weights[:, 0] = np.rint(state.base * np.rint(curvatures * curvature_unit))
+        return replace(
+            state,
+            weight=max(1, int(state.weights.sum())),
+            pull=max(1, int(np.abs(state.pulls).sum())),
+            curvature_unit=curvature_unit,
+            pull_unit=pull_unit,
+        )
+
+
+def _units(base: Floats) -> Floats:
+    """Give base weights in units of the least, or of a millionth of the largest if that is more."""
+    return in_units_of_least(np.maximum(base, base.max() / MOST_RATIO))
+
+
+def _unit(numbers: Floats) -> float:
+    """Give the power of two that makes whole numbers of numbers that are not negative."""
+    total = float(numbers.sum())
+    return whole_scale(total) if total > 0 else 1.0

@@ -1,0 +1,258 @@
+"""The losses of BoostRegressor beyond squares: as accurate as scikit-learn's, exact, repeatable."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
+from sklearn.metrics import (
+    mean_absolute_error,
+    mean_gamma_deviance,
+    mean_pinball_loss,
+    mean_poisson_deviance,
+    mean_squared_error,
+)
+
+import pacboost
+from pacboost import BoostRegressor
+from pacboost.boosters.regression.quantile import Quantile
+from pacboost.errors import DataError, NotCertified, PacboostError, ParameterError
+from pacboost.models.file.format import model_bytes
+
+threadpool_limits: Any = import_module("threadpoolctl").threadpool_limits
+Numbers = NDArray[np.float64]
+OPTIONS: dict[str, dict[str, Any]] = {
+    "squared_error": {},
+    "absolute_error": {},
+    "huber": {"alpha": 0.8},
+    "quantile": {"quantile": 0.8},
+    "poisson": {},
+    "gamma": {},
+}
+LOSSES = pytest.mark.parametrize("loss", OPTIONS)
+NEW = pytest.mark.parametrize("loss", ["huber", "quantile", "poisson", "gamma"])
+MEASURES: dict[str, Any] = {
+    "squared_error": mean_squared_error,
+    "absolute_error": mean_absolute_error,
+    "huber": mean_absolute_error,
+    "quantile": partial(mean_pinball_loss, alpha=0.8),
+    "poisson": mean_poisson_deviance,
+    "gamma": mean_gamma_deviance,
+}
+
+
+@cache
+def world(loss: str, rows: int = 400, seed: int = 0) -> tuple[Numbers, Numbers]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 4))
+    score = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1]
+    if loss == "poisson":
+        return X, generator.poisson(np.exp(score)).astype(np.float64)
+    if loss == "gamma":
+        return X, generator.gamma(2.0, np.exp(score) / 2)
+    return X, 3 * score + generator.standard_t(3, size=rows)
+
+
+def regressor(loss: str, **options: Any) -> BoostRegressor:
+    return BoostRegressor(loss, **OPTIONS[loss], **options)
+
+
+@LOSSES
+def test_as_accurate_as_scikit_learn(loss: str) -> None:
+    X, y = world(loss, 3_000)
+    train, test = slice(0, 1_500), slice(1_500, None)
+    model = regressor(loss, n_rounds=60, early_stopping=False).fit(X[train], y[train])
+    if loss == "huber":
+        peer: Any = GradientBoostingRegressor(
+            loss="huber", alpha=0.8, n_estimators=60, max_depth=None, max_leaf_nodes=31,
+            min_samples_leaf=20,
+        )  # fmt: skip
+    else:
+        peer = HistGradientBoostingRegressor(
+            loss=loss, max_iter=60, early_stopping=False, **OPTIONS[loss]
+        )
+    with threadpool_limits(1):
+        peer.fit(X[train], y[train])
+    ours, theirs = (MEASURES[loss](y[test], own.predict(X[test])) for own in (model, peer))
+    assert ours <= 1.03 * theirs
+
+
+class Means(Quantile):
+    """A broken twin: leaves hold means, which are no quantiles."""
+
+    def best(self, state: Any, sums: Any, cells: Any, *, shrunk: bool) -> Any:
+        mass = np.bincount(cells, minlength=len(sums.pulls))
+        return (np.bincount(cells, state.residuals, len(sums.pulls)) / np.maximum(mass, 1))[:, None]
+
+
+def shares_below(model: BoostRegressor, X: Numbers, y: Numbers) -> float:
+    return float((y <= model.predict(X)).mean())
+
+
+def test_quantiles_have_their_share_of_new_targets_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = world("squared_error", 6_000)
+    train, test = slice(0, 3_000), slice(3_000, None)
+    for share in (0.1, 0.5, 0.9):
+        model = BoostRegressor("quantile", quantile=share, random_state=0).fit(X[train], y[train])
+        assert abs(shares_below(model, X[test], y[test]) - share) < 0.05
+    monkeypatch.setattr("pacboost.estimators.boosting.regressor.as_loss", lambda name: Means())
+    broken = BoostRegressor("quantile", quantile=0.9, random_state=0).fit(X[train], y[train])
+    assert abs(shares_below(broken, X[test], y[test]) - 0.9) > 0.1
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma"])
+def test_predictions_are_positive_and_stages_end_in_them(loss: str) -> None:
+    X, y = world(loss)
+    model = regressor(loss, n_rounds=20).fit(X, y)
+    assert (model.predict(X) > 0).all()
+    stages = list(model.staged_predict(X))
+    assert np.array_equal(stages[-1], model.predict(X))
+    np.testing.assert_allclose(stages[0], y.mean(), rtol=1e-9)
+    assert model.ledger_.rounds[-1].training_error == pytest.approx(
+        MEASURES[loss](y, model.predict(X)), rel=1e-9
+    )
+
+
+@NEW
+def test_a_weight_is_a_number_of_rows(loss: str) -> None:
+    X, y = world(loss, 200)
+    weights = np.random.default_rng(1).integers(0, 4, size=200)
+    options: dict[str, Any] = {"n_rounds": 8, "min_leaf_rows": 0, "max_leaves": 8}
+    weighted = regressor(loss, **options).fit(X, y, sample_weight=weights)
+    repeated = regressor(loss, **options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6, atol=1e-6)
+
+
+@NEW
+def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
+    X, y = world(loss, 70_000)
+    weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
+    options: dict[str, Any] = {"n_rounds": 3, "early_stopping": False}
+    models = [
+        regressor(loss, n_jobs=n_jobs, **options).fit(X, y, sample_weight=weights)
+        for n_jobs in (1, 2, 3)
+    ]
+    assert len({model_bytes(model.model_) for model in models}) == 1
+
+
+@NEW
+def test_going_on_ends_as_one_long_run(loss: str) -> None:
+    X, y = world(loss)
+    weights = np.random.default_rng(1).uniform(0.1, 3, size=y.size)
+    model = regressor(loss, n_rounds=7, warm_start=True).fit(X, y, sample_weight=weights)
+    model.set_params(n_rounds=15).fit(X, y, sample_weight=weights)
+    whole = regressor(loss, n_rounds=15).fit(X, y, sample_weight=weights)
+    assert model_bytes(model.model_) == model_bytes(whole.model_)
+    with pytest.raises(ParameterError, match="not trained on these rows"):
+        model.set_params(n_rounds=20).fit(X, y + 1.0, sample_weight=weights)
+
+
+@pytest.mark.parametrize(("loss", "name"), [("quantile", "quantile"), ("huber", "alpha")])
+def test_going_on_with_another_setting_is_refused(loss: str, name: str) -> None:
+    X, y = world(loss)
+    model = regressor(loss, n_rounds=5, warm_start=True).fit(X, y)
+    with pytest.raises(ParameterError, match=rf"{name} is 0.6, but it was 0.8"):
+        model.set_params(n_rounds=8, **{name: 0.6}).fit(X, y)
+
+
+@NEW
+def test_model_files_keep_loss_and_setting(loss: str, tmp_path: Path) -> None:
+    X, y = world(loss)
+    model = regressor(loss, n_rounds=6).fit(X, y)
+    model.save(tmp_path / "model.pacb")
+    back = pacboost.load(tmp_path / "model.pacb")
+    assert back.loss == loss
+    assert {name: getattr(back, name) for name in OPTIONS[loss]} == OPTIONS[loss]
+    assert np.array_equal(back.predict(X), model.predict(X))
+    back.set_params(n_rounds=12, warm_start=True).fit(X, y)
+    whole = regressor(loss, n_rounds=12).fit(X, y)
+    assert model_bytes(back.model_) == model_bytes(whole.model_)
+    with pytest.raises(NotCertified, match=f"'{loss}' is regression"):
+        pacboost.bounds.training.product_bound(model.ledger_)
+
+
+@NEW
+def test_stops_early_by_its_own_loss(loss: str) -> None:
+    X, y = world(loss, 1_000)
+    train, held = slice(0, 500), slice(500, None)
+    model = regressor(loss, n_rounds=300, early_stopping=10, shrinkage=0.5)
+    model.fit(X[train], y[train], X_val=X[held], y_val=y[held])
+    assert model.ledger_.metric == loss
+    assert len(model.ledger_) < 300
+    recorded = [float(entry.validation or 0.0) for entry in model.ledger_.rounds]
+    assert min(recorded) == recorded[-1]
+    if loss != "huber":
+        expected = MEASURES[loss](y[held], model.predict(X[held]))
+        assert recorded[-1] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["squared_error", "absolute_error", "huber", "gamma", "own"])
+def test_other_metrics_see_predictions_not_their_logarithms(metric: str) -> None:
+    X, y = world("poisson", 300)
+    y = y + 1.0
+
+    def own(targets: Numbers, predictions: Numbers) -> float:
+        return float(np.abs(targets - predictions).max())
+
+    chosen: Any = own if metric == "own" else metric
+    model = BoostRegressor("poisson", n_rounds=5, eval_metric=chosen, early_stopping=False)
+    model.fit(X, y, X_val=X, y_val=y)
+    measures = {**MEASURES, "own": own}
+    if metric != "huber":
+        expected = measures[metric](y, model.predict(X))
+        assert model.ledger_.rounds[-1].validation == pytest.approx(expected, rel=1e-9)
+
+
+@NEW
+def test_monotone_constraints_hold(loss: str) -> None:
+    X, y = world(loss)
+    model = regressor(loss, n_rounds=30, monotone_constraints={0: 1}).fit(X, y)
+    grid = np.column_stack([np.linspace(-2, 2, 100), np.zeros((100, 3))])
+    assert (np.diff(model.predict(grid)) >= 0).all()
+
+
+@NEW
+def test_has_a_report_and_parameters(loss: str, tmp_path: Path) -> None:
+    X, y = world(loss)
+    model = clone(regressor(loss, n_rounds=4)).fit(X, y)
+    text = model.report(tmp_path / "page.html", X, y).read_text(encoding="utf-8")
+    assert "Boosted" in text
+    assert "mean absolute error" in text
+    assert "mean loss" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "targets", "said"),
+    [
+        ({"loss": "poisson"}, [1.0, -2.0, 3.0], r"y holds -2, but loss='poisson' predicts counts"),
+        ({"loss": "poisson"}, [0.0, 0.0, 0.0], "all targets are 0"),
+        ({"loss": "gamma"}, [1.0, 0.0, 3.0], "y holds 0, but loss='gamma' predicts numbers above"),
+        ({"loss": "quantile"}, [1.0, 2.0, 3.0], "loss='quantile' needs quantile"),
+        ({"loss": "quantile", "quantile": 1.5}, [1.0, 2.0, 3.0], "quantile is 1.5"),
+        ({"loss": "quantile", "quantile": "high"}, [1.0, 2.0, 3.0], "quantile is 'high'"),
+        ({"quantile": 0.9}, [1.0, 2.0, 3.0], "quantile belongs to loss='quantile'"),
+        ({"loss": "huber", "alpha": 2}, [1.0, 2.0, 3.0], "alpha is 2"),
+        ({"loss": "huber", "l2": 2.0}, [1.0, 2.0, 3.0], "Huber has no parameter 'l2'"),
+        ({"loss": "poisson", "shrinkage": 3.0}, [1.0, 2.0, 3.0], "learning_rate is 3.0"),
+        ({"eval_metric": "gamma", "early_stopping": True}, [1.0, 2.0, 3.0], "above 0"),
+        ({"eval_metric": "quantile", "early_stopping": True}, [1.0, 2.0, 3.0], "belongs to loss"),
+    ],
+)
+def test_bad_input_is_refused_with_a_reason(
+    options: dict[str, Any], targets: list[float], said: str
+) -> None:
+    with pytest.raises(PacboostError, match=said):
+        BoostRegressor(**options).fit(np.arange(30.0)[:, None], np.tile(targets, 10))
+
+
+def test_bad_validation_targets_are_refused() -> None:
+    X, y = world("gamma", 50)
+    with pytest.raises(DataError, match="y_val holds -"):
+        BoostRegressor("gamma").fit(X, y, X_val=X, y_val=-y)
