@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pacboost.errors import DataError, ParameterError
@@ -200,7 +200,9 @@ class Ledger:
         What came to the record later is left out where it is not used, so that the fingerprint of
         a record does not change with the version that reads it.
         """
-        content = asdict(self)
+        content = dict(vars(self))
+        for name in ("rounds", "refills", "hard"):  # asdict would copy them number by number
+            content[name] = [dict(vars(entry)) for entry in content[name]]
         for name in ("revised", "hard", "vote_digest"):
             if not content[name]:
                 del content[name]
