@@ -150,7 +150,8 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         counted = None
         if apart is not None:
             certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
-            counted = HeldOut.of(apart.y, self.predict(apart.X), self.classes_)
+            said, shares = self.predict(apart.X), self.predict_proba(apart.X)
+            counted = HeldOut.of(apart.y, said, self.classes_, shares)
         if certificate is not None:
             certificate = certificate.of(ledger.digest())
             self.model_ = replace(self.model_, certificate=certificate, held_out=counted)
