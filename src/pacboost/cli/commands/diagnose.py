@@ -19,6 +19,7 @@ from pacboost.cli.group import the_answer_is_no
 @options.categories
 @options.drop
 @options.format_options
+@options.day_first
 @options.skip_unlabelled
 @options.delta
 @options.seed
