@@ -48,8 +48,9 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool or int, default=False
-        Whether to show a progress bar; 0 and negative numbers are silent.
+    verbose : bool, int or "auto", default="auto"
+        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
+        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -86,7 +87,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     categorical_features: Any = "from_dtype"
     random_state: Any = None
     n_jobs: int | None = None
-    verbose: bool = False
+    verbose: bool | int | str = "auto"
 
     @property
     def sentence_(self) -> str:
