@@ -138,7 +138,7 @@ def _keep(
     files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
     save_model(model, output, forget_rows=forget_rows)
     if not as_json:
-        print_parts(*([bold(sentence)] if (sentence := sentence_of(model)) else []))
+        print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
         show(model, files)
     report_model(model, files, output, as_json=as_json)
     checkpoint = model.checkpoint
