@@ -15,6 +15,7 @@ release = version = pacboost.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx_design",
 ]
@@ -40,6 +41,7 @@ html_theme_options = {
 }
 toc_object_entries_show_parents = "hide"
 
+autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_class_signature = "mixed"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import pacboost
 from tests.data import HOME
 from tests.markdown import DOCS, HOUSE, dead_links, links, pages, python_blocks, tables
 
@@ -63,6 +64,14 @@ def test_every_proof_is_listed() -> None:
         r"^\| \[\w+\]\((\w+)\.md\)", MAPS[1].read_text(encoding="utf-8"), re.MULTILINE
     )
     assert sorted([*listed, "index"]) == sorted(page.stem for page in MAPS[1].parent.glob("*.md"))
+
+
+def test_every_public_name_has_its_page() -> None:
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^   (\w+)$", text, re.MULTILINE)
+    others = {"PacboostError", "__version__", "plan"}  # plan is a module, described there
+    assert sorted(listed) == sorted(set(pacboost.__all__) - others)
+    assert text.count(":toctree: api") >= 6  # a page for each class, with its methods
 
 
 def paths(cell: str) -> list[str]:

@@ -47,6 +47,7 @@ def test_every_command_speaks_the_same_way(folder: Path, options: tuple[str, ...
     assert "of the rare class 'ill' (an estimate from " in said
     assert "Next: " in said
     assert asked("verify", model)["sentence"] == said
+    assert asked("inspect", model)["sentence"] == said
     asked("report", model, "--output", page)
     head, *rest = said.split(". ")
     text = html.unescape(page.read_text(encoding="utf-8"))
@@ -64,6 +65,9 @@ def test_a_named_booster_keeps_the_certificate_by_held_out_rows(folder: Path) ->
     assert (made["bound"], made["size"]) == ("holdout.clopper_pearson", 200)
     trained = asked("fit", old, "--target", "state", *STUMPS, "--certify", "train-error")
     assert trained["certificate"]["bound"] == "training.product_bound"
+    assert (
+        "of the rows it learned from. Nothing is proved about new examples" in trained["sentence"]
+    )
     shown = CliRunner().invoke(main, ["fit", str(old), "--target", "state", *STUMPS])
     assert " ".join(shown.output.split()).startswith("At most ")
 

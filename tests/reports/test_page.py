@@ -16,7 +16,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent, percent_above
-from pacboost.reports.page import calibration, confusion, margins, rounds
+from pacboost.reports.page import calibration, confusion, confusion_map, margins, rounds
 from pacboost.reports.page.document import page
 from pacboost.reports.page.evidence import TRAINED, Evidence, Numbers, Shown
 from pacboost.reports.page.markup import short, tag
@@ -189,15 +189,15 @@ def test_classes_are_named_along_the_axes_of_the_confusion_map() -> None:
     assert section is not None
     wide = section.body.partition("narrow")[0]
     for name in names:
-        assert wide.count(f">{confusion._short(name)}<") >= 2
-    assert "The shade is the share of the rows of the true class" in section.body
+        assert wide.count(f">{confusion_map._short(name)}<") >= 2
+    assert "Shades show the share of the rows of the true class" in section.body
     assert re.search(r"<title>intent number \d+ → intent number \d+: \d+ rows, [\d.]+ %", wide)
 
 
 def test_rows_that_were_trained_on_are_marked_wherever_they_give_numbers() -> None:
     rows = judged()
     marked = page(subject(CERTIFICATE), replace(rows, seen=True))
-    assert marked.count(TRAINED) == 4  # margins, calibration, confusion, hardest rows
+    assert marked.count(TRAINED) == 5  # margins, calibration, confusion, ranking, hardest rows
     assert TRAINED not in page(subject(CERTIFICATE), rows)
     numbers = Numbers(np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.5, 3.5]), seen=True)
     assert TRAINED in page(subject(classes=()), numbers)

@@ -13,9 +13,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pacboost import BoostClassifier, StrongClassifier
+from pacboost import BoostClassifier, StrongClassifier, load
 from pacboost.sources.csv import read_csv
 from pacboost.sources.dataframe import FrameTable, with_dates
+from pacboost.sources.mixed import MixedFeatures
 
 TIMES = pd.to_datetime(["2024-01-31 08:30", "1999-12-31 00:00", None, "2024-02-29 23:59"])
 FRAME = pd.DataFrame(
@@ -67,3 +68,20 @@ def test_a_fit_on_days_predicts_times() -> None:
     model = BoostClassifier(random_state=0).fit(frame, [0] * 30 + [1] * 30)
     times = frame.with_columns(pl.col("when").cast(pl.Datetime))
     assert (model.predict(times) == model.predict(frame)).all()
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_dates_stand_beside_texts(kind: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2024-01-01") + rng.integers(0, 366, 300)
+    late = days >= np.datetime64("2024-07-01")
+    said = [f"please look at order number {k}" for k in range(300)]
+    rows = kind({"bought": days.astype("datetime64[ms]"), "said": said})
+    model = StrongClassifier(n_rounds=20, text_columns=["said"], random_state=0)
+    model.fit(rows, np.where(late, "late", "early"))
+    assert (model.predict(rows) == np.where(late, "late", "early")).mean() > 0.95
+    assert isinstance(model.model_.text, MixedFeatures)
+    assert "bought (month)" in model.model_.text.names
+    model.save(tmp_path / "m.pacb")
+    again = load(tmp_path / "m.pacb")
+    assert (again.predict(rows) == model.predict(rows)).all()

@@ -153,16 +153,24 @@ class Answering:
         )
 
     def __str__(self) -> str:
+        return "\n".join([*self._head(), "", self.table()])
+
+    def table(self) -> str:
+        """Give the numbers of all thresholds, as lines of text."""
         lines = ["  confidence  answered  mistakes  error at most  answers of new examples"]
         for chosen, (threshold, answered, mistakes, error, of_new) in self._lines():
             numbers = f"{threshold:>10} {answered:>9} {mistakes:>9} {error:>14}"
             lines.append(f"{'*' if chosen else ' '} {numbers}  {of_new}")
-        return "\n".join([*self._head(), "", *lines, "", f"  {self._note()}"])
+        return "\n".join([*lines, "", f"  {self._note()}"])
+
+    def answers(self) -> str:
+        """Say what share of new examples is answered at the threshold that was chosen."""
+        return f"It answers {_between(*self.share)} of new examples."
 
     def _head(self) -> list[str]:
         if self.chosen is None:
             return [self._no_choice() + "."]
-        return [self.certificate.claim, f"It answers {_between(*self.share)} of new examples."]
+        return [self.certificate.claim, self.answers()]
 
     def _lines(self) -> Iterator[tuple[bool, list[str]]]:
         """Say for every threshold whether it is the chosen one, and its numbers."""

@@ -1,18 +1,20 @@
 """What the certifying rows show besides the number of mistakes: estimates, never bounds.
 
 A certificate needs only how many of its rows were wrong. Whoever reads it also wants to know how
-wrong a constant answer would have been, and which classes are missed. Both are counted on the same
-rows and kept with the model; nothing is proved about them.
+wrong a constant answer would have been, which classes are missed, and how well the scores rank the
+rows. All are counted on the same rows and kept with the model; nothing is proved about them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pacboost.bounds.rank_counts import RankCounts, rank_counts
 
 Counts = NDArray[np.int64]
 RARE = 0.4
@@ -38,10 +40,20 @@ class HeldOut:
     own: Counts
     said: Counts
     count: Counts
+    ranks: Mapping[int, RankCounts] = field(default_factory=dict)
+    """By the number of a class, the points of its ROC curve; empty where scores are not known."""
 
     @classmethod
-    def of(cls, labels: Any, said: Any, classes: NDArray[Any]) -> HeldOut | None:
+    def of(
+        cls,
+        labels: Any,
+        said: Any,
+        classes: NDArray[Any],
+        probabilities: NDArray[np.float64] | None = None,
+    ) -> HeldOut | None:
         """Count labels and predictions; None if there are no rows, or no class is among the labels.
+
+        ``probabilities`` has a column for each class; only its order matters.
 
         >>> found = HeldOut.of(["b", "a", "b", "b"], ["b", "b", "b", "a"], np.array(["a", "b"]))
         >>> found.commonest, found.baseline_wrong, found.matrix(2).tolist()
@@ -49,7 +61,7 @@ class HeldOut:
         """
         labels, said = np.asarray(labels), np.asarray(said)
         if labels.ndim == 2:
-            return _of_several(labels)
+            return _of_several(labels, probabilities)
         pairs = np.column_stack([_numbers(labels, classes), _numbers(said, classes)])
         known = np.bincount(pairs[pairs[:, 0] < classes.size, 0], minlength=1)
         if not known.any():
@@ -58,7 +70,8 @@ class HeldOut:
         most = int(known.argmax())
         wrong = labels.size - int(known[most])
         own, answered = (np.ascontiguousarray(cells[:, k], dtype=np.int64) for k in (0, 1))
-        return cls(labels.size, 0, (most,), wrong, own, answered, count.astype(np.int64))
+        ranks = rank_counts(pairs[:, 0], probabilities, classes.size)
+        return cls(labels.size, 0, (most,), wrong, own, answered, count.astype(np.int64), ranks)
 
     @property
     def baseline(self) -> float:
@@ -83,12 +96,16 @@ class HeldOut:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for a file."""
         names = ("rows", "labels", "commonest", "baseline_wrong", "own", "said", "count")
-        return {name: getattr(self, name) for name in names} | {"commonest": list(self.commonest)}
+        found = {name: getattr(self, name) for name in names} | {"commonest": list(self.commonest)}
+        if self.ranks:
+            found["ranks"] = [{"class": k, **own.to_dict()} for k, own in self.ranks.items()]
+        return found
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> HeldOut:
         """Read what ``to_dict`` gave, and refuse counts that do not agree with each other."""
-        made = cls(**{**content, "commonest": tuple(content["commonest"])})
+        ranks = _ranks_read(content.get("ranks", ()))
+        made = cls(**{**content, "commonest": tuple(content["commonest"]), "ranks": ranks})
         numbers = (made.rows, made.labels, made.baseline_wrong, *made.commonest)
         if not all(type(number) is int and number >= 0 for number in numbers):
             raise ValueError("counts have to be whole numbers, 0 or more")
@@ -104,7 +121,18 @@ class HeldOut:
         return made
 
 
-def _of_several(labels: NDArray[Any]) -> HeldOut | None:
+def _ranks_read(content: Sequence[dict[str, Any]]) -> dict[int, RankCounts]:
+    found = {}
+    for part in content:
+        number = part["class"]
+        if type(number) is not int or number < 0:
+            raise ValueError("a class has to be a whole number, 0 or more")
+        rest = {name: value for name, value in part.items() if name != "class"}
+        found[number] = RankCounts.from_dict(rest)
+    return found
+
+
+def _of_several(labels: NDArray[Any], probabilities: NDArray[np.float64] | None) -> HeldOut | None:
     if not len(labels):
         return None
     sets, counts = np.unique(labels != 0, axis=0, return_counts=True)
@@ -112,7 +140,9 @@ def _of_several(labels: NDArray[Any]) -> HeldOut | None:
     commonest = tuple(np.flatnonzero(sets[most]).tolist())
     none = np.empty(0, dtype=np.int64)
     wrong = len(labels) - int(counts[most])
-    return HeldOut(len(labels), labels.shape[1], commonest, wrong, none, none, none)
+    own = (labels != 0).astype(np.int64)
+    ranks = rank_counts(own, probabilities, labels.shape[1])
+    return HeldOut(len(labels), labels.shape[1], commonest, wrong, none, none, none, ranks)
 
 
 def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:

@@ -119,9 +119,11 @@ def _counted(certificate: Certificate) -> str:
     counts = certificate.inputs
     if certificate.of_what == NEW_GROUPS:
         return f"; {certificate.size:,} held-out groups"
-    if not {"k", "n"} <= set(counts) or not certificate.bound.startswith(("holdout", "dependent")):
+    known = ("holdout", "dependent", "selective")
+    if not {"k", "n"} <= set(counts) or not certificate.bound.startswith(known):
         return ""
-    return f"; {int(counts['n']):,} held-out rows, {int(counts['k']):,} wrong"
+    answered = "answered " if certificate.of_what == ANSWERED else ""
+    return f"; {int(counts['n']):,} {answered}held-out rows, {int(counts['k']):,} wrong"
 
 
 def _claim(certificate: Certificate, number: str) -> Statement:
@@ -149,6 +151,9 @@ def _claim(certificate: Certificate, number: str) -> Statement:
 def _plain(certificate: Certificate, number: str) -> Statement:
     """State a claim about the model at hand, which is called "it"."""
     of_what = certificate.of_what
+    if certificate.vacuous:
+        where = f" for {_answered(certificate)[3:]}" if of_what == ANSWERED else ""
+        return Statement("no error below ", number, f" is certified{where}.")
     if of_what in (NEW_EXAMPLES, NEW_GROUPS):
         return _of_new(certificate, number)
     if of_what == PERIOD:
@@ -164,8 +169,6 @@ def _plain(certificate: Certificate, number: str) -> Statement:
 
 
 def _of_new(certificate: Certificate, number: str) -> Statement:
-    if certificate.vacuous:
-        return Statement("no error below ", number, " is certified.")
     if certificate.of_what == NEW_EXAMPLES:
         return Statement("at most ", number, " wrong on future examples like these.")
     groups = "the examples of a new group like these, on average over groups, large or small"

@@ -120,6 +120,14 @@ skip_unlabelled = click.option(
     "--skip-unlabelled", is_flag=True, help="Leave out rows without a label, and say how many."
 )
 
+day_first = click.option(
+    "--dayfirst/--monthfirst",
+    "dayfirst",
+    default=None,
+    help="How to read dates such as 1/2/2024, if no date of their column shows which number is "
+    "the day.  [default: as categories]",
+)
+
 
 filtering = together(
     click.option(

@@ -53,10 +53,7 @@ def certificate_sentence(
     """
     from pacboost.bounds import estimates
 
-    if certificate.delta == 0:
-        return certificate.claim
-    claim, note = estimates.in_full(certificate, held_out, [str(name) for name in names])
-    return f"{claim} {note}" if note else str(claim)
+    return estimates.in_words(certificate, held_out, names)
 
 
 def bold(words: str) -> Text:

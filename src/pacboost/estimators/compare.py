@@ -27,7 +27,7 @@ from pacboost.estimators.inputs.parameters import (
     callables,
     draw_seed,
     positive_integer,
-    shows_progress,
+    progress_after,
 )
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
@@ -51,7 +51,7 @@ def compare(
     share: float = 0.05,
     random_state: Any = 0,
     n_jobs: int | None = None,
-    verbose: bool = False,
+    verbose: bool | int | str = "auto",
     **parameters: Any,
 ) -> Comparison:
     """Boost a learner by several boosters, and compare the results.
@@ -116,7 +116,7 @@ class Contest:
         delta: float,
         share: float,
         random_state: Any,
-        verbose: bool = False,
+        verbose: bool | int | str = "auto",
         **parameters: Any,
     ) -> None:
         self.entries: list[Compared] = []
@@ -210,10 +210,11 @@ class Contest:
             clone(model).set_params(n_rounds=2, callbacks=None).fit(
                 division.taken(self._training.X, rows), labels[rows]
             )
-        if not shows_progress(self._verbose):
+        after = progress_after(self._verbose)
+        if after is None:
             return self._timed(model)
         before = model.callbacks
-        with RoundsBar(self._rounds, title=name) as bar:
+        with RoundsBar(self._rounds, title=name, after=after) as bar:
             model.callbacks = [*callables("callbacks", before), bar]
             seconds = self._timed(model)
         model.callbacks = before

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
+import threading
 from typing import Any
 
 
@@ -19,3 +21,9 @@ def in_notebook() -> bool:
 def person_waits() -> bool:
     """Tell whether messages on stderr reach a person: in a notebook, or at a terminal."""
     return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def person_waits_here() -> bool:
+    """Tell whether a person waits for this thread: workers of a pool stay silent."""
+    alone = multiprocessing.current_process().name == "MainProcess"
+    return alone and threading.current_thread() is threading.main_thread() and person_waits()

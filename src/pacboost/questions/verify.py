@@ -71,9 +71,7 @@ def sentence(path: str | Path) -> str:
         model = model_file.load(path)
     if model.certificate is None:
         return ""
-    names = [str(name) for name in model.classes.tolist()]
-    claim, note = estimates.in_full(model.certificate, model.held_out, names)
-    return f"{claim} {note}" if note else str(claim)
+    return estimates.in_words(model.certificate, model.held_out, model.classes.tolist())
 
 
 def checks(content: container.Content, path: Path) -> list[Check]:

@@ -17,7 +17,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
 from pacboost.numerics.percent import percent, percent_above
-from pacboost.reports.progress import LiveView
+from pacboost.reports.progress import LiveView, error_console
 from pacboost.reports.text import MOST_ROWS, counted
 from pacboost.reports.text import grid as two_columns
 
@@ -39,7 +39,9 @@ class FilteringView(LiveView):
         *,
         earlier: Sequence[Refill] = (),
         clock: Callable[[], float] = time.monotonic,
+        after: float = 0.0,
     ) -> None:
+        super().__init__(after)
         self._most = rounds
         self._clock = clock
         self._started = clock()
@@ -52,13 +54,14 @@ class FilteringView(LiveView):
             self(refill)
         self._draws_before = self._draws
         self._display = Live(
-            console=console or Console(stderr=True),
+            console=console or error_console(),
             refresh_per_second=FRAMES_PER_SECOND,
             get_renderable=self.picture,
         )
 
     def __call__(self, event: Refill | Round) -> None:
         """Take in what happened; it is drawn when the next frame is due."""
+        self._begin_if_due()
         if isinstance(event, Round):
             self._rounds = event.number
             return
@@ -118,7 +121,7 @@ def tell_batch(ledger: Ledger, console: Console | None = None) -> None:
         percent(last.acceptance, 1),
     )
     seen = f", {percent(last.error, 2)} errors before it was learned from" if last.rounds else ""
-    (console or Console(stderr=True)).print(
+    (console or error_console()).print(
         f"batch {number:,}: {rows}, {kept} kept{seen}; {counted(len(ledger), 'round')} so far",
         highlight=False,
     )

@@ -13,7 +13,7 @@ from rich.table import Table
 from pacboost.ledgers.three_way import Record
 from pacboost.numerics.three_way import majority_error
 from pacboost.reports import canvas
-from pacboost.reports.progress import LiveView
+from pacboost.reports.progress import LiveView, error_console
 
 RETURNED = ("the first", "the second", "the majority")
 
@@ -74,13 +74,15 @@ def plot_levels(record: Record, ax: Any = None) -> Any:
 class RecursionView(LiveView):
     """Call it with the record whenever a call has ended; use it as a context."""
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None, *, after: float = 0.0) -> None:
+        super().__init__(after)
         self._display: Status = Status(
-            "the first examples are drawn", console=console or Console(stderr=True)
+            "the first examples are drawn", console=console or error_console()
         )
 
     def __call__(self, record: Record) -> None:
         """Say how far the recursion has come."""
+        self._begin_if_due()
         last = record.nodes[-1]
         self._display.update(
             f"{record.draws:,} examples, {len(record.nodes)} calls; the last, on level "

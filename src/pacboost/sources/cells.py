@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import FileError
 from pacboost.sources.data_file import DataFile
-from pacboost.sources.dates import PARTS, part_of, read_date
+from pacboost.sources.dates import PARTS, order_of, part_of, read_date
 from pacboost.sources.numbers import ReadNumbers, Spelling
 from pacboost.sources.table import refuse_text
 
@@ -52,7 +52,7 @@ class Cells:
         """
         made = part_of(name)
         if name not in self.columns and made is not None and made[0] in self.columns:
-            return self._part_of_dates(made[0], PARTS[made[1]])
+            return self._part_of_dates(made[0], PARTS[made[1]], order_of(name))
         read = self.read_numbers(name)
         if read.bad is not None:
             raise FileError(f"{self.file}: {refuse_text([self.at(name, read.bad)])}")
@@ -74,17 +74,20 @@ class Cells:
         line = self.file.where(self.lines[row]).removeprefix(f"{self.file}, ")
         return f"{name} ({line}: {self.of(name)[row]!r})"
 
-    def _part_of_dates(self, name: str, part: Callable[[Any], float]) -> NDArray[np.float64]:
+    def _part_of_dates(
+        self, name: str, part: Callable[[Any], float], order: str
+    ) -> NDArray[np.float64]:
         column = np.full(self.n_rows, np.nan)
         for k, cell in enumerate(self.of(name)):
             if self.spelling.is_missing(cell):
                 continue
-            moment = read_date(cell.strip())
+            moment = read_date(cell.strip(), order)
             if moment is None:
+                written = f" written as {order}" if order else ""
                 raise FileError(
-                    f"{self.file.where(self.lines[k])}: {name!r} is {cell!r}, which is no date, "
-                    "and the model was fitted on dates. Write it as in 2024-01-31, or leave the "
-                    "cell empty."
+                    f"{self.file.where(self.lines[k])}: {name!r} is {cell!r}, which is no date"
+                    f"{written}, and the model was fitted on such dates. Write it as in "
+                    "2024-01-31, or leave the cell empty."
                 )
             column[k] = part(moment)
         return column

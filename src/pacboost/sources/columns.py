@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import CategorisedArray, holds_text
-from pacboost.sources.dataframe import FrameTable, is_frame, open_frame
+from pacboost.sources.dataframe import DATES, FrameTable, is_frame, open_frame, with_dates
 from pacboost.sources.levels import NO_LEVELS, is_missing, is_text, pieces
 from pacboost.sources.text import read_texts
 
@@ -52,6 +52,17 @@ class Columns:
     def take(self, rows: NDArray[np.intp]) -> Columns:
         """Copy some rows."""
         return Columns({name: cells[rows] for name, cells in self.cells.items()})
+
+    def dates_read(self) -> Columns:
+        """Replace columns of dates and times by columns of numbers, as in tables without texts."""
+        found: dict[str, Any] = {}
+        for name, cells in self.cells.items():
+            if isinstance(cells, nw.Series) and isinstance(cells.dtype, DATES):
+                made = open_frame(with_dates(cells.alias(name).to_frame().to_native()))
+                found |= {str(part): made[part] for part in made.columns}
+            else:
+                found[name] = cells
+        return Columns(found)
 
     def is_category(self, name: str) -> bool:
         """Tell whether a column holds text, categories or booleans, and no numbers."""

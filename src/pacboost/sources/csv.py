@@ -18,7 +18,7 @@ from pacboost.errors import FileError, InputWarning
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.cells import Cells
 from pacboost.sources.data_file import DataFile
-from pacboost.sources.dates import columns_of_dates, read_dates
+from pacboost.sources.dates import DAY_MONTH, MONTH_DAY, columns_of_dates, orders, read_dates
 from pacboost.sources.file_rows import labelled_blocks
 from pacboost.sources.levels import Levels
 from pacboost.sources.numbers import Spelling, read_labels
@@ -80,7 +80,7 @@ def read_csv(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InputWarning)  # they were shown the first time
             examples, _ = _read(file, target, tuple(text), drop)
-        examples = LabelledTable(_with_dates(examples.table, as_text), examples.labels)
+        examples = LabelledTable(_with_dates(file, examples.table, as_text), examples.labels)
         names = [examples.table.name(j) for j in examples.table.levels.columns]
         if names and not categories:
             raise FileError(f"{file}: {refuse_text([text[name] for name in names])}")
@@ -134,7 +134,7 @@ def _features(cells: Cells, target: str, drop: Collection[str]) -> tuple[str, ..
     return names
 
 
-def _with_dates(table: ArrayTable, as_text: Collection[str]) -> ArrayTable:
+def _with_dates(file: DataFile, table: ArrayTable, as_text: Collection[str]) -> ArrayTable:
     """Replace each column whose levels are all dates by columns of numbers."""
     assert isinstance(table, FileTable)
     names: list[str] = []
@@ -142,12 +142,13 @@ def _with_dates(table: ArrayTable, as_text: Collection[str]) -> ArrayTable:
     levels = {}
     for j, name in enumerate(table.names or ()):
         own, column = table.levels.columns.get(j), table.block(j, j + 1)[:, 0]
-        moments = None
+        order = None
         if own is not None and name not in as_text:
-            moments = read_dates([str(level) for level in own])
-        if moments is not None:
+            order = _order(file, name, [str(level) for level in own])
+        if own is not None and order is not None:
+            moments = read_dates([str(level) for level in own], order) or []
             places = np.where(np.isnan(column), len(moments), column).astype(np.intp)
-            made = columns_of_dates(name, moments)
+            made = columns_of_dates(name, moments, order)
             names += made
             columns += [np.append(values, np.nan)[places] for values in made.values()]
             continue
@@ -160,6 +161,23 @@ def _with_dates(table: ArrayTable, as_text: Collection[str]) -> ArrayTable:
     found = FileTable(np.column_stack(columns), tuple(names), Levels(levels))
     found.spelling = table.spelling
     return found
+
+
+def _order(file: DataFile, name: str, texts: Sequence[str]) -> str | None:
+    """Give the order in which the dates of a column are written; None if they are read as text."""
+    found = orders(texts)
+    if len(found) < 2:
+        return found[0] if found else None
+    if file.day_first is not None:
+        return DAY_MONTH if file.day_first else MONTH_DAY
+    warnings.warn(
+        f"{file}: column {name!r} holds dates such as {texts[0]!r}, of which either number may be "
+        "the day, so they are read as categories. Give --dayfirst if the day comes first or "
+        "--monthfirst if the month does, or write dates as in 2024-01-31",
+        InputWarning,
+        stacklevel=2,
+    )
+    return None
 
 
 def _numbered(cells: NDArray[Any], seen: dict[str, int]) -> list[float]:

@@ -63,6 +63,8 @@ class DataFile:
     missing: frozenset[str] = MISSING
     skip_unlabelled: bool = False
     """Whether rows without a label are left out instead of being an error."""
+    day_first: bool | None = None
+    """How to read dates such as 1/2/2024 if their column does not show it; None: as text."""
     content: bytes | None = None
     """What came on the standard input."""
 

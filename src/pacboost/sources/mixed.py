@@ -79,7 +79,7 @@ class MixedFeatures:
         alone = len(self.text) == len(self.columns) == 1
         if alone and isinstance(rows, list | tuple) and all(isinstance(r, str) for r in rows):
             rows = [{self.text[0]: row} for row in rows]
-        columns = Columns.of(rows)
+        columns = Columns.of(rows).dates_read()
         wanted = self.names or self.text
         lacking = [name for name in wanted if name not in columns.cells]
         if lacking:

@@ -69,7 +69,10 @@ def test_answers_of_which_it_is_confident(folder: Path) -> None:
     assert found["certificate"] == direct.certificate.to_dict()
     assert found["answering"]["chosen"] == direct.chosen
     shown = run(*asked(folder, "--abstain-below", "0.9")).stdout
-    assert "Of the new examples it answers (confidence 0.9 or more)" in shown
+    said = " ".join(shown.split())
+    assert "is certified for the new examples it answers (confidence 0.9 or more)" in said
+    for part in ("answered held-out rows", "Always saying '", "It answers between", "Next: "):
+        assert part in found["sentence"]
     impossible = run(*asked(folder, "--target-error", "0.0001"))
     assert impossible.exit_code == 1
     both = run(*asked(folder, "--target-error", "0.1", "--ordered"))

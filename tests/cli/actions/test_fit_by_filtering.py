@@ -91,7 +91,11 @@ def shown(result: Result) -> None:
     """All that a newcomer is told."""
     assert result.exit_code == 0, result.output
     text = words(result)
+    assert text.startswith("At most ")
     for part in (
+        "held-out rows",
+        "Always saying '",
+        "Next: ",
         "rounds 6 (booster",
         "new examples, in the last test",
         "of them (",

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
+from pacboost.bounds import estimates
+from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.cli.group import the_answer_is_no
@@ -23,6 +26,7 @@ from pacboost.cli.output import (
     working,
 )
 from pacboost.errors import FileError
+from pacboost.models.answers import confidence
 from pacboost.numerics.checks import probability
 from pacboost.questions.certify import certify
 from pacboost.questions.selective import certify_answers
@@ -79,5 +83,16 @@ def _of_all_answers(model: Any, X: Any, y: Any, groups: Any, given: Mapping[str,
 def _of_confident_answers(model: Any, X: Any, y: Any, given: Mapping[str, Any]) -> Certified:
     options = {name: given[name] for name in ("delta", "target_error", "abstain_below", "copies")}
     answering = certify_answers(model, X, y, **options)
-    found = answering.certificate
-    return found, {"sentence": found.claim, "answering": answering.to_dict()}, [str(answering)]
+    found, names = answering.certificate, [str(name) for name in model.classes_.tolist()]
+    claim, note = estimates.in_full(found, _answered(model, X, y, answering), names)
+    said = f"{claim} {answering.answers()} {note}"
+    parts = [bold(said), "", answering.table()]
+    return found, {"sentence": said, "answering": answering.to_dict()}, parts
+
+
+def _answered(model: Any, X: Any, y: Any, answering: Answering) -> HeldOut | None:
+    """Count the rows that are answered."""
+    decided, chances = np.asarray(model.predict(X)), np.asarray(model.predict_proba(X))
+    sure = np.asarray(confidence(decided, chances, np.asarray(model.classes_)))
+    rows = sure >= answering.point.threshold
+    return HeldOut.of(np.asarray(y)[rows], decided[rows], model.classes_)

@@ -12,11 +12,12 @@ from typing import Any
 import click
 from rich.console import Console
 
-from pacboost.cli.fit_result import report_model, save_model
+from pacboost.cli.fit_result import report_model, save_model, sentence_of
 from pacboost.cli.group import INTERRUPTED
 from pacboost.cli.inputs.data_files import missing_words, separator
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.options import MEAN_FILTERING
+from pacboost.cli.output import bold, print_parts
 from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.reports.filtering import refills_table, summary
 from pacboost.sources.data_file import read_as_a_whole
@@ -137,6 +138,7 @@ def _keep(
     files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
     save_model(model, output, forget_rows=forget_rows)
     if not as_json:
+        print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
         show(model, files)
     report_model(model, files, output, as_json=as_json)
     checkpoint = model.checkpoint

@@ -75,7 +75,7 @@ def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, An
         if hasattr(model, "model_"):
             save_model(model, output, forget_rows=given["forget_rows"])
             if not given["as_json"]:
-                print_parts(*([bold(sentence)] if (sentence := sentence_of(model)) else []))
+                print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
                 show(model, said)
                 _show_hardest(model, given["hardest"])
             report_model(model, said, output, as_json=given["as_json"])

@@ -55,6 +55,7 @@ from pacboost.cli import options
 @options.categories
 @options.drop
 @options.format_options
+@options.day_first
 @options.skip_unlabelled
 @options.delta
 @options.seed

@@ -19,6 +19,7 @@ from pacboost.cli.group import the_answer_is_no
 @options.categories
 @options.drop
 @options.format_options
+@options.day_first
 @options.skip_unlabelled
 @options.delta
 @options.seed
@@ -34,10 +35,11 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Measure the edge of decision stumps on the distributions that boosting makes.
+    """Measure how much better than guessing decision stumps are, while boosting reweights rows.
 
-    Half of the rows are boosted for some rounds; the other half measures how good new rules are on
-    the rows that are hard by then. The exit code is 1 if they are no better than guessing.
+    Half of the rows are boosted for some rounds. The other half measures the edge of the rules that
+    are found then, for rows that have become hard. The exit code is 1 if these rules are no better
+    than guessing.
     """
     from pacboost.cli.inputs.data_files import data_file
     from pacboost.cli.inputs.examples import read_examples

@@ -32,6 +32,7 @@ IN_MEMORY_ALONE = (
     "hardest",
     "encoding",
     "skip_unlabelled",
+    "dayfirst",
     "weight",
     "loss",
     "quantile",
@@ -94,6 +95,7 @@ class BoosterName(click.Choice[str]):
 @options.categories
 @options.drop
 @options.format_options
+@options.day_first
 @options.skip_unlabelled
 @click.option(
     "--booster",

@@ -23,6 +23,25 @@ EXAMPLES = {
     "no_free_lunch": "--domain 1024",
     "strong": "--epsilon 0.1 --delta 0.05 --edge 0.4 --dimension 3",
 }
+MEANINGS = {
+    "epsilon": "The largest error that is accepted.",
+    "delta": "The probability with which the result is allowed to fail.",
+    "error": "The true error of the classifier; for rounds, the training error to reach.",
+    "power": "The probability with which the classifier is certified, at least.",
+    "edge": "The edge 1 - 2·error that every weak rule has, at least.",
+    "dimension": "The VC dimension of the class of hypotheses.",
+    "dimensions": "The number of columns.",
+    "features": "The number of columns.",
+    "size": "The number of hypotheses.",
+    "log_size": "The natural logarithm of the number of hypotheses.",
+    "rows": "The number of training rows.",
+    "rounds": "The number of rounds.",
+    "threshold": "The run stops when the mean weight is below this share of epsilon.",
+    "failure": "The probability with which one run of the learner fails.",
+    "gap": "How much larger than epsilon the error of the chosen run may be.",
+    "domain": "The number of different examples that exist.",
+}
+"""What the parameters mean, by their names."""
 
 
 class Questions(click.Group):
@@ -80,9 +99,11 @@ def _option(parameter: inspect.Parameter) -> click.Option:
     kind = int if "int" in str(parameter.annotation) else float
     required = parameter.default is inspect.Parameter.empty
     name = f"--{parameter.name.replace('_', '-')}"
+    meaning = MEANINGS.get(parameter.name)
     if required:
-        return click.Option([name], type=kind, required=True)
-    return click.Option([name], type=kind, default=parameter.default, show_default=True)
+        return click.Option([name], type=kind, required=True, help=meaning)
+    default = {"default": parameter.default, "show_default": True}
+    return click.Option([name], type=kind, help=meaning, **default)
 
 
 def _first_line(ask: Any) -> str:

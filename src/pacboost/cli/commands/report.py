@@ -19,7 +19,10 @@ from pacboost.cli import options
 @options.model_file
 @options.output("Write the page to this file.  [default: the model's name with .html]")
 @click.option(
-    "--data", type=options.FILE, help="A file of labelled rows, to show margins and mistakes."
+    "--data",
+    type=options.FILE,
+    help="A file of labelled rows, for margins, mistakes and curves. Best are rows that the model "
+    "was not trained on; others are marked.",
 )
 @click.option("--target", metavar="COLUMN", help="The column of --data that holds the labels.")
 @options.text
@@ -39,8 +42,10 @@ def command(
 ) -> None:
     """Write one HTML page about a model; it works offline and loads nothing.
 
-    The page shows the certificate, the rounds and the rules; with --data and --target also margins,
-    calibration, the confusion matrix and the hardest rows.
+    The page shows the certificate, the rounds, the rules and a curve for each column, and if rows
+    were held out, their confusion matrix and their ROC and precision-recall curves. With --data and
+    --target these are of the rows in that file, and margins, calibration and the hardest rows are
+    shown, too.
     """
     from pacboost.cli.inputs.data_files import data_file
     from pacboost.cli.inputs.model_files import check_output, load

@@ -22,7 +22,7 @@ def command(model: Path, as_json: bool) -> None:
     """Recompute the certificate of a saved model, without its data.
 
     The exit code is 1 if the certificate does not hold, or if something could not be checked.
-    Without data it cannot be found out whether mistakes were counted correctly in the first place.
+    Whether mistakes were counted correctly in the first place cannot be checked without the data.
     """
     from pacboost.cli.output import print_json
     from pacboost.questions.verify import sentence, verify

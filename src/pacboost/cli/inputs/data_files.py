@@ -27,6 +27,7 @@ def data_file(path: Path, given: Mapping[str, Any]) -> DataFile:
         encoding=given.get("encoding"),
         missing=missing_words(given.get("missing") or ()),
         skip_unlabelled=bool(given.get("skip_unlabelled")),
+        day_first=given.get("dayfirst"),
         content=content,
     )
 

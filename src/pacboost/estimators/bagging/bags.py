@@ -14,8 +14,8 @@ from pacboost.estimators.inputs.parameters import (
     callables,
     integer,
     positive_integer,
+    progress_after,
     share_or_count,
-    shows_progress,
     threads,
 )
 from pacboost.learners.learner import Learner
@@ -106,11 +106,13 @@ def make_members(asked: Any, run: Bagging, most: int) -> None:
     """Fit members until there are ``most``, the error has settled, or a callback stops the run."""
     with ExitStack() as stack:
         watchers = callables("callbacks", asked.callbacks)
-        if shows_progress(asked.verbose):
+        after = progress_after(asked.verbose)
+        watched = bool(watchers) or after == 0  # the error costs time that nobody asked for
+        if after is not None:
             from pacboost.reports.progress import MembersBar
 
-            watchers.append(stack.enter_context(MembersBar(most)))
-        steps = run.run(most, threads(asked.n_jobs), watched=bool(watchers))
+            watchers.append(stack.enter_context(MembersBar(most, after=after)))
+        steps = run.run(most, threads(asked.n_jobs), watched=watched)
         for made in stack.enter_context(closing(steps)):
             wishes = [watcher(made) for watcher in watchers]
             if any(wishes):

@@ -60,7 +60,7 @@ class BaggingBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     callbacks: Sequence[Callback] | None = None
     n_jobs: int | None = None
     random_state: Any = None
-    verbose: bool = False
+    verbose: bool | int | str = "auto"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Draw bags, and fit a member on each.

@@ -82,8 +82,9 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
         Threads; None and -1 mean all cores. The vote does not depend on it.
     random_state : int, RandomState or None, default=None
         The seed of everything that is drawn. Give a number to get the same model again.
-    verbose : bool or int, default=False
-        Whether to show a progress bar; 0 and negative numbers are silent.
+    verbose : bool, int or "auto", default="auto"
+        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
+        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------

@@ -125,7 +125,7 @@ def certify_by(estimator: Any, apart: Apart) -> Model:
         estimator.target_error,
         estimator.abstain_below,
     )
-    counted = HeldOut.of(apart.y, decided, model.classes)
+    counted = HeldOut.of(apart.y, decided, model.classes, model.probabilities(scores))
     return replace(model, answering=found, held_out=counted)
 
 

@@ -20,7 +20,7 @@ from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import callables, shows_progress
+from pacboost.estimators.inputs.parameters import callables, progress_after, shows_progress
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
@@ -107,8 +107,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool or int, default=False
-        Whether to show what is drawn and learned; 0 and negative numbers are silent.
+    verbose : bool, int or "auto", default="auto"
+        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
+        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -148,7 +149,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     callbacks: Sequence[Watcher] | None = None
     random_state: Any = None
     n_jobs: int | None = None
-    verbose: bool = False
+    verbose: bool | int | str = "auto"
 
     _copies = ""
     """What is wrong with the rows of an array, if some are surely copies of others."""
@@ -300,12 +301,14 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     def _watching(self, session: Session) -> Iterator[list[Watcher]]:
         """Give the callbacks and, if verbose, a view that is open until there is a certificate."""
         watchers = self._watchers()
-        if not shows_progress(self.verbose):
+        after = progress_after(self.verbose)
+        if after is None:
             yield watchers
             return
         from pacboost.reports.filtering import FilteringView
 
-        with FilteringView(session.run.plan.rounds, earlier=session.run.refills) as view:
+        rounds, earlier = session.run.plan.rounds, session.run.refills
+        with FilteringView(rounds, earlier=earlier, after=after) as view:
             yield [*watchers, view]
             view.certified(self.model_.certificate)
 

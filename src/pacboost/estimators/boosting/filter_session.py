@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import softmax
 
 from pacboost.bounds import filtering as stop_bound
 from pacboost.bounds import holdout
@@ -31,6 +32,7 @@ from pacboost.training.filtering.candidates import Stream
 from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
 from pacboost.training.filtering.row_encoder import EncodedRows
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
+from pacboost.training.metrics import steepness
 
 SECONDS_BETWEEN = 30.0
 """Checkpoints are written no more often than that, and on Ctrl-C."""
@@ -183,7 +185,8 @@ class Session:
         held = None
         if apart is not None:
             scored = run.vote_so_far.score(apart.table, apart.signs)
-            wrong, self.held_out = scored.wrong(apart.signs), _counted(scored, apart)
+            wrong = scored.wrong(apart.signs)
+            self.held_out = _counted(scored, apart, run.ledger().potential)
             known = run.candidates.known_apart
             copied = np.zeros_like(wrong) if known is None else known.mistakes
             mistakes, shared = (int(np.count_nonzero(own)) for own in (wrong | copied, copied))
@@ -240,12 +243,15 @@ class Session:
             return None
 
 
-def _counted(scored: RowMargins, rows: EncodedRows) -> HeldOut | None:
+def _counted(scored: RowMargins, rows: EncodedRows, potential: str) -> HeldOut | None:
     """Count the classes of certifying rows and what is predicted for them."""
     signs, scores = rows.signs, scored.margins * rows.signs
     if signs.shape[1] == 1:
-        return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, np.array([False, True]))
-    return HeldOut.of(signs.argmax(axis=1), scores.argmax(axis=1), np.arange(signs.shape[1]))
+        both = np.column_stack([-scores[:, 0], scores[:, 0]])
+        return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, np.array([False, True]), both)
+    own, said = signs.argmax(axis=1), scores.argmax(axis=1)
+    shares = np.asarray(softmax(steepness(potential) * scores, axis=1))
+    return HeldOut.of(own, said, np.arange(signs.shape[1]), shares)
 
 
 def run_order(run: Filtering) -> Order:

@@ -21,7 +21,7 @@ from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.evaluation_sets import EvaluationSets, read_sets
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
-from pacboost.estimators.inputs.parameters import callables, real_number, shows_progress, threads
+from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
 from pacboost.kernels import compile_helper
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
@@ -78,7 +78,7 @@ class BoostingFit(VoteBase):
     warm_start: bool = False
     callbacks: Sequence[Callback] | None = None
     n_jobs: int | None = None
-    verbose: bool = False
+    verbose: bool | int | str = "auto"
 
     _rounds_name = "n_rounds"
     _keeps_sparse = True
@@ -271,10 +271,11 @@ class BoostingFit(VoteBase):
         run, rounds = work.run, work.rounds
         with ExitStack() as stack:
             watchers = callables("callbacks", self.callbacks)
-            if shows_progress(self.verbose):
+            after = progress_after(self.verbose)
+            if after is not None:
                 from pacboost.reports.progress import RoundsBar
 
-                bar = RoundsBar(rounds, loss=run.sample.targets is not None)
+                bar = RoundsBar(rounds, loss=run.sample.targets is not None, after=after)
                 watchers.append(stack.enter_context(bar))
             for done in islice(run, rounds - len(run.done)):
                 wishes = [watcher(done.entry) for watcher in watchers]

@@ -20,7 +20,7 @@ from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows, numbers_of
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.estimators.inputs.parameters import real_number, shows_progress
+from pacboost.estimators.inputs.parameters import progress_after, real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.hypotheses.hypothesis import Hypothesis
@@ -150,20 +150,27 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         counted = None
         if apart is not None:
             certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
-            counted = HeldOut.of(apart.y, self.predict(apart.X), self.classes_)
+            said, shares = self.predict(apart.X), self.predict_proba(apart.X)
+            counted = HeldOut.of(apart.y, said, self.classes_, shares)
         if certificate is not None:
             certificate = certificate.of(ledger.digest())
             self.model_ = replace(self.model_, certificate=certificate, held_out=counted)
 
 
-def with_progress(steps: Iterator[T], title: str, count: int, *, verbose: bool) -> Iterator[T]:
+def with_progress(
+    steps: Iterator[T], title: str, count: int, *, verbose: bool | int | str
+) -> Iterator[T]:
     """Show a progress bar while steps are taken, if that is wanted."""
-    if not shows_progress(verbose):
-        return steps
-    from rich.console import Console
-    from rich.progress import track
+    after = progress_after(verbose)
+    if after is None:
+        yield from steps
+        return
+    from pacboost.reports.progress import StepsBar
 
-    return iter(track(steps, title, count, console=Console(stderr=True)))
+    with StepsBar(title, count, after=after) as bar:
+        for step in steps:
+            yield step
+            bar()
 
 
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:

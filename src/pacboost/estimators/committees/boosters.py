@@ -48,7 +48,7 @@ class BoosterCommittee(NestedParameters, MembersClassifier):
     delta: float = 0.05
     random_state: Any = None
     n_jobs: int | None = None
-    verbose: bool = False
+    verbose: bool | int | str = "auto"
 
     _name = ""
     """The name of the method in the ledger."""

@@ -61,8 +61,9 @@ class MajorityOfBoosters(BoosterCommittee):
         The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Boosters at a time; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, default=False
-        Whether to show a progress bar.
+    verbose : bool, int or "auto", default="auto"
+        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
+        in a notebook; False, 0 and negative numbers are silent.
 
     Examples
     --------

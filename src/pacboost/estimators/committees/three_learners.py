@@ -42,8 +42,9 @@ class ThreeLearnerBoost(MembersClassifier):
         the error on new examples with probability 1 - ``delta``. There is no other certificate.
     n_jobs : int or None, default=None
         Threads of pacboost's learners; the model does not depend on it.
-    verbose : bool, default=False
-        Show a progress bar.
+    verbose : bool, int or "auto", default="auto"
+        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
+        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -68,7 +69,7 @@ class ThreeLearnerBoost(MembersClassifier):
     delta: float = 0.05
     random_state: Any = None
     n_jobs: int | None = None
-    verbose: bool = False
+    verbose: bool | int | str = "auto"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn three rules.

@@ -24,8 +24,8 @@ from pacboost.estimators.inputs.parameters import (
     draw_seed,
     integer,
     positive_integer,
+    progress_after,
     real_number,
-    shows_progress,
 )
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
@@ -81,8 +81,9 @@ class ThreeWayBoost(MembersClassifier):
         The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, default=False
-        Show what is done.
+    verbose : bool, int or "auto", default="auto"
+        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
+        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -110,7 +111,7 @@ class ThreeWayBoost(MembersClassifier):
     max_bins: int = 255
     random_state: Any = None
     n_jobs: int | None = None
-    verbose: bool = False
+    verbose: bool | int | str = "auto"
 
     certify = None
 
@@ -270,10 +271,11 @@ class ThreeWayBoost(MembersClassifier):
 
     @contextmanager
     def _watched(self, run: Recursion) -> Iterator[None]:
-        if not shows_progress(self.verbose):
+        after = progress_after(self.verbose)
+        if after is None:
             yield
             return
-        with shown.RecursionView() as view:
+        with shown.RecursionView(after=after) as view:
             run.watch = view
             yield
 

@@ -68,7 +68,7 @@ class ForestBase(FittedForest):
     callbacks: Sequence[Callback] | None = None
     random_state: Any = None
     n_jobs: int | None = None
-    verbose: bool = False
+    verbose: bool | int | str = "auto"
 
     _kind = "random_forest"
     _random_cuts = False

@@ -154,7 +154,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         if self._apart is not None:
             shares = self.model_.forest.shares(self._open(self._apart.X))
             said = self.classes_[shares.argmax(axis=1)]
-            counted = HeldOut.of(self._apart.y, said, self.classes_)
+            counted = HeldOut.of(self._apart.y, said, self.classes_, shares)
             self.model_ = replace(self.model_, held_out=counted)
             return certifying.certify_by(self, self._apart, shares)
         changed = TORN if self._torn else ""

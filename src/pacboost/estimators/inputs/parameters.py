@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_random_state
 
 from pacboost.errors import ParameterError
+from pacboost.numerics.interactive import person_waits_here
 from pacboost.parallel.cores import thread_count
 
 
@@ -55,15 +56,31 @@ def share_or_count(
     return max(1, rounded(share * whole))
 
 
-def shows_progress(verbose: Any) -> bool:
-    """Read ``verbose``: True or a number above 0 shows progress; False, 0 and below are silent.
+PATIENCE = 3.0
+"""With verbose="auto", progress is shown after so many seconds."""
 
-    >>> shows_progress(True), shows_progress(0), shows_progress(-1)
-    (True, False, False)
+
+def progress_after(verbose: Any) -> float | None:
+    """Read ``verbose``: give the seconds after which progress is shown; None if it is not.
+
+    True or a number above 0 shows it at once; False, 0 and below never; "auto" after some seconds,
+    if a person waits for this process at a terminal or in a notebook.
+
+    >>> progress_after(True), progress_after(0), progress_after(-1)
+    (0.0, None, None)
     """
+    if isinstance(verbose, str) and verbose == "auto":
+        return PATIENCE if person_waits_here() else None
     if isinstance(verbose, bool | np.bool_):
-        return bool(verbose)
-    return integer("verbose", verbose) > 0
+        return 0.0 if verbose else None
+    if isinstance(verbose, str):
+        raise ParameterError(f"verbose is {verbose!r}; it may be True, False, a number or 'auto'")
+    return 0.0 if integer("verbose", verbose) > 0 else None
+
+
+def shows_progress(verbose: Any) -> bool:
+    """Tell whether progress is shown at once."""
+    return progress_after(verbose) == 0
 
 
 def threads(n_jobs: Any) -> int:

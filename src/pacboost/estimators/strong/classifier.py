@@ -28,6 +28,9 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     certificate as epsilon and delta require. It boosts until the certificate reaches epsilon or
     more rounds cannot help, and says which. Nothing else uses the rows that certify.
 
+    Everything else that ``estimator_`` can do (``rules``, ``explain``, ``report``, ``ledger_`` and
+    so on) is passed on to it.
+
     Parameters
     ----------
     epsilon : float, default=None
@@ -48,13 +51,15 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool or int, default=False
-        Whether to show a progress bar; 0 and negative numbers are silent.
+    verbose : bool, int or "auto", default="auto"
+        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
+        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
-    sentence_ : what is certified, whether epsilon was reached, and if not, what is missing; also
-        how wrong always giving the commonest class would be, as estimated on the certifying rows
+    sentence_ : str
+        What is certified, whether epsilon was reached, and if not, what is missing; also how wrong
+        it would be to always predict the most common class, as estimated on the certifying rows.
     verdict_ : the same as numbers
     certificate_ : the certificate; of training rows, if no rows could be held out
     proper_ : whether the vote lies in the weak learner's own class
@@ -63,9 +68,6 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     evidence_ : what was measured: rounds, training error, edge and noise on validation rows
     estimator_ : the fitted estimator that does the work; ``save`` writes it, ``load`` gives it back
     classes_ : the labels of the rows learned from
-
-    Everything else that ``estimator_`` can do (``rules``, ``explain``, ``report``, ``ledger_`` and
-    so on) is passed on to it.
 
     Examples
     --------
@@ -86,7 +88,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     categorical_features: Any = "from_dtype"
     random_state: Any = None
     n_jobs: int | None = None
-    verbose: bool = False
+    verbose: bool | int | str = "auto"
 
     @property
     def sentence_(self) -> str:

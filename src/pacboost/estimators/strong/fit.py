@@ -53,7 +53,7 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
     text_columns: Any
     random_state: Any
     n_jobs: int | None
-    verbose: bool
+    verbose: bool | int | str
     estimator_: Any
     evidence_: FitMeasurements
     verdict_: Verdict

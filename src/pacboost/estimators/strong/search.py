@@ -217,7 +217,9 @@ class EpsilonSearch:
         if not rows.size:
             return None
         scores, wrong = estimator._judged(self._take(rows), self._labels[rows])
-        counted = HeldOut.of(self._labels[rows], estimator._decide(scores), estimator.classes_)
+        labels, decided = self._labels[rows], estimator._decide(scores)
+        probabilities = estimator.model_.probabilities(scores)
+        counted = HeldOut.of(labels, decided, estimator.classes_, probabilities)
         estimator.model_ = replace(estimator.model_, held_out=counted)
         if promise.groups is not None:
             place = np.unique(promise.groups[rows], return_inverse=True)[1]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from pacboost.bounds import estimates
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, earlier, records
@@ -45,15 +47,20 @@ class Summary:
     size: int
     """How many bytes the file has."""
     schema: int = VERSION
+    held_out: HeldOut | None = field(default=None, repr=False)
+    """What was counted on the certifying rows besides mistakes, if rows were held out."""
 
     @property
     def sentence(self) -> str:
-        """What is certified, in one sentence."""
-        return "Nothing is certified." if self.certificate is None else self.certificate.claim
+        """What is certified, with a baseline, rare classes and a next step if they are known."""
+        if self.certificate is None:
+            return "Nothing is certified."
+        return estimates.in_words(self.certificate, self.held_out, self.classes)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values that JSON can hold."""
-        content = asdict(self)
+        content = asdict(replace(self, held_out=None))
+        del content["held_out"]
         if self.certificate is not None:
             content["certificate"] = self.certificate.to_dict()
         return {**content, "sentence": self.sentence}
@@ -103,6 +110,7 @@ def inspect(path: str | Path) -> Summary:
             fingerprint=about.any("fingerprint") if "fingerprint" in about else "",
             sha256=content.sha256,
             size=path.stat().st_size,
+            held_out=whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None,
         )
     except (LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
@@ -110,7 +118,7 @@ def inspect(path: str | Path) -> Summary:
 
 def _vote(core: Fields) -> dict[str, Any]:
     part = core.part("ledger")
-    skip = [field.name for field in fields(Ledger) if field.type not in ("str", "int")]
+    skip = [own.name for own in fields(Ledger) if own.type not in ("str", "int")]
     ledger = records.checked(part, Ledger, skip=skip)
     return {
         "kind": f"{ledger['booster']} with {ledger['learner']}",

@@ -16,6 +16,7 @@ from pacboost.reports.page.grounds import certificates
 from pacboost.reports.page.hardest import hardest
 from pacboost.reports.page.margins import margins
 from pacboost.reports.page.markup import Markup, tag, together
+from pacboost.reports.page.ranking import held_out_ranking, ranking
 from pacboost.reports.page.rounds import rounds
 from pacboost.reports.page.rules import rules
 from pacboost.reports.page.section import Section
@@ -119,9 +120,10 @@ def _hero(subject: Subject, rows: Evidence | Numbers | None, title: str, said: S
 def _sections(subject: Subject, rows: Evidence | Numbers | None) -> list[Section]:
     found = [certificates(subject) if subject.classes else None, rounds(subject)]
     if rows is None:
-        found.append(held_out_confusion(subject))
+        found += [held_out_confusion(subject), held_out_ranking(subject)]
     if isinstance(rows, Evidence):
         found += [margins(rows), calibration(rows), confusion(subject, rows)]
+        found.append(ranking(subject, rows))
     if isinstance(rows, Numbers):
         found.append(predicted(rows))
     found += [rules(subject), shapes(subject), hardest(subject, rows), facts(subject, rows)]

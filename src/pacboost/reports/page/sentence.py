@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pacboost.bounds import estimates, wording
+from pacboost.bounds import estimates
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import named
 from pacboost.bounds.rounding import confidence
@@ -42,8 +42,8 @@ def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Senten
     if best is None:
         trained = next(iter(subject.certificates), None)
         if trained is not None and not trained.vacuous:
-            note = f"Nothing is proved about new examples yet. {UNSEEN}"
-            return Sentence(*wording.sentence(trained), note)
+            claim, note = estimates.in_full(trained)
+            return Sentence(*claim, note)
         return Sentence("Nothing is certified about this model yet.", "", "", UNSEEN)
     claim, note = estimates.in_full(best, subject.held_out, subject.classes)
     return Sentence(*claim, note)

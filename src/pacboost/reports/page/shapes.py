@@ -1,6 +1,11 @@
-"""Shape functions: what each column adds to the score, in small panels side by side."""
+"""What each column does to the score, in small panels side by side.
+
+For stumps these are step functions that add up to the score; for trees, partial dependence.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +13,8 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.hypotheses.shapes import Shape, Shapes
 from pacboost.hypotheses.shapes import shapes as shapes_of
+from pacboost.hypotheses.tree_shapes import partial_dependence
+from pacboost.models.model import Model
 from pacboost.reports.page.drawing import Frame, key, meter
 from pacboost.reports.page.markup import Markup, numbers, table, tag, together
 from pacboost.reports.page.scales import Scale, number_words
@@ -15,6 +22,17 @@ from pacboost.reports.page.section import Section, paragraphs
 from pacboost.reports.page.subject import Subject
 
 PANELS = 12
+MOST_COLUMNS = 24
+"""For trees, the curves of so many columns are computed, the most important ones."""
+EXACT = (
+    "Every rule uses one column, so the score is exactly a sum of step functions, one for each "
+    "column."
+)
+AVERAGED = (
+    "How the mean score changes with one column: trees are averaged over the other columns, by "
+    "their training rows (partial dependence). The curves do not add up to the score if columns "
+    "interact."
+)
 MOST_CLASSES = 5
 """If there are more classes, those with the largest effects are drawn."""
 MOST_LEVELS = 8
@@ -28,29 +46,25 @@ Doubles = NDArray[np.float64]
 
 
 def shapes(subject: Subject) -> Section | None:
-    """Draw the step function of each column, for votes of stumps."""
+    """Draw the curve of each column, for votes of stumps or trees."""
     model = subject.model
     if model is None or subject.text or not model.vote.hypotheses:
         return None
-    try:
-        found = shapes_of(model.vote, model.say())
-    except DataError:  # rules that ask for several columns at once
+    found, how = _found(model, subject.importances)
+    if found is None or not found.features:
         return None
-    if not found.features:
-        return None
+    if not found.answers:
+        found = replace(found, answers=("the prediction",))
     order = sorted(found.features, key=lambda j: (-found.features[j].span, j))
     chosen = _chosen(found)
     low, high = _span([found.features[j] for j in order[:PANELS]], chosen)
     panels = [_panel(found.features[j], chosen, (low, high)) for j in order[:PANELS]]
-    more = len(order) - PANELS
+    used = max(len(order), int((subject.importances > 0).sum()))
     lead = paragraphs(
-        "Every rule uses one column, so the score is exactly a sum of step functions, one for each "
-        "column.",
-        f"Values above 0 are evidence for “{found.answers[0]}”, values below 0 against it."
-        if len(found.answers) == 1
-        else "Values above 0 are evidence for a class, values below 0 against it.",
-        f"The {PANELS} columns with the widest range are shown, out of {len(order)}."
-        if more > 0
+        how,
+        _meaning(subject, found),
+        f"The {PANELS} columns with the widest range are shown, out of {used}."
+        if len(order) > PANELS
         else None,
     )
     legend = None
@@ -58,6 +72,26 @@ def shapes(subject: Subject) -> Section | None:
         legend = key([(f"c{place}", found.answers[k]) for place, k in enumerate(chosen)])
     body = together(legend, tag("div", panels, class_="panels"), _table(found, order))
     return Section("shapes", "Column by column", lead, body)
+
+
+def _found(model: Model, importances: Doubles) -> tuple[Shapes | None, str]:
+    """Give the curves of a vote and how to read them; None if its rules have none."""
+    try:
+        return shapes_of(model.vote, model.say()), EXACT
+    except DataError:  # rules that ask for several columns at once
+        order = np.argsort(-importances, kind="stable")[:MOST_COLUMNS].tolist()
+    try:
+        return partial_dependence(model.vote, model.say(), order), AVERAGED
+    except DataError:
+        return None, ""
+
+
+def _meaning(subject: Subject, found: Shapes) -> str:
+    if not subject.classes:
+        return "Values above 0 raise the prediction, values below 0 lower it."
+    if len(found.answers) == 1:
+        return f"Values above 0 are evidence for “{found.answers[0]}”, values below 0 against it."
+    return "Values above 0 are evidence for a class, values below 0 against it."
 
 
 def _chosen(found: Shapes) -> list[int]:
