@@ -96,6 +96,13 @@ def test_every_way_in_takes_them(tmp_path: Path, queries: list[int]) -> None:
     assert len(queries) == 12
 
 
+def test_validation_sets_may_be_queries(queries: list[int]) -> None:
+    model = BoostClassifier(n_rounds=5, random_state=0)
+    sets = [(FRAME[200:300].lazy(), Y[200:300]), (FRAME[300:].lazy(), Y[300:])]
+    model.fit(FRAME[:200], Y[:200], eval_set=sets)
+    assert len(queries) == 2
+
+
 def test_targets_may_be_a_query_of_one_column() -> None:
     with pytest.warns(DataConversionWarning, match="column-vector y"):
         model = BoostRegressor(n_rounds=4).fit(FRAME.lazy(), FRAME.lazy().select("a"))
