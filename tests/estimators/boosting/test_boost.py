@@ -426,7 +426,7 @@ def test_certificates_count_rows_and_refuse_weights() -> None:
         PacboostError,
         match="weights, by sample_weight or class_weight",
     ):
-        fit(certify="holdout", class_weight="balanced")
+        fit(booster="adaboost", learner="stump", certify="train", class_weight="balanced")
 
 
 @pytest.mark.parametrize("classes", [2, 4])

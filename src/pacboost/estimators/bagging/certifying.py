@@ -39,8 +39,7 @@ def divide(estimator: Any, X: Any, y: Any, seed: int, sample_weight: Any = None)
         refuse_hidden_copies(X)
     if way != "holdout":
         return Division(X, y)
-    if read_weights(sample_weight, division.number_of_rows(X)) is not None:
-        division.refuse_weights(way)
+    read_weights(sample_weight, division.number_of_rows(X))
     share = real_number("holdout", estimator.holdout)
     return division.divide(X, y, "holdout", share, seed + division.CERTIFY)
 

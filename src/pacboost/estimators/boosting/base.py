@@ -96,6 +96,7 @@ class Boosting(BoostingFit, VoteClassifier):
         self._refuse_to_count(recipe, examples)
         apart = divided.apart if prior is None else None
         if apart is not None:
+            apart = replace(apart, weighted=examples.weights is not None)
             apart = certifying.watch_apart(self, apart, divided, X_val)
         examples, calibrating = self._hold_for_calibration(examples, seed)
         everyone = examples
@@ -138,10 +139,10 @@ class Boosting(BoostingFit, VoteClassifier):
                 self,
                 self._learned(divided.X),
                 divided.y,
-                sample_weight if divided.apart is None else None,
+                divided.weights(sample_weight),
                 self.class_weight,
             )
-        if divided.apart is not None and examples.weights is not None:
+        if prior is not None and examples.weights is not None:
             refuse_weights(self.certify)
         self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
         return replace(examples, numbers=divided.rows), prior

@@ -120,8 +120,9 @@ class BoostClassifier(NestedParameters, Boosting):
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
         classes of (labels, scores), that gets smaller as the fit gets better.
     class_weight : mapping, "balanced" or None, default=None
-        The weight of the rows of each class; "balanced" gives all classes the same sum. Set it if
-        mistakes on a rare class cost more. ``certify`` does not allow it.
+        The weight of the rows of each class in training; "balanced" gives all classes the same sum.
+        Set it if mistakes on a rare class cost more. ``certify="holdout"`` counts rows without
+        weights, and ``certify="train"`` does not allow them.
     calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
         ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,

@@ -134,8 +134,7 @@ class ForestBase(FittedForest):
         earlier = self.__dict__.copy()
         divided = self._divide(X, y, sample_weight, seed)
         apart = divided.apart
-        weights = sample_weight if apart is None else None
-        examples = self._read(divided.X, divided.y, weights, seed)
+        examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
         more = [] if apart is None else [open_table(self, apart.X, reset=False)]
         self._remember(examples.table, *more)
         rows = examples.n_rows + (0 if apart is None else apart.n_rows)

@@ -99,8 +99,10 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
                 f"y holds {self.classes_.size} classes; a forest takes up to {MOST_CLASSES}. Are "
                 "these numbers to predict? Then take the regressor"
             )
-        if examples.weights is not None and self.certify is not None:
+        if examples.weights is not None and self._certifies_outside:
             refuse_weights(self.certify)
+        if self._apart is not None:
+            self._apart = replace(self._apart, weighted=examples.weights is not None)
         return examples
 
     def _warn(self) -> None:

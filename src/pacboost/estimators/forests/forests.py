@@ -52,7 +52,8 @@ class RandomForestClassifier(ForestClassifier):
         trees.
     class_weight : mapping, "balanced" or None, default=None
         The weight of the rows of each class; "balanced" gives all classes the same sum. Set it if
-        mistakes on a rare class cost more.
+        mistakes on a rare class cost more. ``certify="holdout"`` counts rows without weights, and
+        certificates out of bag do not allow them.
     certify : str or None, default=None
         "oob" certifies the plurality vote of the trees by their mistakes out of bag, with the bound
         that suits the number of rows; "first_order", "tandem" and "cantelli" name one. "holdout"
