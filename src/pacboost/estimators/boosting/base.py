@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -101,6 +102,9 @@ class Boosting(BoostingFit, VoteClassifier):
         examples, calibrating = self._hold_for_calibration(examples, seed)
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)
+        if X_val is None and self.early_stopping == "auto":
+            least = math.ceil((1 - self._spared(everyone.n_rows)) * recipe.rounds)
+            recipe = replace(recipe, least=least)
         self._remember_all(read, divided.apart, held)
 
         def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:

@@ -15,8 +15,8 @@ from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
+from pacboost.estimators.fitting import stopping
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named, with_fields
-from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
 from pacboost.estimators.fitting.tree_parameters import (
     most_rounds,
     share_of_rows,
@@ -56,12 +56,14 @@ class BoostClassifier(NestedParameters, Boosting):
         black boxes.
     n_rounds : int, default=None
         The maximum number of rounds; ``n_estimators`` means the same. The first round of "logit" is
-        a constant, the shares of the classes, which one tree at least follows. None: 180, or 100
-        for more than three classes and fewer than 25,000 rows; for "majority" as many as the
-        promised edge needs. More rounds with a smaller ``shrinkage`` are slower and often better.
+        a constant, the shares of the classes, which one tree at least follows. None: 180; for more
+        than three classes 100 up to 20,000 rows, and in proportion more up to 180 from 30,000 rows
+        on; for "majority" as many as the promised edge needs. More rounds with a smaller
+        ``shrinkage`` are slower and often better.
     shrinkage : float, default=None
-        Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1, from
-        25,000 rows on 0.2; 1 for other learners, or what the booster object says.
+        Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1 up to
+        20,000 rows, 0.2 from 30,000 rows on, and in proportion between them; 1 for other learners,
+        or what the booster object says.
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that the learner is fitted on.
     n_estimators : int, default=None
@@ -108,7 +110,9 @@ class BoostClassifier(NestedParameters, Boosting):
         (class by class); all of them count alike, whatever their weight. False never stops:
         ``X_val`` is then only measured and recorded. A number stops after so many rounds without
         progress. "refit" then boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is
-        given or there are 25,000 rows, else False.
+        given or there are 30,000 rows, and False up to 20,000 rows. Between them the share that is
+        held back grows in proportion, and as the number of rows grows, fewer of the rounds are done
+        and kept whatever the validation rows say: all at 20,000, half at 25,000, none at 30,000.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early, and as many again to calibrate. More of
         them measure better, and leave fewer to learn from.
@@ -190,9 +194,9 @@ class BoostClassifier(NestedParameters, Boosting):
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         learner = self._learner(examples)
-        many = examples.n_rows >= ROWS_TO_SPARE
-        rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
-        booster = self._booster(learner, 0.2 if many else 0.1)
+        many = stopping.many(examples.n_rows)
+        rounds = round(100 + 80 * many) if examples.signs.shape[1] > FEW_CLASSES else 180
+        booster = self._booster(learner, round(0.1 + 0.1 * many, 4))
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
         return Recipe(learner, booster, most_rounds(self, rounds, booster), 0, share_of_rows(self))
 
