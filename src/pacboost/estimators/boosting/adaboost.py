@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
+from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.exact import MOST_VOTE
 
 
@@ -29,7 +30,8 @@ class AdaBoostClassifier(Boosting):
     ----------
     estimator : None, learner, scikit-learn classifier or function, default=None
         The weak learner. None means stumps. A scikit-learn classifier is fitted with sample weights
-        where it takes them, on a weighted draw elsewhere. A function is called as
+        where it takes them, on a weighted draw elsewhere; it gets sparse rows as they came if its
+        tags say that it takes them, and rows of several dimensions. A function is called as
         ``f(X, y, weights)`` with y in {-1, +1} (class numbers, if there are more than two) and
         returns a function of rows.
     n_estimators : int, default=50
@@ -144,6 +146,12 @@ class AdaBoostClassifier(Boosting):
     class_weight: Any = None
 
     _rounds_name = "n_estimators"
+    _row_shape = ()
+
+    @property
+    def _takes_shapes(self) -> bool:
+        """Whether rows may have several dimensions: they are handed on as they came."""
+        return hasattr(self.estimator, "fit")
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         """Choose AdaBoost and the learner that was given."""
@@ -156,7 +164,10 @@ class AdaBoostClassifier(Boosting):
             classes=max(2, self.classes_.size),
         )
         rounds = positive_integer("n_estimators", self.n_estimators)
-        return Recipe(as_learner(self.estimator), booster, rounds, self._resample_size(examples))
+        learner = as_learner(self.estimator)
+        if isinstance(learner, SklearnLearner):
+            learner = replace(learner, shape=self._row_shape)
+        return Recipe(learner, booster, rounds, self._resample_size(examples))
 
     def _inner_estimator(self) -> Any:
         return self.estimator

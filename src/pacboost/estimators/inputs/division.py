@@ -103,9 +103,11 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
     """
     number = number_of_rows(X)
     labels = read_labels(y, number, several=True)
-    refuse_hidden_copies(X)
+    several = isinstance(X, np.ndarray) and X.ndim > 2  # rows are arrays, for a black box
+    flat = X.reshape(number, -1) if several else X
+    refuse_hidden_copies(flat)
     learn, held = draw(number, name, share, seed)
-    equal, discrete = equal_rows(Repeats.of_any(X).place, learn, held)
+    equal, discrete = equal_rows(Repeats.of_any(flat).place, learn, held)
     apart = Apart(taken(X, held), labels[held], equal, discrete)
     return Division(alone(X, learn), labels[learn], learn, apart)
 
@@ -178,7 +180,7 @@ def taken(X: Any, rows: Rows) -> Any:
         return open_frame(X)[rows].to_native()
     if sparse.issparse(X):
         stored: Any = X
-        return stored.tocsr()[rows]
+        return (stored if stored.format in ("csr", "csc") else stored.tocsr())[rows]
     if isinstance(X, list | tuple):
         return [X[row] for row in rows.tolist()]
     return np.asarray(X)[rows]
