@@ -72,6 +72,8 @@ def sentence(path: str | Path) -> str:
     if model.certificate is None:
         return ""
     names = [str(name) for name in model.classes.tolist()]
+    if isinstance(model, forest_format.ForestModel):
+        names = model.label_names
     claim, note = estimates.in_full(model.certificate, model.held_out, names)
     return f"{claim} {note}" if note else str(claim)
 

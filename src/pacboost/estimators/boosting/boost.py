@@ -46,11 +46,12 @@ class BoostClassifier(NestedParameters, Boosting):
         "adaboost", "logit", "gentle" or "mada", or an object such as ``AdaBoost(max_vote=2)``; with
         smooth weights "filter_boost", "measure", "smooth" or "projection"; for the largest margin
         "adaboost_v" or "arc_gv", for the largest soft margin "lp", "total", "soft", "erlp",
-        "corrective_erlp" or "mlp"; "majority", "brown" and "graph_separation". A function
-        ``f(y, score)`` boosts by a loss of your own, for two classes: it returns the gradient and
-        the curvature in the score of every row, for y of 0 or 1 and probabilities
-        1/(1 + exp(-score)) of class 1; ``f(y, score, weight)`` returns both times the weight. The
-        certificates hold for any function; model files do not hold it.
+        "corrective_erlp" or "mlp"; "majority", "brown" and "graph_separation". With several labels
+        a row (a 0/1 matrix y), "logit" stands for "adaboost", whose form AdaBoost.MH boosts all
+        labels at once. A function ``f(y, score)`` boosts by a loss of your own, for two classes: it
+        returns the gradient and the curvature in the score of every row, for y of 0 or 1 and
+        probabilities 1/(1 + exp(-score)) of class 1; ``f(y, score, weight)`` returns both times the
+        weight. The certificates hold for any function; model files do not hold it.
     learner : str, learner, scikit-learn classifier or function, default="tree"
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
@@ -216,6 +217,8 @@ class BoostClassifier(NestedParameters, Boosting):
 
     def _booster(self, learner: Learner, rate_of_trees: float) -> Booster[Any]:
         choice, own = named(self.booster)
+        if choice == "logit" and self.several_labels_:
+            choice = "adaboost"
         booster = as_booster(choice).for_classes(self.classes_.size)
         multiclass = own.get("multiclass", self.multiclass)
         changes: dict[str, Any] = {}
