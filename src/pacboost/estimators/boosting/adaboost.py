@@ -67,8 +67,9 @@ class AdaBoostClassifier(Boosting):
         ``X_val`` of ``fit``, else a share ``validation_fraction`` of the rows that is held back;
         all of them count alike, whatever their weight. False never stops: ``X_val`` is then only
         measured and recorded. A number stops after so many rounds without progress. "refit" then
-        boosts on all rows, a tenth more rounds. "auto": as in BoostClassifier, True if ``X_val`` is
-        given or there are 30,000 rows, False up to 20,000, and in proportion between them.
+        boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
+        30,000 rows, and False up to 20,000 rows; between them, in proportion more rows are held
+        back, and fewer rounds are certain to be done.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early, and as many again to calibrate. More of
         them measure better, and leave fewer to learn from.
