@@ -41,9 +41,9 @@ class Telling(StrongClassifier):
 
     notes: list[float] = []  # noqa: RUF012
 
-    def fit(self, X: Any, y: Any = None, **more: Any) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **more: Any) -> Any:
         """Fit, and note the bound."""
-        super().fit(X, y, **more)
+        super().fit(X, y, sample_weight, **more)
         self.notes.append(self.verdict_.value)
         return self
 

@@ -210,3 +210,40 @@ def test_the_number_of_rounds_without_progress_is_the_same() -> None:
         "20": ["AdaBoostClassifier", "BoostByMajority", "BoostClassifier", "BoostRegressor"],
         "50": ["TextBoostClassifier"],
     }
+
+
+def test_fit_takes_the_same_arguments_in_the_same_order() -> None:
+    """X, y and sample_weight by place, as in scikit-learn; all others by name, None by default."""
+    for kind in public_classes():
+        _, *given = inspect.signature(kind.fit).parameters.values()
+        by_place = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
+        assert by_place in (["X", "y"], ["X", "y", "sample_weight"]), kind
+        assert all(one.default is None for one in given[2:]), kind
+        if "class_weight" in inspect.signature(kind).parameters:
+            assert by_place[-1] == "sample_weight", kind
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in public_classes() if "class_weight" in inspect.signature(kind).parameters],
+)
+def test_class_weights_are_the_same_everywhere(kind: Any) -> None:
+    texts = kind is TextBoostClassifier
+    rows, labels = (TEXTS, np.tile([0, 1], 50)) if texts else (X, Y.astype(int))
+    labels = labels.copy()
+    labels[: len(labels) // 4] = 0
+    share = np.mean(labels == 1)
+    balanced = {0: 0.5 / (1 - share), 1: 0.5 / share}
+    name = "n_estimators" if "Forest" in kind.__name__ or "Trees" in kind.__name__ else "n_rounds"
+    quick = {} if kind in (AdaBoostClassifier, pacboost.StrongClassifier) else {name: 5}
+    found = []
+    for given in ({"class_weight": "balanced"}, {"class_weight": balanced}, {}):
+        model = kind(random_state=0, **quick, **given)
+        weights = None if given else np.where(labels == 1, balanced[1], balanced[0])
+        if kind is not pacboost.StrongClassifier or given:  # which balances the rows learned from
+            found.append(model.fit(rows, labels, sample_weight=weights).predict_proba(rows))
+    if kind is not pacboost.StrongClassifier:
+        np.testing.assert_allclose(found[0], found[1], atol=1e-9)
+        np.testing.assert_allclose(found[1], found[2], atol=1e-9)
+    with pytest.raises(ParameterError, match="class_weight is 'heavy'; it may be 'balanced', None"):
+        kind(class_weight="heavy").fit(rows, labels)

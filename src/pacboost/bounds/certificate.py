@@ -78,6 +78,17 @@ class Certificate:
         new = tuple(more for more in assumptions if more not in self.assumptions)
         return replace(self, assumptions=(*self.assumptions, *new))
 
+    def counted_without_weights(self) -> Certificate:
+        """Give the same certificate for a classifier that has learned from rows with weights.
+
+        Weights only steer what is learned: every certifying row counts once, and the claim says so.
+
+        >>> from pacboost.bounds import holdout
+        >>> print(holdout.certificate(3, 100, 0.05).counted_without_weights().claim)
+        The classifier is wrong on at most 7.58 % of new examples, counted without weights.
+        """
+        return replace(self, details={**self.details, wording.WITHOUT_WEIGHTS: 1})
+
     def unchecked(self) -> Certificate:
         """Give the same certificate for rows that could not be compared with those of the fit.
 

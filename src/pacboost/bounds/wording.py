@@ -32,6 +32,8 @@ OF_WHAT = (
 )  # fmt: skip
 """Everything that a certificate can speak of."""
 
+WITHOUT_WEIGHTS = "without_weights"
+"""The detail that says: rows had weights in training, and none where mistakes were counted."""
 IF_NEW = "If these rows are new: "
 """How a claim begins if it could not be checked that the rows had no part in the fit."""
 
@@ -94,6 +96,8 @@ def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
     known = math.isfinite(certificate.value)
     said = _claim(certificate, percent_above(certificate.value, 2) if known else "an unknown share")
+    if WITHOUT_WEIGHTS in certificate.details:
+        said = said._replace(after=f"{said.after.removesuffix('.')}, counted without weights.")
     return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
 
 
@@ -117,13 +121,14 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
 def _counted(certificate: Certificate) -> str:
     """Say how many rows certify and how many of them were wrong, where rows were held out."""
     counts = certificate.inputs
+    how = ", counted without weights" if WITHOUT_WEIGHTS in certificate.details else ""
     if certificate.of_what == NEW_GROUPS:
-        return f"; {certificate.size:,} held-out groups"
+        return f"; {certificate.size:,} held-out groups{how}"
     known = ("holdout", "dependent", "selective")
     if not {"k", "n"} <= set(counts) or not certificate.bound.startswith(known):
-        return ""
+        return how
     answered = "answered " if certificate.of_what == ANSWERED else ""
-    return f"; {int(counts['n']):,} {answered}held-out rows, {int(counts['k']):,} wrong"
+    return f"; {int(counts['n']):,} {answered}held-out rows, {int(counts['k']):,} wrong{how}"
 
 
 def _claim(certificate: Certificate, number: str) -> Statement:

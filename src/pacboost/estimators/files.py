@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pacboost.errors import FileError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
@@ -73,6 +75,8 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
         estimator.classes_ = model.classes
         if isinstance(model, Model):
             estimator._several_labels = model.ledger.several_labels
+        elif model.labels:
+            estimator.classes_, estimator._sets = np.arange(model.labels), model.sets
     return estimator
 
 

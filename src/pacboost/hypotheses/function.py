@@ -24,10 +24,13 @@ class Function(Rule):
     inner: object = None
     """What the user knows it as: the fitted classifier behind the function."""
     sign: int = 1
+    sparse: bool = False
+    """Whether it takes sparse rows as they are; else they are opened up."""
 
     def answers(self, sample: Sample) -> Answers:
         """Call the function and check that it answered every row."""
-        given = _ask(self.function, sample, self.description, "positive for +1")
+        rows = sample.sparse_rows if self.sparse else sample.rows
+        given = _ask(self.function, rows, sample.n_rows, self.description, "positive for +1")
         return np.where(given > 0, np.int8(self.sign), np.int8(-self.sign))
 
     def negated(self) -> Function:
@@ -51,6 +54,8 @@ class ClassFunction(Hypothesis):
     classes: int
     description: str
     inner: object = None
+    sparse: bool = False
+    """Whether it takes sparse rows as they are; else they are opened up."""
     values: CellValues = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +64,8 @@ class ClassFunction(Hypothesis):
     def cells(self, sample: Sample) -> Cells:
         """Call the function and check that it named a class for every row."""
         what = f"the number of a class, 0 to {self.classes - 1}"
-        given = _ask(self.function, sample, self.description, what)
+        rows = sample.sparse_rows if self.sparse else sample.rows
+        given = _ask(self.function, rows, sample.n_rows, self.description, what)
         if not np.isin(given, np.arange(self.classes)).all():
             raise DataError(f"{self.description} answered {given.ravel()[0]!r}; it must be {what}")
         return given.astype(np.uint32)
@@ -78,12 +84,12 @@ class ClassFunction(Hypothesis):
 
 
 def _ask(
-    function: Callable[[Values], Any], sample: Sample, description: str, what: str
+    function: Callable[[Values], Any], rows: Any, number: int, description: str, what: str
 ) -> NDArray[Any]:
-    given = np.asarray(function(sample.rows))
-    if given.shape != (sample.n_rows,):
+    given = np.asarray(function(rows))
+    if given.shape != (number,):
         raise DataError(
-            f"{description} answered with shape {given.shape} for {sample.n_rows} rows; "
+            f"{description} answered with shape {given.shape} for {number} rows; "
             f"a hypothesis gives one number per row, {what}"
         )
     return given

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from pacboost.hypotheses.function import ClassFunction, Function
@@ -24,10 +26,21 @@ class SklearnLearner(Learner):
     """Fit a clone with sample weights where it takes them, on a weighted draw of rows elsewhere."""
 
     estimator: Any
+    shape: tuple[int, ...] = ()
+    """The shape of a row, where it is an array of several dimensions."""
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        """Whether the classifier says that it takes sparse rows."""
+        try:
+            return bool(get_tags(self.estimator).input_tags.sparse)
+        except (AttributeError, TypeError):  # it fits and predicts, and is no estimator otherwise
+            return False
 
     def on(self, sample: Sample) -> SklearnSearch:
-        """Hand it the raw rows."""
-        return SklearnSearch(sample, self.estimator)
+        """Hand it the raw rows; sparse ones as they came, if it takes them."""
+        sparse = self.sparse and sample.table.entries is not None
+        return SklearnSearch(sample, self.estimator, sparse, self.shape)
 
 
 @dataclass(frozen=True)
@@ -36,6 +49,8 @@ class SklearnSearch(Search):
 
     sample: Sample
     estimator: Any
+    sparse: bool = False
+    shape: tuple[int, ...] = ()
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         """Fit a fresh clone; every random_state in it gets its own seed."""
@@ -44,7 +59,8 @@ class SklearnSearch(Search):
         states = [k for k in model.get_params(deep=True) if k.split("__")[-1] == "random_state"]
         seeds = generator.integers(2**31, size=len(states))
         model.set_params(**{k: int(s) for k, s in zip(sorted(states), seeds, strict=True)})
-        rows, labels = self.sample.rows, answers
+        rows = self.sample.sparse_rows if self.sparse else shaped(self.sample.rows, self.shape)
+        labels = answers
         weighted = has_fit_parameter(model, "sample_weight")
         if weighted and not weights.all():  # a draw left rows out: they must not be seen at all
             keep = weights > 0
@@ -56,14 +72,33 @@ class SklearnSearch(Search):
             only = int(labels[0])
             if self.sample.labels is None:
                 return StumpRule.constant(only)
-            return self._naming(lambda rows: np.full(len(rows), only), f"always class {only}", None)
+            return self._naming(partial(_constant, only), f"always class {only}", None)
         if weighted:
             model.fit(rows, labels, sample_weight=weights / weights.sum())
         else:
             model.fit(rows, labels)
+        predict = partial(_predict, model, self.shape) if self.shape else model.predict
         if self.sample.labels is not None:
-            return self._naming(model.predict, type(model).__name__, model)
-        return Function(model.predict, type(model).__name__, model)
+            return self._naming(predict, type(model).__name__, model)
+        return Function(predict, type(model).__name__, model, sparse=self.sparse)
 
     def _naming(self, function: Callable[[Any], Any], words: str, model: Any) -> ClassFunction:
-        return ClassFunction(function, self.sample.signs.shape[1], words, model)
+        outputs = self.sample.signs.shape[1]
+        return ClassFunction(function, outputs, words, model, sparse=self.sparse)
+
+
+def shaped(rows: Any, shape: tuple[int, ...]) -> Any:
+    """Give flat rows the shape that they came in.
+
+    >>> shaped(np.zeros((5, 6)), (2, 3)).shape, shaped(np.zeros((5, 6)), ()).shape
+    ((5, 2, 3), (5, 6))
+    """
+    return rows.reshape(len(rows), *shape) if shape else rows
+
+
+def _predict(model: Any, shape: tuple[int, ...], rows: Any) -> Any:
+    return model.predict(shaped(rows, shape))
+
+
+def _constant(only: int, rows: Any) -> Any:
+    return np.full(rows.shape[0], only)

@@ -116,12 +116,15 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
         wrong: NDArray[np.bool_] = model.mistakes(X, y)
         return wrong
     labels = np.asarray(y)
-    if labels.ndim != 1 or labels.size == 0:
-        raise DataError(f"y has shape {labels.shape}; one label a row is needed, and at least one")
+    several = bool(getattr(model, "several_labels_", False))
+    if labels.ndim != 1 + several or labels.size == 0:
+        wanted = "one column for each label" if several else "one label a row"
+        raise DataError(f"y has shape {labels.shape}; {wanted} is needed, and at least one")
     answers = np.asarray(model.predict(X))
     if answers.shape != labels.shape:
-        raise DataError(f"predict gave shape {answers.shape} for {labels.size} labels")
-    return np.asarray(answers != labels)
+        raise DataError(f"predict gave shape {answers.shape} for labels of shape {labels.shape}")
+    wrong = np.asarray(answers != labels)
+    return np.asarray(wrong.any(axis=1)) if several else wrong
 
 
 def _shares(wrong: NDArray[np.bool_], groups: Any) -> list[float]:

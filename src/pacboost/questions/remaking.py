@@ -12,7 +12,7 @@ from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds import compression, dependent, filtering, holdout, occam, pac_bayes, three_way
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import product_bound, training_error
-from pacboost.bounds.wording import NEW_EXAMPLES
+from pacboost.bounds.wording import NEW_EXAMPLES, WITHOUT_WEIGHTS
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.seal import UNBOUND
 
@@ -34,6 +34,8 @@ def difference(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) 
     if given.bound not in makers:
         return f"bound {given.bound!r} is not among {', '.join(makers)}"
     made = makers[given.bound](given, ledger)
+    if WITHOUT_WEIGHTS in given.details:
+        made = made.counted_without_weights()
     earlier = given.model_digest == UNBOUND
     free = {*FREE, *WORDS} if earlier else {*FREE}
     for name in [field.name for field in fields(Certificate) if field.name not in free]:

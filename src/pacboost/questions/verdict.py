@@ -43,6 +43,8 @@ class FitMeasurements:
     """The error that the vote's own probabilities expect on them."""
     improving: bool = False
     """Whether all rounds that were allowed are done, and the last ones still helped."""
+    weighted: bool = False
+    """Whether the training error is counted by weights of rows."""
 
     @property
     def edge_vanished(self) -> bool:
@@ -203,8 +205,9 @@ def _why(rate: float, evidence: FitMeasurements) -> str:
         return f"its {evidence.rounds:,} rounds were still improving it, so allow more"
     own, expected = evidence.training_error, evidence.expected_error
     if not evidence.watching or max(own, expected) < FAR_FEWER * rate:
+        how = " (by their weights)" if evidence.weighted else ""
         return (
-            f"it is wrong on {percent_digits(own, 2)} of the rows it learned from and on "
+            f"it is wrong on {percent_digits(own, 2)} of the rows it learned from{how} and on "
             f"{percent_digits(rate, 2)} of others, so more rows to learn from would help"
         )
     end = "has vanished" if evidence.edge_vanished else "has become too small to help"

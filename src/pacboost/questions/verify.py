@@ -71,7 +71,10 @@ def sentence(path: str | Path) -> str:
         model = model_file.load(path)
     if model.certificate is None:
         return ""
-    return estimates.in_words(model.certificate, model.held_out, model.classes.tolist())
+    names = model.classes.tolist()
+    if isinstance(model, forest_format.ForestModel):
+        names = model.label_names
+    return estimates.in_words(model.certificate, model.held_out, names)
 
 
 def checks(content: container.Content, path: Path) -> list[Check]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,12 @@ class Sample:
     def rows(self) -> Values:
         """The raw rows, for learners that are black boxes."""
         return self.table.rows()
+
+    @cached_property
+    def sparse_rows(self) -> Any:
+        """The raw rows, as a SciPy matrix where they came as one."""
+        given = getattr(self.table, "as_given", None)
+        return self.rows if given is None else given
 
 
 def unlabelled(table: Table, bins: Bins | None = None) -> Sample:

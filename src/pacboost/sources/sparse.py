@@ -25,9 +25,12 @@ class SparseTable(Table):
     width = 1
     entries: Entries
 
-    def __init__(self, matrix: Any, names: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, matrix: Any, names: tuple[str, ...] | None = None, form: type[Any] | None = None
+    ) -> None:
         self.n_rows, self.n_columns = matrix.shape
         self.names = names
+        self._form = form or type(matrix)
         columns = _in_order(matrix)
         values = columns.data
         if values.dtype not in (np.float32, np.float64):
@@ -52,9 +55,14 @@ class SparseTable(Table):
         shape = (self.n_rows, self.n_columns)
         return sparse.csc_array((own.values, own.rows, own.starts), shape=shape)
 
+    @property
+    def as_given(self) -> Any:
+        """The table as a SciPy matrix of the class that it came in."""
+        return self._form(self.matrix)
+
     def take(self, rows: NDArray[np.intp]) -> SparseTable:
         """Copy some rows."""
-        return SparseTable(self.matrix[rows], self.names)
+        return SparseTable(self.matrix[rows], self.names, self._form)
 
 
 def _in_order(matrix: Any) -> Any:

@@ -323,6 +323,15 @@ def test_several_labels_a_row(booster: str) -> None:
     assert np.array_equal(shares > 0.5, told == 1)
 
 
+def test_the_default_takes_several_labels() -> None:
+    X, y = several()
+    model = BoostClassifier(n_rounds=10, random_state=0).fit(X, y)
+    named = BoostClassifier("adaboost", n_rounds=10, random_state=0).fit(X, y)
+    assert model.ledger_.booster == "adaboost"
+    assert model_bytes(model.model_) == model_bytes(named.model_)
+    assert model.fit(X, y[:, 0]).ledger_.booster == "logit"
+
+
 @pytest.mark.parametrize(
     "options",
     [{"early_stopping": True}, {"certify": "holdout"}, {"learner": "stump"}, {"subsample": 0.5}],
@@ -337,7 +346,7 @@ def test_several_labels_go_with_other_parameters(options: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"booster": "logit"}, "logit with multiclass='softmax' takes one; use booster='adaboost'"),
+        ({"booster": Logit()}, "logit with multiclass='softmax' takes one; use booster='adaboost'"),
         ({"multiclass": "m1"}, "adaboost with multiclass='m1' takes one"),
         ({"multiclass": "samme"}, "multiclass='samme' takes one"),
         ({"calibrate": "sigmoid"}, "calibrate is for one label a row"),
@@ -426,7 +435,7 @@ def test_certificates_count_rows_and_refuse_weights() -> None:
         PacboostError,
         match="weights, by sample_weight or class_weight",
     ):
-        fit(certify="holdout", class_weight="balanced")
+        fit(booster="adaboost", learner="stump", certify="train", class_weight="balanced")
 
 
 @pytest.mark.parametrize("classes", [2, 4])

@@ -83,13 +83,6 @@ def test_few_rows_are_not_held_back_unless_asked() -> None:
     assert ledger.stopped == "all 60 rounds are done"
 
 
-def test_many_rows_are_held_back_unasked() -> None:
-    X, y = world(rows=25_000)
-    ledger = BoostClassifier(n_rounds=2, random_state=0).fit(X, y).ledger_
-    assert 22_499 <= ledger.rows <= 22_501
-    assert ledger.metric == "log_loss"
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_refit_boosts_on_all_rows_and_says_so(classes: int) -> None:
     X, y = world(classes)

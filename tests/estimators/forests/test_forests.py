@@ -396,12 +396,6 @@ def test_bad_parameters_are_named(settings: dict[str, Any], complaint: str) -> N
         RandomForestClassifier(**settings).fit(*noisy())
 
 
-def test_several_labels_are_refused() -> None:
-    X, y = noisy(50)
-    with pytest.raises(ValueError, match="one forest for each label"):
-        RandomForestClassifier(3).fit(X, np.column_stack([y, 1 - y]))
-
-
 @pytest.mark.parametrize("certify", ["oob", "holdout"])
 def test_levels_come_from_rows_that_certify_nothing(certify: str) -> None:
     """A level that one row alone has would give the row away; new rows have levels of their own."""

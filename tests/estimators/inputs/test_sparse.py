@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, RandomForestClassifier
 from pacboost.errors import DenseWarning, NoEdgeWarning
@@ -141,7 +141,7 @@ def test_lists_of_words_read_sparse_columns() -> None:
 
 def test_who_opens_sparse_rows_up_says_so() -> None:
     X, matrix, y = labelled(7)
-    boxes = AdaBoostClassifier(DecisionTreeClassifier(), n_estimators=2)
+    boxes = AdaBoostClassifier(HistGradientBoostingClassifier(max_iter=2), n_estimators=2)
     with pytest.warns(DenseWarning, match="150 x 12 matrix is held dense") as said:
         boxes.fit(matrix.sign(), y)
     assert [warning.filename for warning in said] == [__file__]

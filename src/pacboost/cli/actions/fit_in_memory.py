@@ -29,14 +29,14 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
     """Make the estimator from the options of the command, for a number of rows."""
     booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
     validation = given["validation"]
-    few = rows < FEWEST or given["weight"] is not None  # weighted rows are no hold-out
-    certify = given["certify"] or ("train-error" if few else "holdout")
+    certify = given["certify"] or ("train-error" if rows < FEWEST else "holdout")
     common: dict[str, Any] = {
         "n_estimators": 50 if given["rounds"] is None else given["rounds"],
         "max_bins": given["max_bins"],
         "early_stopping": validation > 0,
         "validation_fraction": validation or 0.1,
         "certify": None if certify == "train-error" else certify,
+        "class_weight": given["class_weight"],
         "delta": given["delta"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
@@ -64,9 +64,7 @@ def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, An
         categories=given["categories"],
         others=() if weight is None else (weight,),
     )
-    weights = None
-    if weight is not None:
-        examples, weights = take_weights(file, examples, weight)
+    examples, weights = take_weights(file, examples, weight)
     model = in_memory_model(given, examples.table.n_rows)
     said = about(file, examples.table)
     try:

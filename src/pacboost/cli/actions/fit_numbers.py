@@ -53,9 +53,7 @@ def run_numbers(data: Path, target: str, output: Path | None, given: Mapping[str
             "--loss predicts numbers; name another column by --target, or leave --loss out to "
             "predict classes"
         )
-    weights = None
-    if weight is not None:
-        examples, weights = take_weights(file, examples, weight)
+    examples, weights = take_weights(file, examples, weight)
     model, said = number_model(given), about(file, examples.table)
     try:
         model.fit(examples.table, examples.labels, weights)

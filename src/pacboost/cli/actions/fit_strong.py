@@ -10,7 +10,7 @@ from typing import Any
 from pacboost.cli.fit_result import certificate_of, report_model, save_model
 from pacboost.cli.group import the_answer_is_no
 from pacboost.cli.inputs.data_files import data_file
-from pacboost.cli.inputs.examples import about, read_examples
+from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.inputs.rows import text_features
 from pacboost.cli.output import bold, certificate_facts, print_parts
@@ -38,18 +38,20 @@ def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str,
         given["drop"],
         categories=given["categories"],
         text=text,
-        others=[name for name in (groups, time) if name is not None],
+        others=[name for name in (groups, time, given["weight"]) if name is not None],
     )
+    examples, weights = take_weights(file, examples, given["weight"])
     model = StrongClassifier(
         given["epsilon"],
         given["delta"],
         n_rounds=given["rounds"],
         text_columns=list(text) or "auto",
+        class_weight=given["class_weight"],
         random_state=given["seed"],
         n_jobs=given["jobs"],
         verbose=sys.stderr.isatty(),
     )
-    model.fit(examples.table, examples.labels, groups=groups, time=time)
+    model.fit(examples.table, examples.labels, weights, groups=groups, time=time)
     save_model(model, output, forget_rows=given["forget_rows"])
     features = text_features(model)
     texts = features.text if isinstance(features, MixedFeatures) else ()
@@ -75,7 +77,8 @@ def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:
     ]
     if len(ledger):
         error = percent(ledger.rounds[-1].training_error, 2)
-        facts.append(("training error", f"{error} of the training rows"))
+        how = ", counted by their weights" if ledger.weighted else ""
+        facts.append(("training error", f"{error} of the training rows{how}"))
     if certificate is not None and certificate.delta > 0:
         facts += certificate_facts(certificate)
     return facts

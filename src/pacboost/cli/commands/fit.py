@@ -12,7 +12,6 @@ from pacboost.boosters.base.registry import BOOSTERS, loss_names
 from pacboost.cli import options
 
 BY_HAND = (
-    "weight",
     "leaves",
     "learning_rate",
     "max_bins",
@@ -36,10 +35,20 @@ IN_MEMORY_ALONE = (
     "weight",
     "loss",
     "quantile",
+    "class_weight",
     *CHOSEN_ALONE,
 )
 """Options that boosting by filtering does not have."""
-OF_CLASSES = ("booster", "learner", "resample", "certify", "hardest", "epsilon", "delta")
+OF_CLASSES = (
+    "booster",
+    "learner",
+    "resample",
+    "certify",
+    "hardest",
+    "epsilon",
+    "delta",
+    "class_weight",
+)
 """Options that a regressor does not have, besides those of an automatic choice."""
 
 
@@ -89,8 +98,14 @@ class BoosterName(click.Choice[str]):
 @click.option(
     "--weight",
     metavar="COLUMN",
-    help="The weight of each row in training; requires --booster, --learner or --loss. The "
-    "training error is then counted by these weights.",
+    help="The weight of each row in training. Held-out rows certify without weights: the error on "
+    "new examples counts every example once.",
+)
+@click.option(
+    "--class-weight",
+    type=click.Choice(["balanced"]),
+    help="Give all classes the same total weight in training, for classes that are rare and "
+    "matter. Held-out rows certify without weights.",
 )
 @options.categories
 @options.drop

@@ -57,9 +57,11 @@ def read_examples(
 
 
 def take_weights(
-    data: DataFile, examples: LabelledTable, name: str
-) -> tuple[LabelledTable, NDArray[np.float64]]:
-    """Take the column of weights out of the rows."""
+    data: DataFile, examples: LabelledTable, name: str | None
+) -> tuple[LabelledTable, NDArray[np.float64] | None]:
+    """Take the column of weights out of the rows, if one is named."""
+    if name is None:
+        return examples, None
     table, names = examples.table, examples.table.names or ()
     _refuse_unknown([name], names, "--weight")
     place = names.index(name)

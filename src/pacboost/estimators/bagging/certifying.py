@@ -17,7 +17,7 @@ from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.numerics.checks import probability
-from pacboost.numerics.mistakes import wrong_answers
+from pacboost.numerics.mistakes import tied, wrong_answers
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.out_of_bag import OutOfBagVotes
@@ -39,8 +39,7 @@ def divide(estimator: Any, X: Any, y: Any, seed: int, sample_weight: Any = None)
         refuse_hidden_copies(X)
     if way != "holdout":
         return Division(X, y)
-    if read_weights(sample_weight, division.number_of_rows(X)) is not None:
-        division.refuse_weights(way)
+    read_weights(sample_weight, division.number_of_rows(X))
     share = real_number("holdout", estimator.holdout)
     return division.divide(X, y, "holdout", share, seed + division.CERTIFY)
 
@@ -54,8 +53,14 @@ def number_look(estimator: Any, apart: Apart | None, *, goes_on: bool) -> None:
 
 
 def certify_by(estimator: Any, apart: Apart, votes: NDArray[Any]) -> Certificate:
-    """Certify by the mistakes on held-out rows; ``votes`` holds the votes on them."""
-    wrong = wrong_answers(estimator.classes_[votes.argmax(axis=1)], apart.y, votes)
+    """Certify by the mistakes on held-out rows; ``votes`` holds the votes on them.
+
+    Where a row has several labels, it is wrong if any of them is.
+    """
+    if apart.y.ndim == 2:
+        wrong = (estimator._said(votes) != apart.y).any(axis=1) | tied(votes)
+    else:
+        wrong = wrong_answers(estimator.classes_[votes.argmax(axis=1)], apart.y, votes)
     return apart.certificate(wrong, estimator.delta, estimator._looks.number)
 
 

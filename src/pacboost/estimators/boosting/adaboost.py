@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.learners.choose import as_learner
+from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.exact import MOST_VOTE
 
 
@@ -29,7 +30,8 @@ class AdaBoostClassifier(Boosting):
     ----------
     estimator : None, learner, scikit-learn classifier or function, default=None
         The weak learner. None means stumps. A scikit-learn classifier is fitted with sample weights
-        where it takes them, on a weighted draw elsewhere. A function is called as
+        where it takes them, on a weighted draw elsewhere; it gets sparse rows as they came if its
+        tags say that it takes them, and rows of several dimensions. A function is called as
         ``f(X, y, weights)`` with y in {-1, +1} (class numbers, if there are more than two) and
         returns a function of rows.
     n_estimators : int, default=50
@@ -55,6 +57,10 @@ class AdaBoostClassifier(Boosting):
         certificate.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
+    class_weight : mapping, "balanced" or None, default=None
+        The weight of the rows of each class in training; "balanced" gives all classes the same sum.
+        Set it if mistakes on a rare class cost more. ``certify="holdout"`` counts rows without
+        weights, and ``certify="train"`` does not allow them.
     early_stopping : bool, int, "refit" or "auto", default=False
         Whether to stop when ``eval_metric`` on validation rows has not improved by more than
         ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
@@ -62,7 +68,8 @@ class AdaBoostClassifier(Boosting):
         all of them count alike, whatever their weight. False never stops: ``X_val`` is then only
         measured and recorded. A number stops after so many rounds without progress. "refit" then
         boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
-        25,000 rows, else False.
+        30,000 rows, and False up to 20,000 rows; between them, in proportion more rows are held
+        back, and fewer rounds are certain to be done.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early, and as many again to calibrate. More of
         them measure better, and leave fewer to learn from.
@@ -138,8 +145,15 @@ class AdaBoostClassifier(Boosting):
     confidence_rated: bool = False
     multiclass: str = "mh"
     categorical_features: Any = "from_dtype"
+    class_weight: Any = None
 
     _rounds_name = "n_estimators"
+    _row_shape = ()
+
+    @property
+    def _takes_shapes(self) -> bool:
+        """Whether rows may have several dimensions: they are handed on as they came."""
+        return hasattr(self.estimator, "fit")
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         """Choose AdaBoost and the learner that was given."""
@@ -152,7 +166,10 @@ class AdaBoostClassifier(Boosting):
             classes=max(2, self.classes_.size),
         )
         rounds = positive_integer("n_estimators", self.n_estimators)
-        return Recipe(as_learner(self.estimator), booster, rounds, self._resample_size(examples))
+        learner = as_learner(self.estimator)
+        if isinstance(learner, SklearnLearner):
+            learner = replace(learner, shape=self._row_shape)
+        return Recipe(learner, booster, rounds, self._resample_size(examples))
 
     def _inner_estimator(self) -> Any:
         return self.estimator

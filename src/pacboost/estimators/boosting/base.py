@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -96,10 +97,14 @@ class Boosting(BoostingFit, VoteClassifier):
         self._refuse_to_count(recipe, examples)
         apart = divided.apart if prior is None else None
         if apart is not None:
+            apart = replace(apart, weighted=examples.weights is not None)
             apart = certifying.watch_apart(self, apart, divided, X_val)
         examples, calibrating = self._hold_for_calibration(examples, seed)
         everyone = examples
         examples, held = self._hold_back(examples, X_val, y_val, seed)
+        if X_val is None and self.early_stopping == "auto":
+            least = math.ceil((1 - self._spared(everyone.n_rows)) * recipe.rounds)
+            recipe = replace(recipe, least=least)
         self._remember_all(read, divided.apart, held)
 
         def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:
@@ -138,10 +143,10 @@ class Boosting(BoostingFit, VoteClassifier):
                 self,
                 self._learned(divided.X),
                 divided.y,
-                sample_weight if divided.apart is None else None,
+                divided.weights(sample_weight),
                 self.class_weight,
             )
-        if divided.apart is not None and examples.weights is not None:
+        if prior is not None and examples.weights is not None:
             refuse_weights(self.certify)
         self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
         return replace(examples, numbers=divided.rows), prior

@@ -15,8 +15,8 @@ from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
+from pacboost.estimators.fitting import stopping
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named, with_fields
-from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
 from pacboost.estimators.fitting.tree_parameters import (
     most_rounds,
     share_of_rows,
@@ -46,22 +46,25 @@ class BoostClassifier(NestedParameters, Boosting):
         "adaboost", "logit", "gentle" or "mada", or an object such as ``AdaBoost(max_vote=2)``; with
         smooth weights "filter_boost", "measure", "smooth" or "projection"; for the largest margin
         "adaboost_v" or "arc_gv", for the largest soft margin "lp", "total", "soft", "erlp",
-        "corrective_erlp" or "mlp"; "majority", "brown" and "graph_separation". A function
-        ``f(y, score)`` boosts by a loss of your own, for two classes: it returns the gradient and
-        the curvature in the score of every row, for y of 0 or 1 and probabilities
-        1/(1 + exp(-score)) of class 1; ``f(y, score, weight)`` returns both times the weight. The
-        certificates hold for any function; model files do not hold it.
+        "corrective_erlp" or "mlp"; "majority", "brown" and "graph_separation". With several labels
+        a row (a 0/1 matrix y), "logit" stands for "adaboost", whose form AdaBoost.MH boosts all
+        labels at once. A function ``f(y, score)`` boosts by a loss of your own, for two classes: it
+        returns the gradient and the curvature in the score of every row, for y of 0 or 1 and
+        probabilities 1/(1 + exp(-score)) of class 1; ``f(y, score, weight)`` returns both times the
+        weight. The certificates hold for any function; model files do not hold it.
     learner : str, learner, scikit-learn classifier or function, default="tree"
         "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see AdaBoostClassifier for
         black boxes.
     n_rounds : int, default=None
         The maximum number of rounds; ``n_estimators`` means the same. The first round of "logit" is
-        a constant, the shares of the classes, which one tree at least follows. None: 180, or 100
-        for more than three classes and fewer than 25,000 rows; for "majority" as many as the
-        promised edge needs. More rounds with a smaller ``shrinkage`` are slower and often better.
+        a constant, the shares of the classes, which one tree at least follows. None: 180; for more
+        than three classes 100 up to 20,000 rows, and in proportion more up to 180 from 30,000 rows
+        on; for "majority" as many as the promised edge needs. More rounds with a smaller
+        ``shrinkage`` are slower and often better.
     shrinkage : float, default=None
-        Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1, from
-        25,000 rows on 0.2; 1 for other learners, or what the booster object says.
+        Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1 up to
+        20,000 rows, 0.2 from 30,000 rows on, and in proportion between them; 1 for other learners,
+        or what the booster object says.
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that the learner is fitted on.
     n_estimators : int, default=None
@@ -108,7 +111,9 @@ class BoostClassifier(NestedParameters, Boosting):
         (class by class); all of them count alike, whatever their weight. False never stops:
         ``X_val`` is then only measured and recorded. A number stops after so many rounds without
         progress. "refit" then boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is
-        given or there are 25,000 rows, else False.
+        given or there are 30,000 rows, and False up to 20,000 rows. Between them the share that is
+        held back grows in proportion, and as the number of rows grows, fewer of the rounds are done
+        and kept whatever the validation rows say: all at 20,000, half at 25,000, none at 30,000.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early, and as many again to calibrate. More of
         them measure better, and leave fewer to learn from.
@@ -120,8 +125,9 @@ class BoostClassifier(NestedParameters, Boosting):
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
         classes of (labels, scores), that gets smaller as the fit gets better.
     class_weight : mapping, "balanced" or None, default=None
-        The weight of the rows of each class; "balanced" gives all classes the same sum. Set it if
-        mistakes on a rare class cost more. ``certify`` does not allow it.
+        The weight of the rows of each class in training; "balanced" gives all classes the same sum.
+        Set it if mistakes on a rare class cost more. ``certify="holdout"`` counts rows without
+        weights, and ``certify="train"`` does not allow them.
     calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
         ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
@@ -190,9 +196,9 @@ class BoostClassifier(NestedParameters, Boosting):
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         learner = self._learner(examples)
-        many = examples.n_rows >= ROWS_TO_SPARE
-        rounds = 100 if examples.signs.shape[1] > FEW_CLASSES and not many else 180
-        booster = self._booster(learner, 0.2 if many else 0.1)
+        many = stopping.many(examples.n_rows)
+        rounds = round(100 + 80 * many) if examples.signs.shape[1] > FEW_CLASSES else 180
+        booster = self._booster(learner, round(0.1 + 0.1 * many, 4))
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
         return Recipe(learner, booster, most_rounds(self, rounds, booster), 0, share_of_rows(self))
 
@@ -212,6 +218,8 @@ class BoostClassifier(NestedParameters, Boosting):
 
     def _booster(self, learner: Learner, rate_of_trees: float) -> Booster[Any]:
         choice, own = named(self.booster)
+        if choice == "logit" and self.several_labels_:
+            choice = "adaboost"
         booster = as_booster(choice).for_classes(self.classes_.size)
         multiclass = own.get("multiclass", self.multiclass)
         changes: dict[str, Any] = {}

@@ -45,7 +45,7 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
         return Division(X, y)
     if way == "train" and estimator.warm_start:
         raise ParameterError("certify='train' rounds the votes, so warm_start cannot go on")
-    if read_weights(sample_weight, division.number_of_rows(X)) is not None:
+    if read_weights(sample_weight, division.number_of_rows(X)) is not None and way == "train":
         refuse_weights(way)
     share = real_number("holdout", estimator.holdout)
     _refuse_other_split(estimator, seed, division.number_of_rows(X))

@@ -48,6 +48,8 @@ class Recipe:
     rounds: int
     resample: int = 0
     subsample: float = 1.0
+    least: int = 0
+    """Early stopping leaves at least so many rounds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +85,6 @@ class BoostingFit(VoteBase):
     _rounds_name = "n_rounds"
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
-    _rows_to_stop = stopping.ROWS_TO_SPARE
-    """With early_stopping="auto", rows are held back to stop early on if there are so many."""
 
     def fit(
         self,
@@ -182,7 +182,7 @@ class BoostingFit(VoteBase):
             seed=seed,
             resample=recipe.resample,
             subsample=recipe.subsample,
-            watch=self._watch(held, sample, recipe.booster),
+            watch=self._watch(held, sample, recipe),
         )
         if self.warm_start and hasattr(self, "model_"):
             self._resume(run, recipe.booster, recipe.rounds, classes)
@@ -199,20 +199,26 @@ class BoostingFit(VoteBase):
             raise ParameterError("y_val was given without X_val; give both or neither")
         if stops:
             share = real_number("validation_fraction", self.validation_fraction)
+            if self.early_stopping == "auto" and 0 < share < 1:
+                share *= self._spared(examples.n_rows)
             return split_by_class(examples, "validation_fraction", share, seed)
         return examples, None
 
     def _stops_early(self, examples: LabelledRows) -> bool:
-        return stopping.stops_early(self.early_stopping, examples.n_rows, self._rows_to_stop)
+        return stopping.stops_early(self.early_stopping, self._spared(examples.n_rows))
+
+    def _spared(self, rows: int) -> float:
+        """How much of ``validation_fraction`` early_stopping="auto" holds back, from 0 to 1."""
+        return stopping.many(rows)
 
     def _refits(self, examples: LabelledRows) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""
-        return stopping.refits(self, examples.n_rows, self._rows_to_stop)
+        return not self.warm_start and self.early_stopping == "refit"
 
     def _watch(
-        self, held: LabelledRows | None, training: Sample, booster: Booster[Any]
+        self, held: LabelledRows | None, training: Sample, recipe: Recipe
     ) -> EarlyStopping | None:
-        measure = self._metric(booster)
+        measure = self._metric(recipe.booster)
         patience = stopping.patience(self)
         tolerance = real_number("tol", self.tol)
         if not tolerance >= 0:
@@ -220,12 +226,14 @@ class BoostingFit(VoteBase):
         if held is None:
             return None
         if held.weights is not None and not held.weights.any():
+            if self.early_stopping == "auto":
+                return None
             raise DataError(
                 "all rows held back for validation have a sample_weight of 0; give more rows a "
                 "weight, or give validation rows of your own (X_val)"
             )
         watched = validation_sample(held.counting(), training)
-        return EarlyStopping(watched, measure, patience, tolerance)
+        return EarlyStopping(watched, measure, patience, tolerance, recipe.least)
 
     def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
         """Take over the rounds of the last fit."""

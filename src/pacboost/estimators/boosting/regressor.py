@@ -16,6 +16,7 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
+from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
 from pacboost.estimators.fitting.tree_parameters import (
     most_rounds,
     share_of_rows,
@@ -190,8 +191,6 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     eval_metric: Any = "loss"
     random_state: Any = None
 
-    _rows_to_stop = ROWS_TO_STOP
-
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""
         scores = self._scores(X)
@@ -226,6 +225,13 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         if held is None or X_val is not None or not self._refits(everyone):
             return first
         return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
+
+    def _spared(self, rows: int) -> float:
+        return float(rows >= ROWS_TO_STOP)
+
+    def _refits(self, examples: LabelledRows) -> bool:
+        few = self.early_stopping == "auto" and ROWS_TO_STOP <= examples.n_rows < ROWS_TO_SPARE
+        return not self.warm_start and (few or self.early_stopping == "refit")
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         booster = self._chosen_loss()

@@ -52,6 +52,9 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
     if hasattr(model, "margins"):
         decided = model.margins(X, y)
         wrong, stages, unit = model.mistakes(X, y), *_staged(model, known)
+    elif several:
+        decided = (2.0 * own - 1) * (2 * probabilities - 1)
+        wrong, stages, unit = (said != own).any(axis=1), {1: decided.ravel()}, "member"
     else:
         decided = _by_shares(probabilities, own)
         wrong, unit = wrong_margins(decided), "member"

@@ -14,34 +14,38 @@ import numpy as np
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.parameters import positive_integer
 
+FEW_ROWS, MANY_ROWS = 20_000, 30_000
+"""Of few rows none can be spared to stop early on; many can, and they bear larger steps. Between
+them all settings change in proportion to the number of rows, so that none of them jumps."""
 ROWS_TO_SPARE = 25_000
-"""Of so many rows a tenth can be spared to stop early on; and so many bear larger steps."""
+"""From so many rows on, nothing is fitted twice to choose among settings."""
 
 
-def stops_early(early_stopping: Any, rows: int, enough: int) -> bool:
-    """Tell whether rows are held back to stop early on; with "auto", if there are ``enough``.
+def many(rows: int) -> float:
+    """Say how far a number of rows is from few to many: 0 for few, 1 for many.
 
-    >>> [stops_early(choice, 100, 200) for choice in (False, True, 10, "refit", "auto")]
+    >>> [many(rows) for rows in (100, 20_000, 22_500, 25_000, 30_000, 10**6)]
+    [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
+    """
+    return min(1.0, max(0.0, (rows - FEW_ROWS) / (MANY_ROWS - FEW_ROWS)))
+
+
+def stops_early(early_stopping: Any, spared: float) -> bool:
+    """Tell whether rows are held back to stop early on; with "auto", if some can be ``spared``.
+
+    >>> [stops_early(choice, 0.0) for choice in (False, True, 10, "refit", "auto")]
     [False, True, True, True, False]
     """
     if is_truth(early_stopping):
         return bool(early_stopping)
     if isinstance(early_stopping, str) and early_stopping in ("auto", "refit"):
-        return early_stopping == "refit" or rows >= enough
+        return early_stopping == "refit" or spared > 0
     if isinstance(early_stopping, str):
         raise ParameterError(
             f"early_stopping is {early_stopping!r}; it may be True, False, a number of rounds "
             "without progress, 'refit' or 'auto'"
         )
     return positive_integer("early_stopping", early_stopping) > 0
-
-
-def refits(estimator: Any, rows: int, enough: int) -> bool:
-    """Tell whether a second run boosts on all rows, those held back to stop early included."""
-    if estimator.warm_start or not isinstance(estimator.early_stopping, str):
-        return False
-    few = rows < ROWS_TO_SPARE or estimator.early_stopping == "refit"
-    return few and stops_early(estimator.early_stopping, rows, enough)
 
 
 def patience(estimator: Any) -> int | None:

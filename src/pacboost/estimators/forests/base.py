@@ -116,6 +116,16 @@ class ForestBase(FittedForest):
         """Number this evaluation on the held-out rows, if there are some."""
 
     @property
+    def _answer_names(self) -> NDArray[Any]:
+        """What to call what trees vote for in a file; a regressor's trees give numbers."""
+        return np.empty(0)
+
+    @property
+    def _labels(self) -> int:
+        """How many labels a row may have at once; 0 where it has one."""
+        return 0
+
+    @property
     def _asked(self) -> tuple[Any, ...]:
         """The parameters of the certificate; a regressor has none."""
         return ()
@@ -134,8 +144,7 @@ class ForestBase(FittedForest):
         earlier = self.__dict__.copy()
         divided = self._divide(X, y, sample_weight, seed)
         apart = divided.apart
-        weights = sample_weight if apart is None else None
-        examples = self._read(divided.X, divided.y, weights, seed)
+        examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
         more = [] if apart is None else [open_table(self, apart.X, reset=False)]
         self._remember(examples.table, *more)
         rows = examples.n_rows + (0 if apart is None else apart.n_rows)
@@ -181,7 +190,7 @@ class ForestBase(FittedForest):
             raise ParameterError(f"{TORN} with warm_start=False")
         if (
             model.levels != getattr(self, "levels_", NO_LEVELS)
-            or not np.array_equal(model.classes, getattr(self, "classes_", np.empty(0)))
+            or not np.array_equal(model.classes, self._answer_names)
             or maker.sample.bins.differ(forest.bins)
         ):
             raise ParameterError(
@@ -213,10 +222,9 @@ class ForestBase(FittedForest):
             forest = self.model_.forest
         trees = run.members[: len(forest) - 1 if len(forest) else None : -1]
         run.members = []
-        classes: NDArray[Any] = getattr(self, "classes_", np.empty(0))
         self.model_ = ForestModel(
-            self._kind, classes, forest.grown(_taken(trees)), table.names,
-            getattr(self, "levels_", NO_LEVELS),
+            self._kind, self._answer_names, forest.grown(_taken(trees)), table.names,
+            getattr(self, "levels_", NO_LEVELS), labels=self._labels,
         )  # fmt: skip
         self._outside, self._settled, self.stopped_ = run.outside, run.settling, run.stopped
         self._torn = run.torn

@@ -25,7 +25,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.kernels.threads import using
-from pacboost.samples.sample import Sample
+from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bagging import TORN, Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import Shares
@@ -47,19 +47,51 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     _refusal = NOT_ASKED
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class with the largest share; a tie goes to the first class."""
-        largest = self.predict_proba(X).argmax(axis=1)
-        named: NDArray[Any] = self.classes_[largest]
-        return named
+        """Give the class with the largest share; a tie goes to the first class.
+
+        Where a row may have several labels, it is the set of labels with the largest share.
+        """
+        return self._said(self._shares(X))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Average the shares of classes in the leaves that a row falls into.
 
         With a certificate out of bag every tree has one vote instead, and these are their shares.
+        Where a row may have several labels, the share of a label is that of the sets that hold it.
         """
+        shares = self._shares(X)
+        return shares if self._sets is None else shares @ self._sets
+
+    @property
+    def several_labels_(self) -> bool:
+        """Whether a row may have several labels."""
+        return self._sets is not None
+
+    def _shares(self, X: Any) -> NDArray[np.float64]:
+        """Give the share of every class, or of every set of labels."""
         table = self._open(X)
         with using(threads(self.n_jobs)):
-            return self.model_.forest.shares(table)[:, : self.classes_.size]
+            return self.model_.forest.shares(table)[:, : self._n_answers]
+
+    def _said(self, shares: NDArray[Any]) -> NDArray[Any]:
+        """Give the answer with the largest share."""
+        answers: NDArray[Any] = self.classes_ if self._sets is None else self._sets
+        said: NDArray[Any] = answers[shares.argmax(axis=1)]
+        return said
+
+    @property
+    def _n_answers(self) -> int:
+        return len(self.classes_ if self._sets is None else self._sets)
+
+    @property
+    def _answer_names(self) -> NDArray[Any]:
+        if self._sets is None:
+            return self.classes_
+        return np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
+
+    @property
+    def _labels(self) -> int:
+        return 0 if self._sets is None else self._sets.shape[1]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Give the logarithms of the shares; that of 0 is minus infinity."""
@@ -92,23 +124,30 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
         examples, self.classes_ = read_examples(
             self, X, y, sample_weight, self.class_weight, reset=not self._certifies_outside
         )
+        self._sets = None
         if examples.labels is None and examples.signs.shape[1] > 1:
-            raise DataError("y has several labels a row; fit one forest for each label")
-        if self.classes_.size > MOST_CLASSES:
+            found, numbers = np.unique(examples.signs > 0, axis=0, return_inverse=True)
+            self._sets = found.astype(np.int64)
+            signs, codes = signs_of(numbers.ravel(), len(found))
+            examples = replace(examples, signs=signs, labels=codes)
+        if self._n_answers > MOST_CLASSES:
             raise DataError(
-                f"y holds {self.classes_.size} classes; a forest takes up to {MOST_CLASSES}. Are "
+                f"y holds {self._n_answers} classes; a forest takes up to {MOST_CLASSES}. Are "
                 "these numbers to predict? Then take the regressor"
             )
-        if examples.weights is not None and self.certify is not None:
+        if examples.weights is not None and self._certifies_outside:
             refuse_weights(self.certify)
+        if self._apart is not None:
+            self._apart = replace(self._apart, weighted=examples.weights is not None)
         return examples
 
     def _warn(self) -> None:
-        warn_of_one_class(self.classes_)
+        if self._sets is None:
+            warn_of_one_class(self.classes_)
 
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
-        only = self.classes_.size == 1
-        return examples.classes() * (not only), max(2, self.classes_.size)
+        only = self._n_answers == 1
+        return examples.classes() * (not only), max(2, self._n_answers)
 
     @property
     def _asked(self) -> tuple[Any, ...]:
@@ -121,7 +160,7 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     def _ask_outside(
         self, targets: NDArray[Any], bags: Bags, counted: NDArray[np.bool_] | None
     ) -> OutOfBagVotes | Shares:
-        classes = max(2, self.classes_.size)
+        classes = max(2, self._n_answers)
         if not self._certifies_outside:
             return Shares(targets, classes)
         return out_of_bag_tally(self.certify, targets, self.n_estimators, classes, bags, counted)
@@ -137,7 +176,8 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
             self.oob_score_ = 1 - error
         own = slice(None) if examples.numbers is None else examples.numbers
         self.oob_decision_function_ = np.full((rows, self.classes_.size), np.nan)
-        self.oob_decision_function_[own] = shares[:, : self.classes_.size]
+        shares = shares[:, : self._n_answers]
+        self.oob_decision_function_[own] = shares if self._sets is None else shares @ self._sets
 
     def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         super()._keep(run, examples, rows)
@@ -153,8 +193,9 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     def _certified(self) -> Certificate:
         if self._apart is not None:
             shares = self.model_.forest.shares(self._open(self._apart.X))
-            said = self.classes_[shares.argmax(axis=1)]
-            counted = HeldOut.of(self._apart.y, said, self.classes_, shares)
+            said = self._said(shares)
+            known = shares if self._sets is None else shares @ self._sets
+            counted = HeldOut.of(self._apart.y, said, self.classes_, known)
             self.model_ = replace(self.model_, held_out=counted)
             return certifying.certify_by(self, self._apart, shares)
         changed = TORN if self._torn else ""
@@ -169,5 +210,10 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
 
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         table = self._open(X)
+        if self._sets is not None:
+            raise DataError(
+                "permutation_importances are for one label a row, and this forest gives several; "
+                "see feature_importances_"
+            )
         known = label_rows(table, y, self.classes_, "y")
         return Sample(table, known.signs, labels=known.labels), METRICS["error"]

@@ -48,6 +48,8 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
     oob_decision_function_: NDArray[np.float64]
     oob_prediction_: NDArray[np.float64]
     _apart: Apart | None = None
+    _sets: NDArray[np.int64] | None = None
+    """The sets of labels that trees vote for, where a row may have several."""
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Give the leaf of every row in every tree, (rows, trees)."""

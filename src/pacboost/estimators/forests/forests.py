@@ -16,7 +16,9 @@ class RandomForestClassifier(ForestClassifier):
     """Trees grown to pure leaves from bags of rows, a few features tried at every split.
 
     The trees err on different rows, so their average errs on few (Breiman 2001). They are grown on
-    codes, one a thread, and take 8 bytes a node.
+    codes, one a thread, and take 8 bytes a node. Where rows have several labels (y is a matrix of 0
+    and 1 with a column for each), trees vote for whole sets of labels that occur in y: ``predict``
+    gives the set with the most votes, and certificates count a row as wrong if any label is.
 
     Parameters
     ----------
@@ -52,7 +54,8 @@ class RandomForestClassifier(ForestClassifier):
         trees.
     class_weight : mapping, "balanced" or None, default=None
         The weight of the rows of each class; "balanced" gives all classes the same sum. Set it if
-        mistakes on a rare class cost more.
+        mistakes on a rare class cost more. ``certify="holdout"`` counts rows without weights, and
+        certificates out of bag do not allow them.
     certify : str or None, default=None
         "oob" certifies the plurality vote of the trees by their mistakes out of bag, with the bound
         that suits the number of rows; "first_order", "tandem" and "cantelli" name one. "holdout"

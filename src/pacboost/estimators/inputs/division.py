@@ -49,6 +49,8 @@ class Apart:
     """Which of the rows equal rows that had a part in the fit; None if there are none of these."""
     discrete: bool = False
     """Whether so many rows repeat that equal rows are taken as separate draws."""
+    weighted: bool = False
+    """Whether the rows learned from have weights; those set apart are counted without."""
 
     @property
     def n_rows(self) -> int:
@@ -70,6 +72,7 @@ class Apart:
         wrong, known = self.count(wrong)
         mistakes = int(np.count_nonzero(wrong))
         found = holdout.certificate(mistakes, wrong.size, delta, look=look, shared=known)
+        found = found.counted_without_weights() if self.weighted else found
         return found.assuming(SEPARATE) if self.discrete else found
 
 
@@ -83,6 +86,13 @@ class Division:
     """Which of the rows handed in are learned from; None for all of them."""
     apart: Apart | None = None
 
+    def weights(self, sample_weight: Any) -> Any:
+        """Give the weights of the rows learned from, of weights for all rows that came."""
+        if sample_weight is None or self.rows is None:
+            return sample_weight
+        given: NDArray[Any] = np.asarray(sample_weight)
+        return given[self.rows] if given.ndim else given
+
 
 def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
     """Set a random share of the rows apart; ``name`` is the parameter that says how many.
@@ -93,9 +103,11 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
     """
     number = number_of_rows(X)
     labels = read_labels(y, number, several=True)
-    refuse_hidden_copies(X)
+    several = isinstance(X, np.ndarray) and X.ndim > 2  # rows are arrays, for a black box
+    flat = X.reshape(number, -1) if several else X
+    refuse_hidden_copies(flat)
     learn, held = draw(number, name, share, seed)
-    equal, discrete = equal_rows(Repeats.of_any(X).place, learn, held)
+    equal, discrete = equal_rows(Repeats.of_any(flat).place, learn, held)
     apart = Apart(taken(X, held), labels[held], equal, discrete)
     return Division(alone(X, learn), labels[learn], learn, apart)
 
@@ -103,8 +115,9 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
 def refuse_weights(certify: str | None) -> None:
     """Raise because a certificate cannot be had of rows that have weights."""
     raise ParameterError(
-        f"certify is {certify!r} and rows have weights, by sample_weight or class_weight; "
-        "the certificate counts rows, so give neither, or set certify=None"
+        f"certify is {certify!r} and rows have weights, by sample_weight or class_weight. "
+        "This certificate counts the rows that are learned from: give neither, or set "
+        "certify='holdout', which counts other rows without weights, or certify=None"
     )
 
 
@@ -167,7 +180,7 @@ def taken(X: Any, rows: Rows) -> Any:
         return open_frame(X)[rows].to_native()
     if sparse.issparse(X):
         stored: Any = X
-        return stored.tocsr()[rows]
+        return (stored if stored.format in ("csr", "csc") else stored.tocsr())[rows]
     if isinstance(X, list | tuple):
         return [X[row] for row in rows.tolist()]
     return np.asarray(X)[rows]

@@ -85,7 +85,7 @@ def read_examples(
     weights = read_weights(sample_weight, table.n_rows)
     if class_weight is not None:
         weights = read_weights(
-            _class_weights(class_weight, labels) * (1.0 if weights is None else weights),
+            class_weights(class_weight, labels) * (1.0 if weights is None else weights),
             table.n_rows,
         )
     if labels.ndim == 2:
@@ -112,7 +112,7 @@ def read_known(
         )
     weights = None
     if class_weight is not None:
-        weights = read_weights(_class_weights(class_weight, labels), table.n_rows)
+        weights = read_weights(class_weights(class_weight, labels), table.n_rows)
     return replace(label_rows(table, labels, classes, "y"), weights=weights)
 
 
@@ -150,7 +150,8 @@ def _numbered(
     return LabelledRows(table, signs, weights, None, targets)
 
 
-def _class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
+def class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Give every row the weight of its class: as a mapping says, or balanced."""
     try:
         weights = np.asarray(compute_sample_weight(class_weight, labels), dtype=np.float64)
         if not (np.isfinite(weights) & (weights >= 0)).all():

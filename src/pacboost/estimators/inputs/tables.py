@@ -27,6 +27,7 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """
     if not reset and _is_plain(estimator, X):
         return ArrayTable(X)
+    X = _laid_flat(estimator, X, reset=reset)
     if isinstance(X, Table):
         _check_own(estimator, X, reset=reset)
         return _with_levels(estimator, X, reset=reset)
@@ -76,6 +77,23 @@ def _is_plain(estimator: Any, X: Any) -> bool:
     return all(finite)
 
 
+def _laid_flat(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Lay rows of several dimensions flat, where a black box gets them back in their shape."""
+    if not getattr(estimator, "_takes_shapes", False):
+        return X
+    several = isinstance(X, np.ndarray) and X.ndim > 2
+    if reset:
+        estimator._row_shape = X.shape[1:] if several else ()
+    if not several:
+        return X
+    if X.shape[1:] != estimator._row_shape:
+        raise DataError(
+            f"the rows of X have shape {X.shape[1:]}, but {type(estimator).__name__} was fitted to "
+            f"rows of shape {estimator._row_shape or estimator.n_features_in_}"
+        )
+    return X.reshape(len(X), -1)
+
+
 def set_features(estimator: Any, columns: int, names: Sequence[str] | None) -> None:
     """Set the number of features and their names, or forget the names of an earlier fit."""
     estimator.n_features_in_ = columns
@@ -106,7 +124,7 @@ def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
             estimator,
             X,
             reset=reset,
-            accept_sparse=["csc", "csr"],
+            accept_sparse=["csr", "csc"],
             dtype="numeric",
             ensure_all_finite="allow-nan",
         )

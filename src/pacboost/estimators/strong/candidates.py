@@ -12,7 +12,7 @@ from typing import Any
 
 from pacboost.estimators.boosting.boost import FEW_CLASSES, BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
+from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE, many
 
 MOST_ROUNDS, MOST_ROUNDS_OF_MANY = 1000, 600
 """Nothing is boosted longer, and nothing with many classes, whose trees are large; rows that watch
@@ -80,5 +80,5 @@ def choose(
         trees.append(Candidate(smaller, partial(make, max_leaves=SMALL_TREE)))
     why = "rows have several labels" if several_labels else "the rows are a table"
     most = rounds or (MOST_ROUNDS_OF_MANY if many_classes else MOST_ROUNDS)
-    least = 0 if many_rows else min(most, 100 if many_classes else 180)
+    least = min(most, round((1 - many(rows)) * (100 if many_classes else 180)))
     return Choice(tuple(trees), why, most, least, PATIENCE)

@@ -47,6 +47,9 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
         Levels not seen in fit are treated as missing.
+    class_weight : mapping, "balanced" or None, default=None
+        The weight of the rows of each class in training; "balanced" gives all classes the same sum.
+        Set it if mistakes on a rare class cost more. The certificate counts rows without weights.
     random_state : int, RandomState or None, default=None
         The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
@@ -86,6 +89,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     n_rounds: int | None = None
     text_columns: Any = "auto"
     categorical_features: Any = "from_dtype"
+    class_weight: Any = None
     random_state: Any = None
     n_jobs: int | None = None
     verbose: bool | int | str = "auto"

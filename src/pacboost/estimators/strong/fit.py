@@ -19,7 +19,8 @@ from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.estimators.boosting.text_input import fingerprints
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.examples import class_weights
+from pacboost.estimators.inputs.labels import read_labels, read_weights
 from pacboost.estimators.inputs.lazy_frames import CollectsLazyFrames
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.estimators.inputs.tables import open_table
@@ -51,6 +52,7 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
     delta: float
     n_rounds: int | None
     text_columns: Any
+    class_weight: Any
     random_state: Any
     n_jobs: int | None
     verbose: bool | int | str
@@ -61,7 +63,15 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
     parts_: dict[str, int]
     _keeps_sparse = True
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, time: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> Self:
         """Learn, certify, and compare the certificate with epsilon.
 
         X is an array, a data frame, a sparse matrix, a list of texts, the path of a CSV file, or
@@ -69,15 +79,19 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
         databases, worlds, oracles. y holds the labels, or names their column. ``groups`` (rows of
         one group depend on each other) and ``time`` (rows come one after the other) are values or
         names of columns too: whole groups, or the latest rows, are then set apart.
+
+        ``sample_weight`` holds the weight of each row in training, or names the column that does.
+        Which rows certify does not depend on weights, and mistakes on them are counted without:
+        the certificate speaks of rows as they come, each counted once.
         """
         with all_or_nothing(self):
             if not reading.is_source(X):
                 self._start()
-                return self._fit(reading.read(X, y, groups, time))
-            if groups is not None or time is not None:
+                return self._fit(reading.read(X, y, groups, time, sample_weight))
+            if any(given is not None for given in (groups, time, sample_weight)):
                 raise ParameterError(
-                    "groups and time go with rows in memory; a source is drawn from in an order of "
-                    "its own"
+                    "groups, time and sample_weight go with rows in memory; a source is drawn from "
+                    "in an order of its own, and all of its rows alike. Leave them out"
                 )
             return self.fit_source(X, y)
 
@@ -89,6 +103,11 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
         The parameters are those of ``FilterBoostClassifier.fit_source``.
         """
         self._start()
+        if self.class_weight is not None:
+            raise ParameterError(
+                "class_weight goes with rows in memory; all rows of a source are drawn alike. "
+                "Set class_weight=None"
+            )
         seed = draw_seed(self.random_state)
         oracle = as_oracle(source, target, seed, **options)
         model = FilterBoostClassifier(
@@ -131,8 +150,15 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
         number = division.number_of_rows(given)
         labels = read_labels(reading.y, number, several=True)
         parts, promise, why = self._set_apart(reading, number, seed)
+        weights, regularised = self._weights(reading.sample_weight, labels, parts)
+        promise = replace(promise, weighted=weights is not None)
         rows, columns = self._open_rows(given, reading.X, parts)
-        common = {"random_state": seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        common: dict[str, Any] = {
+            "random_state": seed,
+            "n_jobs": self.n_jobs,
+            "verbose": self.verbose,
+        }
+        common |= regularised
         texts = not isinstance(rows, Table)
         choice = choose(
             texts=_texts(columns) if texts else None,
@@ -146,13 +172,35 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
         def take(chosen: Rows) -> Any:
             return [rows[i] for i in chosen] if isinstance(rows, list) else rows.take(chosen)
 
-        outcome = EpsilonSearch(choice, take, labels, parts, promise).run()
+        outcome = EpsilonSearch(choice, take, labels, parts, promise, weights).run()
         self.choice_ = f"{outcome.candidate.words}, because {choice.why}"
         self.parts_ = {name: int(own.size) for name, own in vars(parts).items()}
         self._dropped, self._texts = reading.dropped, texts
         _remember(outcome.estimator, rows)
         self._keep(outcome.estimator, outcome.certificate, outcome.evidence, why)
         return self
+
+    def _weights(
+        self, sample_weight: Any, labels: NDArray[Any], parts: Parts
+    ) -> tuple[NDArray[np.float64] | None, dict[str, float]]:
+        """Give the weights of the rows that may be learned from, and 0 to those that certify.
+
+        Balanced weights follow from how often classes occur, so certifying rows are left out. Also
+        give the regularisation: one row of weight 1, so that whole weights stand for repeated rows.
+        Where all weights are smaller, it is the heaviest row.
+        """
+        rows, known = len(labels), parts.known
+        read_weights(sample_weight, rows)  # raises where they are no weights
+        given = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        raw = np.broadcast_to(given, rows)[known]
+        if self.class_weight is not None:
+            raw = raw * class_weights(self.class_weight, labels[known])
+        found = read_weights(raw, known.size)
+        if found is None:
+            return None, {}
+        weights = np.zeros(rows)
+        weights[known] = found
+        return weights, {} if labels.ndim > 1 else {"l2": 1 / max(1.0, float(raw.max()))}
 
     def _columns(self, X: Any) -> Any:
         """Read so far that rows can be counted and taken: texts, named columns, or X as it is."""

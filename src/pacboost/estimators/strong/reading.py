@@ -38,8 +38,9 @@ class Reading:
     y: Any
     groups: Any = None
     time: Any = None
+    sample_weight: Any = None
     dropped: tuple[str, ...] = ()
-    """Columns that are no features: target, groups and time, where they came with the rows."""
+    """Columns that are no features, where rows have them: target, groups, time and weights."""
 
 
 def is_source(X: Any) -> bool:
@@ -66,15 +67,16 @@ def _first(cells: Iterable[Any]) -> Any:
     return next((cell for cell in cells if cell is not None), None)
 
 
-def read(X: Any, y: Any, groups: Any, time: Any) -> Reading:
+def read(X: Any, y: Any, groups: Any, time: Any, sample_weight: Any = None) -> Reading:
     """Read a file if one is named, and take named columns out of the rows."""
     if _is_path(X):
         named = {name for name in (groups, time) if isinstance(name, str)}
         table, labels = _file(Path(X), y, named)
-        reading = read(table, labels, groups, time)
+        reading = read(table, labels, groups, time, sample_weight)
         return replace(reading, dropped=(*reading.dropped, str(y)))
+    known = {"y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
     if isinstance(X, Table) and X.names is not None:
-        return _from_columns(X, X.names, X.cells, _of_table, y, groups, time)
+        return _from_columns(X, X.names, X.cells, _of_table, known)
     if is_frame(X):
         frame = open_frame(X)
         names = tuple(str(name) for name in frame.columns)
@@ -82,14 +84,14 @@ def read(X: Any, y: Any, groups: Any, time: Any) -> Reading:
         def cells(number: int) -> NDArray[Any]:
             return np.asarray(frame[:, number].to_numpy())
 
-        return _from_columns(X, names, cells, _of_frame, y, groups, time)
-    for name, value in (("y", y), ("groups", groups), ("time", time)):
+        return _from_columns(X, names, cells, _of_frame, known)
+    for name, value in known.items():
         if isinstance(value, str):
             raise ParameterError(
                 f"{name} is {value!r}, but the columns of X have no names; give the values "
                 "themselves, a data frame or a file"
             )
-    return Reading(X, y, groups, time)
+    return Reading(X, **known)
 
 
 def columns_of(X: Any) -> Columns | None:
@@ -141,11 +143,8 @@ def _from_columns(
     names: tuple[str, ...],
     cells: Callable[[int], NDArray[Any]],
     keep: Callable[[Any, list[int]], Any],
-    y: Any,
-    groups: Any,
-    time: Any,
+    known: dict[str, Any],
 ) -> Reading:
-    known: dict[str, Any] = {"y": y, "groups": groups, "time": time}
     taken = {role: name for role, name in known.items() if isinstance(name, str)}
     for role, name in taken.items():
         if name not in names:
@@ -153,7 +152,7 @@ def _from_columns(
                 f"{role} names {name!r}, which is no column; the columns are "
                 f"{', '.join(repr(other) for other in names)}"
             )
-        known[role] = cells(names.index(name))
+        known = {**known, role: cells(names.index(name))}
     kept = [j for j, name in enumerate(names) if name not in taken.values()]
     return Reading(keep(X, kept) if taken else X, dropped=tuple(taken.values()), **known)
 

@@ -54,6 +54,8 @@ class Promise:
     """Which certifying rows may be copies of others, and count as mistakes."""
     discrete: bool = False
     """Whether so many rows repeat that equal rows are taken as separate draws."""
+    weighted: bool = False
+    """Whether rows are learned from with weights; mistakes are counted without them."""
 
     @property
     def may_look_early(self) -> bool:
@@ -98,10 +100,16 @@ class EpsilonSearch:
     """Fits the candidates on parts of the rows; ``run`` gives estimator and certificate."""
 
     def __init__(
-        self, choice: Choice, take: Take, labels: NDArray[Any], parts: Parts, promise: Promise
+        self,
+        choice: Choice,
+        take: Take,
+        labels: NDArray[Any],
+        parts: Parts,
+        promise: Promise,
+        weights: NDArray[np.float64] | None = None,
     ) -> None:
         self._choice, self._take, self._labels = choice, take, labels
-        self._parts, self._promise = parts, promise
+        self._parts, self._promise, self._weights = parts, promise, weights
         self._watch = self._known_to(parts.watch, parts.learn)
         self._early = promise.may_look_early and parts.certify.size > 0
 
@@ -132,7 +140,13 @@ class EpsilonSearch:
     def _scout(self, candidate: Candidate, *, early: bool) -> Trial:
         """Boost while the watching rows improve, or until they suggest a look."""
         epsilon = self._promise.epsilon if early else None
-        watched = WatchedRounds(epsilon, self._parts.certify.size, self._promise.delta, LOOKS)
+        watched = WatchedRounds(
+            epsilon,
+            self._parts.certify.size,
+            self._promise.delta,
+            LOOKS,
+            None if self._weights is None else self._weights[self._watch],
+        )
         estimator = candidate.make(
             n_rounds=self._choice.rounds,
             n_iter_no_change=self._choice.patience,
@@ -180,7 +194,8 @@ class EpsilonSearch:
     ) -> Outcome:
         """Add what was measured on the way."""
         rounds = estimator.ledger_.rounds
-        evidence = FitMeasurements(len(rounds), rounds[-1].training_error if rounds else 1.0)
+        own = rounds[-1].training_error if rounds else 1.0
+        evidence = FitMeasurements(len(rounds), own, weighted=self._promise.weighted)
         if scout is not None and scout.watched.losses:
             watched = scout.watched
             best = int(np.argmin(watched.losses))
@@ -201,19 +216,23 @@ class EpsilonSearch:
         more: dict[str, Any] = {}
         if watch is not None:
             more = {"X_val": self._take(watch), "y_val": self._labels[watch]}
+        if self._weights is not None:
+            more["sample_weight"] = self._weights[rows]
         estimator.fit(self._take(rows), self._labels[rows], **more)
         estimator.model_ = _renumbered(estimator.model_, rows)
         return estimator
 
     def _known_to(self, rows: Rows, learned: Rows) -> Rows:
-        """Leave rows out whose label was not learned."""
+        """Leave rows out whose label was not learned, or whose weight is 0."""
+        if self._weights is not None:
+            rows = rows[self._weights[rows] > 0]
         if self._labels.ndim > 1:
             return rows
         return rows[np.isin(self._labels[rows], np.unique(self._labels[learned]))]
 
     def _look(self, estimator: Any, looks: int) -> Certificate | None:
         """Count mistakes on the certifying rows, if there are any."""
-        rows, promise = self._parts.certify, self._promise
+        rows = self._parts.certify
         if not rows.size:
             return None
         scores, wrong = estimator._judged(self._take(rows), self._labels[rows])
@@ -221,6 +240,12 @@ class EpsilonSearch:
         probabilities = estimator.model_.probabilities(scores)
         counted = HeldOut.of(labels, decided, estimator.classes_, probabilities)
         estimator.model_ = replace(estimator.model_, held_out=counted)
+        found = self._certificate(wrong, looks)
+        return found.counted_without_weights() if self._promise.weighted else found
+
+    def _certificate(self, wrong: NDArray[np.bool_], looks: int) -> Certificate:
+        """Certify by the mistakes on the certifying rows."""
+        rows, promise = self._parts.certify, self._promise
         if promise.groups is not None:
             place = np.unique(promise.groups[rows], return_inverse=True)[1]
             shares = np.bincount(place, weights=wrong) / np.bincount(place)

@@ -32,6 +32,8 @@ class WatchedRounds:
     certifying: int = 0
     delta: float = 0.05
     looks: int = 2
+    weights: NDArray[np.float64] | None = None
+    """How much each row counts in the loss, as it would in training; None: all alike."""
     losses: list[float] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     edges: list[float] = field(default_factory=list)
@@ -70,7 +72,7 @@ class WatchedRounds:
         self.expected.append(float(np.mean(expit(-2 * np.abs(scores)))))
         residual = signs * expit(-2 * signs * self._before)
         self._edge(residual, scores - self._before)
-        return float(np.mean(np.logaddexp(0.0, -2 * signs * scores)))
+        return self._mean(np.logaddexp(0.0, -2 * signs * scores))
 
     def _classes(self, labels: NDArray[Any], scores: NDArray[np.float64]) -> float:
         assert self._before is not None
@@ -81,7 +83,14 @@ class WatchedRounds:
         residual = -softmax(self._before, axis=1)
         residual[rows, labels] += 1
         self._edge(residual, scores - self._before)
-        return float(np.mean(logsumexp(scores, axis=1) - own))
+        return self._mean(logsumexp(scores, axis=1) - own)
+
+    def _mean(self, losses: NDArray[np.float64]) -> float:
+        """Average losses of rows, or of rows and labels."""
+        if self.weights is None:
+            return float(np.mean(losses))
+        by_row = losses if losses.ndim == 1 else losses.mean(axis=1)
+        return float(np.average(by_row, weights=self.weights))
 
     def _edge(self, residual: NDArray[np.float64], added: NDArray[np.float64]) -> None:
         whole = float(np.abs(residual * added).sum())

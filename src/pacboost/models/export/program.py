@@ -140,6 +140,11 @@ def _answer(model: Model) -> Output:
 
 def _of_forest(model: ForestModel, most: int) -> Program:
     forest, classes = model.forest, model.classes
+    if model.labels:
+        raise ParameterError(
+            "the forest gives several labels a row, and an export of a forest holds one; keep the "
+            "model file (save, and pacboost.load), or export a BoostClassifier"
+        )
     kind: Kind = "number" if classes.size == 0 else "one" if classes.size == 1 else "shares"
     _refuse_large((forest.n_nodes - len(forest)) // 2, most)
     answer = Output(

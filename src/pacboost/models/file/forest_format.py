@@ -28,6 +28,7 @@ from pacboost.sources.levels import NO_LEVELS, Levels
 KIND = "forest"
 KINDS = ("random_forest", "extra_trees")
 NODES_AT_ONCE = 2**18
+MOST_LABELS = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,23 @@ class ForestModel:
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     seen: tuple[Sketch, ...] = ()
     """Sketches of the training rows, on the way from a file to an estimator."""
+    labels: int = 0
+    """How many labels a row may have at once; 0 where it has one. Then every class stands for a set
+    of labels, named by a 1 for each label that is in it and a 0 for each that is not."""
+
+    @property
+    def sets(self) -> NDArray[np.int64] | None:
+        """The sets of labels that the classes stand for, (classes, labels); None for one label."""
+        if not self.labels:
+            return None
+        return np.array([[int(sign) for sign in name] for name in self.classes.tolist()])
+
+    @property
+    def label_names(self) -> list[str]:
+        """What to call every label: the classes, or numbers where a row may have several."""
+        return [
+            str(name) for name in (range(self.labels) if self.labels else self.classes.tolist())
+        ]
 
     def __repr__(self) -> str:
         """Give the size only: arrays of all trees would fill megabytes."""
@@ -119,6 +137,7 @@ def _core(model: ForestModel) -> dict[str, Any]:
         "middle": forest.middle,
         "scale": forest.scale,
         "hard": forest.hard,
+        **({"labels": model.labels} if model.labels else {}),
         "bins": parts.bins_written(forest.bins),
         "importances": forest.importances,
         "blocks": blocks,
@@ -127,6 +146,12 @@ def _core(model: ForestModel) -> dict[str, Any]:
 
 def _model(core: Fields, about: Fields, certificate: Certificate | None) -> ForestModel:
     kind, classes = core.word("kind", KINDS), parts.classes_read(core)
+    labels = core.whole("labels", 2, MOST_LABELS) if "labels" in core else 0
+    if labels and not all(
+        isinstance(name, str) and len(name) == labels and set(name) <= {"0", "1"}
+        for name in classes.tolist()
+    ):
+        core.refuse("classes", "are no sets of as many labels")
     bins = parts.bins_read(core.part("bins"))
     features = len(bins.thresholds)
     if bins.missing > 255 or features == 0:
@@ -140,7 +165,7 @@ def _model(core: Fields, about: Fields, certificate: Certificate | None) -> Fore
     parts.versions_read(about)
     core.end()
     about.end()
-    return ForestModel(kind, classes, forest, names, levels, certificate)
+    return ForestModel(kind, classes, forest, names, levels, certificate, labels=labels)
 
 
 def _block(part: Fields, features: int, classes: int) -> Block:

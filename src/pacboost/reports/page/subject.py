@@ -108,7 +108,7 @@ def of_forest(model: ForestModel, refusal: str = "") -> Subject:
     total = won.sum()
     return Subject(
         kind=KINDS[model.kind],
-        classes=tuple(str(name) for name in model.classes.tolist()),
+        classes=tuple(model.label_names),
         names=model.column_names,
         certificates=() if model.certificate is None else (model.certificate,),
         refusal=refusal or "no rows were held out, and none outside the bags were used",

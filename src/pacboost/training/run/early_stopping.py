@@ -17,15 +17,22 @@ class EarlyStopping:
     """Measure validation rows after each round; stop after ``patience`` rounds without progress.
 
     Without patience (None), it only measures: no round stops the run, and all of them are kept.
+    At least so many rounds as ``least`` are done and kept, whatever the validation rows say.
     """
 
     def __init__(
-        self, sample: Sample, metric: Metric, patience: int | None, tolerance: float
+        self,
+        sample: Sample,
+        metric: Metric,
+        patience: int | None,
+        tolerance: float,
+        least: int = 0,
     ) -> None:
         self._sample = sample
         self._metric = metric
         self._patience = patience
         self._tolerance = tolerance
+        self._least = least
         self.others: dict[str, EarlyStopping] = {}
         """Further validation rows by name, which are measured along with these."""
         self.curve: list[float] = []
@@ -82,11 +89,15 @@ class EarlyStopping:
     @property
     def rounds_to_keep(self) -> int:
         """How many rounds are kept in the end: those up to the best, or all if it only measures."""
-        return self._seen if self._patience is None else self.best_round
+        if self._patience is None:
+            return self._seen
+        return max(self.best_round, min(self._least, self._seen))
 
     def reason(self) -> str:
         """Give the reason to stop, or nothing."""
         if self._patience is None or self._seen - self.best_round < self._patience:
+            return ""
+        if self._seen < self._least:
             return ""
         return (
             f"{self._metric.name} on the validation rows has not improved for "

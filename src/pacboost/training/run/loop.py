@@ -132,7 +132,9 @@ class Run:
         """Drop the rounds after the one that was best on the validation rows."""
         if self._watch is not None and 0 < self._watch.rounds_to_keep < len(self.done):
             del self.done[self._watch.rounds_to_keep :]
-            self.stopped += f"; the first {len(self.done)}, best on the validation rows, are kept"
+            best = len(self.done) == self._watch.best_round
+            why = "best on the validation rows" if best else "the least number for so few rows"
+            self.stopped += f"; the first {len(self.done)}, {why}, are kept"
 
     def resume(
         self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], ledger: Ledger

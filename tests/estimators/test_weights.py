@@ -1,0 +1,173 @@
+"""Weights steer what is learned; rows that certify are counted without them, and this is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pacboost
+from pacboost import (
+    AdaBoostClassifier,
+    BoostClassifier,
+    RandomForestClassifier,
+    StrongClassifier,
+    verify,
+)
+from pacboost.errors import DataError, ParameterError
+from pacboost.estimators.inputs import division
+from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.strong import row_roles
+from pacboost.estimators.strong.validation_curve import WatchedRounds
+
+WITHOUT = "counted without weights"
+
+
+def rare(rows: int = 600, seed: int = 0) -> tuple[Any, Any]:
+    """One row of eight is of class 1, and these are hard to find."""
+    generator = np.random.default_rng(seed)
+    y = (generator.random(rows) < 0.125).astype(int)
+    X = generator.normal(size=(rows, 3))
+    X[:, 0] += 1.2 * y
+    return X, y
+
+
+X, Y = rare()
+WEIGHTS = np.where(Y == 1, 7.0, 1.0)
+
+
+def recall(model: Any) -> float:
+    new, labels = rare(2000, 1)
+    return float(np.mean(model.predict(new)[labels == 1] == 1))
+
+
+def holding_out() -> list[Any]:
+    return [
+        AdaBoostClassifier(certify="holdout", random_state=0),
+        BoostClassifier(n_rounds=20, certify="holdout", random_state=0),
+        RandomForestClassifier(30, min_samples_leaf=10, certify="holdout", random_state=0),
+        StrongClassifier(n_rounds=20, random_state=0),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_weights_steer_learning_and_the_certificate_says_it_counts_without(
+    number: int, tmp_path: Path
+) -> None:
+    plain = holding_out()[number].fit(X, Y)
+    assert WITHOUT not in plain.certificate_.claim
+    for model, given in ((holding_out()[number], WEIGHTS), (holding_out()[number], None)):
+        if given is None:
+            model.set_params(class_weight="balanced")
+        model.fit(X, Y, sample_weight=given)
+        assert recall(model) > recall(plain) + 0.2
+        assert model.certificate_.claim.endswith(f"of new examples, {WITHOUT}.")
+        assert model.certificate_.size == plain.certificate_.size == 120
+        model.save(tmp_path / "m.pacb")
+        assert all(check.holds for check in verify(tmp_path / "m.pacb"))
+        again = pacboost.load(tmp_path / "m.pacb")
+        assert again.certificate_.claim == model.certificate_.claim
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_equal_weights_are_no_weights(number: int) -> None:
+    plain = holding_out()[number].fit(X, Y)
+    same = holding_out()[number].fit(X, Y, sample_weight=np.full(len(Y), 3.0))
+    assert same.predict_proba(X).tobytes() == plain.predict_proba(X).tobytes()
+    assert WITHOUT not in same.certificate_.claim
+
+
+def test_the_bound_counts_every_held_out_row_once() -> None:
+    model = AdaBoostClassifier(certify="holdout", random_state=0).fit(X, Y, WEIGHTS)
+    seed = draw_seed(0)
+    _, held = division.draw(600, "holdout", 0.2, seed + division.CERTIFY)
+    assert model.certificate_.inputs["k"] == model.mistakes(X[held], Y[held]).sum()
+
+
+@pytest.mark.parametrize("certify", ["train", "oob"])
+def test_certificates_by_rows_learned_from_refuse_weights(certify: str) -> None:
+    kind: Any = AdaBoostClassifier if certify == "train" else RandomForestClassifier
+    for more, given in (({}, WEIGHTS), ({"class_weight": "balanced"}, None)):
+        with pytest.raises(ParameterError, match="set certify='holdout', which counts other rows"):
+            kind(certify=certify, **more).fit(X, Y, sample_weight=given)
+
+
+def test_the_sentence_says_it() -> None:
+    model = StrongClassifier(0.2, n_rounds=20, random_state=0).fit(X, Y, WEIGHTS)
+    assert f" wrong, {WITHOUT})" in model.sentence_
+    groups = np.arange(len(Y)) // 3
+    grouped = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, WEIGHTS, groups=groups)
+    assert f"held-out groups, {WITHOUT})" in grouped.sentence_
+    later = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, WEIGHTS, time=np.arange(600))
+    assert f" wrong, {WITHOUT})" in later.sentence_
+
+
+def test_which_rows_certify_does_not_depend_on_weights() -> None:
+    few = WEIGHTS * (np.arange(600) % 3 > 0)
+    plain = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y)
+    model = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, few)
+    assert model.parts_ == plain.parts_
+    assert model.certificate_.size == plain.certificate_.size
+    assert {entry.row % 3 for entry in model.ledger_.hard} == {1, 2}
+
+
+def test_weights_of_certifying_rows_are_of_no_account() -> None:
+    """Neither their size nor, where weights are balanced, their labels reach the model."""
+    first = StrongClassifier(n_rounds=5, class_weight="balanced", random_state=0).fit(X, Y)
+    certify = row_roles.by_chance(600, None, 0.05, draw_seed(0)).certify
+    weights, labels = WEIGHTS.copy(), Y.copy()
+    weights[certify], labels[certify] = 1e9, 1 - labels[certify]
+    second = StrongClassifier(n_rounds=5, class_weight="balanced", random_state=0).fit(X, labels)
+    assert np.array_equal(first.decision_function(X), second.decision_function(X))
+    assert first.certificate_.value < second.certificate_.value
+    third = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, WEIGHTS)
+    fourth = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, weights)
+    assert np.array_equal(third.decision_function(X), fourth.decision_function(X))
+    assert third.certificate_.inputs == fourth.certificate_.inputs
+
+
+def test_weights_may_be_a_named_column_and_are_no_feature() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(w=WEIGHTS, y=Y)
+    model = StrongClassifier(n_rounds=5, random_state=0).fit(frame, "y", "w")
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    other = StrongClassifier(n_rounds=5, random_state=0).fit(X, Y, WEIGHTS)
+    assert np.array_equal(model.decision_function(frame), other.decision_function(X))
+    with pytest.raises(DataError, match="sample_weight names 'v', which is no column"):
+        StrongClassifier().fit(frame, "y", "v")
+
+
+def test_a_mapping_names_the_weight_of_each_class() -> None:
+    for kind in (AdaBoostClassifier, StrongClassifier, BoostClassifier):
+        by_name = kind(class_weight={0: 1, 1: 7}, random_state=0).fit(X, Y)
+        by_row = kind(random_state=0).fit(X, Y, WEIGHTS)
+        assert np.array_equal(by_name.decision_function(X), by_row.decision_function(X))
+        with pytest.raises(ParameterError, match="class_weight is 'heavy'"):
+            kind(class_weight="heavy").fit(X, Y)
+
+
+def test_bad_weights_are_refused() -> None:
+    with pytest.raises(DataError, match="Negative values in sample_weight"):
+        StrongClassifier().fit(X, Y, -WEIGHTS)
+    with pytest.raises(DataError, match="X has 600 rows but sample_weight has 3"):
+        StrongClassifier().fit(X, Y, [1, 2, 3])
+    with pytest.raises(ParameterError, match="sample_weight go with rows in memory"):
+        StrongClassifier().fit(lambda: None, sample_weight=WEIGHTS)
+    with pytest.raises(ParameterError, match="class_weight goes with rows in memory"):
+        StrongClassifier(class_weight="balanced").fit(lambda: None)
+
+
+def test_the_watched_loss_counts_by_weights_and_the_error_without() -> None:
+    signs, scores = np.array([1, 1, -1]), np.array([2.0, -1.0, -3.0])
+    watched = WatchedRounds(None, weights=np.array([1.0, 0.5, 0.25]))
+    losses = np.log1p(np.exp(-2 * signs * scores))
+    expected = (losses * [1, 0.5, 0.25]).sum() / 1.75
+    assert watched(signs, scores) == pytest.approx(expected)
+    assert watched.errors == [1 / 3]
+    several = WatchedRounds(None, weights=np.array([1.0, 0.5]))
+    pairs = np.array([[1, -1], [1, 1]])
+    given = np.array([[1.0, 1.0], [2.0, -1.0]])
+    each = np.log1p(np.exp(-2 * pairs * given)).mean(axis=1)
+    assert several(pairs, given) == pytest.approx((each[0] + 0.5 * each[1]) / 1.5)
