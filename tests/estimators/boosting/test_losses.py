@@ -256,3 +256,24 @@ def test_bad_validation_targets_are_refused() -> None:
     X, y = world("gamma", 50)
     with pytest.raises(DataError, match="y_val holds -"):
         BoostRegressor("gamma").fit(X, y, X_val=X, y_val=-y)
+
+
+@pytest.mark.parametrize("loss", ["quantile", "gamma", "function"])
+def test_every_loss_explains_itself_after_loading_too(loss: str, tmp_path: Path) -> None:
+    def square(y: Numbers, score: Numbers) -> tuple[Numbers, Numbers]:
+        return score - y, np.ones(y.size)
+
+    X, y = world("gamma")
+    model = BoostRegressor(square) if loss == "function" else regressor(loss)
+    model.set_params(n_rounds=12).fit(X, y).save(tmp_path / "model.pacb")
+    for own in (model, pacboost.load(tmp_path / "model.pacb")):
+        assert own.explain(X[0]) is not None
+        drops = own.permutation_importances(X, y, repeats=2, random_state=0)
+        assert drops.mean[0] > max(drops.mean[2:])
+        axes = own.plot_rounds(X, y)
+        lines = {line.get_label(): np.asarray(line.get_ydata()) for line in axes.lines}
+        np.testing.assert_allclose(lines["test loss"], lines["training loss"], rtol=1e-9)
+        values = own.shap_values(X[:5])
+        total = np.asarray(values.values).sum(axis=1) + values.base_values
+        scores = own.predict(X[:5])
+        np.testing.assert_allclose(total, np.log(scores) if loss == "gamma" else scores, rtol=1e-6)

@@ -12,6 +12,8 @@ from sklearn.base import RegressorMixin
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.choose import as_loss
+from pacboost.boosters.base.objective import CustomLoss
+from pacboost.boosters.regression.square import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
@@ -281,8 +283,10 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         return metric_of(self.eval_metric, booster)
 
     def _measure(self, choice: Any) -> Metric:
-        chosen = as_loss(self.loss)
-        return metric_of(choice, with_fields(chosen, self._setting(chosen.name), "loss"))
+        """Give a metric; where the loss is a function, its record holds the squared error."""
+        if self.model_.ledger.potential == CustomLoss.potential:
+            return metric_of("square" if choice == "loss" else choice, Square())
+        return metric_of(choice, self._chosen_loss())
 
     def _keep(self, work: PreparedFit) -> None:
         """Turn the finished rounds into a model; nothing is certified."""
