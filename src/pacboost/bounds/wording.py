@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from pacboost.bounds import measures
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent_above
 
@@ -29,8 +30,9 @@ SOURCES = (THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE)
 """Rows that may be drawn again; "this source" stands for any of them in files that do not say."""
 OF_WHAT = (
     NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES,
+    *measures.OF_WHAT,
 )  # fmt: skip
-"""Everything that a certificate can speak of."""
+"""Everything that a certificate can speak of; the words of measures are in bounds/measures.py."""
 
 IF_NEW = "If these rows are new: "
 """How a claim begins if it could not be checked that the rows had no part in the fit."""
@@ -119,6 +121,9 @@ def _counted(certificate: Certificate) -> str:
     counts = certificate.inputs
     if certificate.of_what == NEW_GROUPS:
         return f"; {certificate.size:,} held-out groups"
+    if certificate.of_what in measures.OF_WHAT:
+        unit = "groups" if certificate.details.get("unit") == "groups" else "rows"
+        return f"; {certificate.size:,} held-out {unit}"
     if not {"k", "n"} <= set(counts) or not certificate.bound.startswith(("holdout", "dependent")):
         return ""
     return f"; {int(counts['n']):,} held-out rows, {int(counts['k']):,} wrong"
@@ -126,6 +131,8 @@ def _counted(certificate: Certificate) -> str:
 
 def _claim(certificate: Certificate, number: str) -> Statement:
     who, of_what = _subject(certificate), certificate.of_what
+    if of_what in measures.OF_WHAT:
+        return Statement(*measures.claim(certificate))
     if of_what == NEW_GROUPS:
         after = " of the examples of a new group, on average over groups, large or small."
         return Statement(f"{who} is wrong on at most ", number, after)
