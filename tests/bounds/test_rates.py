@@ -24,7 +24,6 @@ def test_vectors() -> None:
     assert rates.rate_lower(97, 100, 0.05) == pytest.approx(0.924289, abs=1e-6)
     assert rates.rate_lower(80, 110, 0.05) == pytest.approx(0.648749, abs=1e-6)
     assert rates.f1_lower(80, 110, 0.05) == pytest.approx(0.786959, abs=1e-6)
-    assert 2 * 80 / (2 * 80 + 10 + 20) == pytest.approx(0.842105, abs=1e-6)
 
 
 def test_claims_share_delta() -> None:
@@ -61,7 +60,7 @@ def test_unknown_names_are_refused() -> None:
     inputs = {"k": 1, "n": 9, "delta": 0.05, "claims": 1}
     with pytest.raises(ParameterError, match="measure is 'recal'; it may be 'error', 'recall'"):
         certificate("recal", "rates.rate_lower", inputs, size=9)
-    with pytest.raises(ParameterError, match="bound is 'rates.rate'"):
+    with pytest.raises(ParameterError, match="bound is"):
         certificate("recall", "rates.rate", inputs, size=9)
 
 
@@ -122,7 +121,7 @@ def test_coverage_in_full(chances: tuple[float, ...], delta: float, n: int) -> N
 
 
 def test_precision_counted_among_all_rows_is_rejected() -> None:
-    tp, fp, fn, _ = drawn(COMMON, 400, 2000).T
+    _, fp, fn, _ = drawn(COMMON, 400, 2000).T
     truth = 0.25 / 0.3
     rows = np.full(2000, 400)
     count = misses(rates.rate_lower, 400 - fp, rows, truth, 0.05, True)

@@ -89,7 +89,7 @@ def test_what_a_claim_speaks_of_is_one_of_a_few() -> None:
     with pytest.raises(ParameterError, match="it may be 'new examples'"):
         replace(ONE, of_what="everything")
     with pytest.raises(ParameterError, match="numbers"):
-        replace(ONE, details={"rounds": "ten"})  # type: ignore[dict-item]
+        replace(ONE, details={"rounds": "ten"})
 
 
 def test_a_stored_claim_is_not_read() -> None:

@@ -7,7 +7,7 @@ Losses are kept as numbers of 4096ths, rounded to the side that makes the claim 
 
 **AUC** = P[score of a positive > score of a negative], ties counted as a half. U is the mean over
 all pairs of n₊ positives and n₋ negatives. Its exponential moments are at most those of the mean of
-m = min(n₊, n₋) independent pairs (Hoeffding 1963, section 5), so that Chernoff's bound holds with m:
+m = min(n₊, n₋) independent pairs (Hoeffding 1963, section 5), so Chernoff's bound holds with m:
 AUC ≥ kl⁻(U, ln(1/δ)/m). docs/proofs/rates.md.
 """
 

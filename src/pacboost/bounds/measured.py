@@ -62,8 +62,8 @@ def certificate(
 ) -> Certificate:
     """Certify a measure by counts; ``inputs`` go to the bound, ``details`` into the claim.
 
-    >>> found = certificate("recall", "rates.rate_lower",
-    ...                     {"k": 97, "n": 100, "delta": 0.05, "claims": 1}, size=100, **{"class": "1"})
+    >>> inputs = {"k": 97, "n": 100, "delta": 0.05, "claims": 1}
+    >>> found = certificate("recall", "rates.rate_lower", inputs, size=100, **{"class": "1"})
     >>> print(found.claim)
     Of the new examples of class '1', the classifier finds at least 92.42 %.
     """
@@ -93,8 +93,8 @@ def certificate(
 def made_again(given: Certificate) -> Certificate:
     """Make a certificate again from its inputs, with its words about rows.
 
-    >>> first = certificate("f1", "rates.f1_lower",
-    ...                     {"k": 80, "n": 110, "delta": 0.05, "claims": 1}, size=110, **{"class": "1"})
+    >>> inputs = {"k": 80, "n": 110, "delta": 0.05, "claims": 1}
+    >>> first = certificate("f1", "rates.f1_lower", inputs, size=110, **{"class": "1"})
     >>> made_again(first) == first
     True
     """

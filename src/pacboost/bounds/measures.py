@@ -104,7 +104,7 @@ def says_nothing(certificate: Certificate) -> bool:
 def claim(certificate: Certificate) -> tuple[str, str, str]:
     """State the claim in three parts: before its number, the number, and after it."""
     details, of_gap = certificate.details, certificate.of_what == GAP
-    measure = str(details.get("measure", "rate")) if of_gap else certificate.of_what
+    measure = str(details.get("of", "rate")) if of_gap else certificate.of_what
     words = defaultdict(
         lambda: "?",
         {

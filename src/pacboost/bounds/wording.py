@@ -94,6 +94,9 @@ def of_what_by(bound: str) -> str:
 
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
+    if certificate.of_what in measures.OF_WHAT:
+        said = Statement(*measures.claim(certificate))
+        return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
     known = math.isfinite(certificate.value)
     said = _claim(certificate, percent_above(certificate.value, 2) if known else "an unknown share")
     return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
@@ -131,8 +134,6 @@ def _counted(certificate: Certificate) -> str:
 
 def _claim(certificate: Certificate, number: str) -> Statement:
     who, of_what = _subject(certificate), certificate.of_what
-    if of_what in measures.OF_WHAT:
-        return Statement(*measures.claim(certificate))
     if of_what == NEW_GROUPS:
         after = " of the examples of a new group, on average over groups, large or small."
         return Statement(f"{who} is wrong on at most ", number, after)
@@ -156,6 +157,8 @@ def _claim(certificate: Certificate, number: str) -> Statement:
 def _plain(certificate: Certificate, number: str) -> Statement:
     """State a claim about the model at hand, which is called "it"."""
     of_what = certificate.of_what
+    if of_what in measures.OF_WHAT:
+        return Statement(*measures.claim(certificate))
     if of_what in (NEW_EXAMPLES, NEW_GROUPS):
         return _of_new(certificate, number)
     if of_what == PERIOD:

@@ -18,13 +18,22 @@ from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.family import Family
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, forest_format, seal
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
 from pacboost.numerics.percent import percent_above
-from pacboost.questions.remaking import OF_FORESTS, OF_VOTES, ROUNDED, Maker, difference, recompute
+from pacboost.questions.remaking import (
+    OF_FORESTS,
+    OF_MEASURES,
+    OF_VOTES,
+    ROUNDED,
+    Maker,
+    difference,
+    recompute,
+)
 
 __all__ = ["Check", "recompute", "verify"]
 
@@ -49,13 +58,18 @@ PARTS = {
 """What the digest of a claim covers, by the kind of the file."""
 
 
-def verify(path: str | Path) -> list[Check]:
+def verify(path: str | Path | Certificate | Family) -> list[Check]:
     """Check a model file: that its certificate belongs to the model, and every number in it.
+
+    A certificate, or a family of them, as ``certify(of=…)`` gives it, is made again from its
+    counts.
 
     The certificate stands if every check holds. A file of an earlier version does not say for which
     names, levels and classes its certificate was made: that check then does not hold, and its
     ``checked`` is False.
     """
+    if isinstance(path, Certificate | Family):
+        return [_alone(own) for own in (path if isinstance(path, Family) else [path])]
     path = Path(path)
     forest = container.kind_of(path) == forest_format.KIND
     return checks(container.read(path, forest_format.KIND if forest else model_file.KIND), path)
@@ -151,6 +165,11 @@ def _number(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> 
     """Make the certificate again, from the ledger or from its inputs, and compare all of it."""
     found = difference(given, makers, ledger)
     return Check("bound", not found, found or f"{given.bound} gives {given.value:.6g} again")
+
+
+def _alone(given: Certificate) -> Check:
+    """Check a certificate that lies in no file."""
+    return _tried("bound", lambda: _number(given, {**OF_VOTES, **OF_MEASURES}, NO_LEDGER))
 
 
 def _tried(name: str, look: Callable[[], Check]) -> Check:
