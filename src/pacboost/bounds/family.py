@@ -108,7 +108,9 @@ class Family:
         inputs = {
             "parts": write_parts(pairs), "delta": self.delta, "claims": upper[0].inputs["claims"],
         }  # fmt: skip
-        details: dict[str, Any] = {name: v for name, v in upper[0].details.items() if name == "class"}
+        details: dict[str, Any] = {
+            name: v for name, v in upper[0].details.items() if name == "class"
+        }
         found = measured.certificate(
             GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs), of=one, **details
         )

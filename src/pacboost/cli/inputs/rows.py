@@ -172,4 +172,6 @@ def read_all(
         reader = Reader(model, text, [target, *others])
         X = reader.rows(cells)
         reader.warn_of_unknown()
+        if not hasattr(model, "classes_"):
+            return X, cells.numbers(target), cells
         return X, labels(cells.labels(target), model.classes_, target), cells
