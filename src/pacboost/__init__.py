@@ -35,6 +35,8 @@ _HOMES = {
     "ThreeLearnerBoost": "pacboost.estimators.committees.three_learners",
     "ThreeWayBoost": "pacboost.estimators.committees.three_way",
     "VersionSpaceClassifier": "pacboost.estimators.single_rules.version_space",
+    "ThresholdClassifier": "pacboost.estimators.fitted.threshold",
+    "choose_threshold": "pacboost.estimators.fitted.choosing",
     "certify": "pacboost.questions.certify",
     "certify_answers": "pacboost.questions.selective",
     "compare": "pacboost.estimators.compare",
@@ -67,6 +69,7 @@ _HOMES = {
     "Soft": "pacboost.boosters.soft",
     "Total": "pacboost.boosters.total",
     "Certificate": "pacboost.bounds.certificate",
+    "Family": "pacboost.bounds.family",
     "Ledger": "pacboost.ledgers.ledger",
     "PacboostError": "pacboost.errors",
 }
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
     from pacboost.boosters.soft import Soft as Soft
     from pacboost.boosters.total import Total as Total
     from pacboost.bounds.certificate import Certificate as Certificate
+    from pacboost.bounds.family import Family as Family
     from pacboost.errors import PacboostError as PacboostError
     from pacboost.estimators.bagging.classifier import BaggingClassifier as BaggingClassifier
     from pacboost.estimators.bagging.regressor import BaggingRegressor as BaggingRegressor
@@ -116,6 +120,8 @@ if TYPE_CHECKING:
     from pacboost.estimators.compare import compare as compare
     from pacboost.estimators.files import load as load
     from pacboost.estimators.files import save as save
+    from pacboost.estimators.fitted.choosing import choose_threshold as choose_threshold
+    from pacboost.estimators.fitted.threshold import ThresholdClassifier as ThresholdClassifier
     from pacboost.estimators.forests.forests import ExtraTreesClassifier as ExtraTreesClassifier
     from pacboost.estimators.forests.forests import ExtraTreesRegressor as ExtraTreesRegressor
     from pacboost.estimators.forests.forests import (

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pacboost.bounds import losses, rates
+from pacboost.bounds import deciding, losses, rates
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import KNOWN
 from pacboost.bounds.measures import GAP, MEASURES
 from pacboost.errors import ParameterError
 
 CLOPPER = "Clopper and Pearson 1934"
+TONG = "Tong, Feng and Li 2018; docs/proofs/thresholds.md"
 HOEFFDING = "Hoeffding 1963; Maurer 2004; docs/proofs/rates.md"
 BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
     "rates.rate_upper": (
@@ -41,6 +42,23 @@ BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
     ),
     "losses.auc_upper": (
         losses.auc_upper, "AUC ≤ kl⁺(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5",
+    ),
+    "deciding.order_lower": (
+        deciding.order_lower, "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG,
+    ),
+    "deciding.order_upper": (
+        deciding.order_upper, "P[score > s₍ₖ₎] ≤ BinInv(k - 1, n, delta/claims)", TONG,
+    ),
+    "deciding.passed_lower": (
+        deciding.passed_lower,
+        "precision ≥ target at this rank and all before it, tested in their order",
+        "Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
+    ),
+    "deciding.precision_lower": (
+        deciding.precision_lower, "π·r/(π·r + (1 - π)·f) of three bounds at delta/3 each", CLOPPER,
+    ),
+    "deciding.cost_upper": (
+        deciding.cost_upper, "π·a·P[missed] + (1 - π)·b·P[false alarm], for all thresholds", TONG,
     ),
 }  # fmt: skip
 """By the name of a bound: its function, its theorem, and by whom."""

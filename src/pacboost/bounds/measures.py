@@ -98,7 +98,13 @@ def says_nothing(certificate: Certificate) -> bool:
     """Tell whether the number is one that every model satisfies."""
     if is_lower(certificate):
         return certificate.value <= 0
-    return certificate.value >= float(certificate.inputs.get("scale", 1.0))
+    return certificate.value >= _scale(certificate)
+
+
+def _scale(certificate: Certificate) -> float:
+    """Give the largest value that the measure can have."""
+    largest = certificate.inputs.get("scale", certificate.details.get("largest", 1.0))
+    return float(largest) if isinstance(largest, int | float) else 1.0
 
 
 def claim(certificate: Certificate) -> tuple[str, str, str]:
@@ -111,7 +117,7 @@ def claim(certificate: Certificate) -> tuple[str, str, str]:
             "new": _examples(certificate),
             "c": f"'{details.get('class', '')}'",
             "at": "at least" if is_lower(certificate) else "at most",
-            "scale": f"{float(certificate.inputs.get('scale', 1.0)):g}",
+            "scale": f"{_scale(certificate):g}",
             **{name: f"{value:g}" for name, value in details.items() if not isinstance(value, str)},
         },
     )
@@ -158,6 +164,8 @@ def _step(value: float) -> float:
 
 def _examples(certificate: Certificate) -> str:
     details = certificate.details
+    if "threshold" in details:
+        return "new examples"
     if "group" in details:
         return f"new examples of group '{details['group']}'"
     if details.get("unit") == "groups":

@@ -71,23 +71,13 @@ class ScoredRows:
 
     def known_class(self, label: Any) -> int:
         """Give the place of a class that the model knows, or raise."""
-        found = np.flatnonzero(self.classes == label)
-        if found.size != 1:
-            raise ParameterError(
-                f"positive is {label!r}; the classes are "
-                f"{', '.join(repr(c) for c in self.classes.tolist()[:20])}"
-            )
-        return int(found[0])
+        return class_place(self.classes, label)
 
     def score(self, label: Any) -> Doubles:
         """Give the score by which rows are ranked for a class: its probability, or the decision."""
         place = self.known_class(label)
         if not hasattr(self.model, "predict_proba") and hasattr(self.model, "decision_function"):
-            found = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
-            if found.ndim == 2:
-                found = found[:, place]
-            elif place == 0:
-                found = -found
+            found = score_of(self.model, self.X, place)
             if found.shape != (self.size,) or np.isnan(found).any():
                 raise DataError(f"decision_function gave shape {found.shape}, or missing numbers")
             return found
@@ -176,6 +166,25 @@ class ScoredRows:
         scale = float(matrix.max())
         own = matrix[np.maximum(self.places, 0), said]
         return np.where(self.places >= 0, own, scale) / scale, scale
+
+
+def class_place(classes: NDArray[Any], label: Any) -> int:
+    """Give the place of a label among the classes, or raise."""
+    found = [place for place, own in enumerate(classes.tolist()) if own == label]
+    if len(found) != 1:
+        names = ", ".join(repr(own) for own in classes.tolist()[:20])
+        raise ParameterError(f"positive is {label!r}; the classes are {names}")
+    return found[0]
+
+
+def score_of(model: Any, X: Any, place: int) -> Doubles:
+    """Give the score of a class: its probability, or for models without, their decision."""
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, place]
+    found = np.asarray(model.decision_function(X), dtype=np.float64)
+    if found.ndim == 2:
+        return found[:, place]
+    return found if place else -found
 
 
 def cost_matrix(costs: Any, classes: NDArray[Any]) -> Doubles:

@@ -18,6 +18,7 @@ from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import Decision
 from pacboost.bounds.family import Family
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
@@ -83,6 +84,8 @@ def sentence(path: str | Path) -> str:
         model = forest_format.load(path)
     else:
         model = model_file.load(path)
+    if model.decision is not None:
+        return model.decision.sentence
     if model.certificate is None:
         return ""
     names = [str(name) for name in model.classes.tolist()]
@@ -93,8 +96,14 @@ def sentence(path: str | Path) -> str:
 def checks(content: container.Content, path: Path) -> list[Check]:
     """Check what a file holds; ``path`` is named where it could not have been written."""
     if content.kind == forest_format.KIND:
-        return _forest(forest_format.opened(content, path), content.document)
+        forest = forest_format.opened(content, path)
+        if forest.decision is not None:
+            return _decided(forest.decision, content.document, "forest")
+        return _forest(forest, content.document)
     model = model_file.opened(content, path)
+    if model.decision is not None:
+        rounds = _tried("rounds", lambda: _rounds(model))
+        return [rounds, *_decided(model.decision, content.document, "model")]
     return [*_vote(model, content.document), *_answers(model.answering, content.document)]
 
 
@@ -143,9 +152,20 @@ def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[C
     return [Check("answers", True, said)]
 
 
+def _decided(decision: Decision, document: Mapping[str, Any], kind: str) -> list[Check]:
+    """Check a threshold: that it belongs to the model, and that its claims are made again."""
+    tied = _bound(document, "decision", kind)
+    certificates = (decision.certificate, *decision.others)
+    for own in certificates:
+        if own.details.get("threshold") != decision.threshold:
+            return [tied, Check("bound", False, "a claim was made for another threshold")]
+    return [tied, *(_alone(own) for own in certificates)]
+
+
 def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
     """Check that a claim was made for everything that the file holds."""
-    what = "certificate" if claim == "certificate" else "table of answers"
+    names = {"certificate": "certificate", "decision": "decision", "answering": "table of answers"}
+    what = names[claim]
     if not seal.is_bound(document[claim]):
         said = (
             f"the {what} was written by an earlier version, which did not bind it to the model: "
