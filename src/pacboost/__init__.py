@@ -40,6 +40,7 @@ _HOMES = {
     "certify": "pacboost.questions.certify",
     "certify_answers": "pacboost.questions.selective",
     "compare": "pacboost.estimators.compare",
+    "compare_models": "pacboost.questions.compare_models",
     "diagnose": "pacboost.questions.diagnose",
     "export": "pacboost.models.export.export",
     "inspect": "pacboost.models.file.inspect",
@@ -147,6 +148,7 @@ if TYPE_CHECKING:
     from pacboost.models.file.inspect import inspect as inspect
     from pacboost.questions import plan as plan
     from pacboost.questions.certify import certify as certify
+    from pacboost.questions.compare_models import compare_models as compare_models
     from pacboost.questions.diagnose import diagnose as diagnose
     from pacboost.questions.selective import certify_answers as certify_answers
     from pacboost.questions.verify import verify as verify

@@ -59,7 +59,7 @@ class ThresholdCurve:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ThresholdDecision:
     """Which threshold was chosen, why, and what is certified for it."""
 
     threshold: float
@@ -107,7 +107,7 @@ class Decision:
         return {**content, "model_digest": self.model_digest} if self.model_digest else content
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Decision:
+    def from_dict(cls, content: Mapping[str, Any]) -> ThresholdDecision:
         """Read what ``to_dict`` gave, and refuse what no choice could have written."""
         if content["wish"] not in WISHES:
             raise ValueError(f"wish is {content['wish']!r:.40}; it may be {', '.join(WISHES)}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Measure:
+class MeasureKind:
     """A quantity of a fixed model on new examples."""
 
     before: str
@@ -36,48 +36,52 @@ class Measure:
     """Whether it is for models that predict numbers."""
 
 
-MEASURES: dict[str, Measure] = {
-    "error": Measure("the classifier is wrong on {at} ", " of {new}", averages=True),
-    "recall": Measure("of the {new} of class {c}, the classifier finds {at} ", "", True, True),
-    "precision": Measure(
+MEASURES: dict[str, MeasureKind] = {
+    "error": MeasureKind("the classifier is wrong on {at} ", " of {new}", averages=True),
+    "recall": MeasureKind("of the {new} of class {c}, the classifier finds {at} ", "", True, True),
+    "precision": MeasureKind(
         "of the {new} that the classifier calls {c}, {at} ", " are of that class", True, True
     ),
-    "false_negative_rate": Measure(
+    "false_negative_rate": MeasureKind(
         "of the {new} of class {c}, the classifier misses {at} ", "", of_class=True
     ),
-    "false_positive_rate": Measure(
+    "false_positive_rate": MeasureKind(
         "of the {new} of other classes than {c}, the classifier calls {at} ", " {c}", of_class=True
     ),
-    "f1": Measure("the F1 score of class {c} on {new} is {at} ", "", True, True, rate=False),
-    "jaccard": Measure("the Jaccard index of class {c} on {new} is {at} ", "", True, True, False),
-    "balanced_error": Measure("the mean of the error rates of all classes is {at} ", " on {new}"),
-    "top_k_error": Measure(
+    "f1": MeasureKind("the F1 score of class {c} on {new} is {at} ", "", True, True, rate=False),
+    "jaccard": MeasureKind(
+        "the Jaccard index of class {c} on {new} is {at} ", "", True, True, False
+    ),
+    "balanced_error": MeasureKind(
+        "the mean of the error rates of all classes is {at} ", " on {new}"
+    ),
+    "top_k_error": MeasureKind(
         "the true class is not among the {top_k} most probable ones for {at} ",
         " of {new}",
         averages=True,
     ),
-    "auc": Measure("the AUC of class {c} on {new} is {at} ", "", True, True, rate=False),
-    "brier": Measure("the mean Brier score on {new} is {at} ", "", rate=False, averages=True),
-    "log_loss": Measure(
+    "auc": MeasureKind("the AUC of class {c} on {new} is {at} ", "", True, True, rate=False),
+    "brier": MeasureKind("the mean Brier score on {new} is {at} ", "", rate=False, averages=True),
+    "log_loss": MeasureKind(
         "the mean log loss on {new}, with probabilities clipped at {p_min}, is {at} ",
         "",
         rate=False,
         averages=True,
     ),
-    "cost": Measure(
+    "cost": MeasureKind(
         "the mean cost on {new}, where one costs at most {scale}, is {at} ",
         "",
         rate=False,
         averages=True,
     ),
-    "absolute_error": Measure(
+    "absolute_error": MeasureKind(
         "the mean absolute error on {new}, with errors above {scale} counted as {scale}, is {at} ",
         "",
         rate=False,
         averages=True,
         numbers=True,
     ),
-    "large_errors": Measure(
+    "large_errors": MeasureKind(
         "the prediction is off by more than {larger_than} for {at} ",
         " of {new}",
         averages=True,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import deciding, measured
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import WISHES, Decision, ThresholdCurve
+from pacboost.bounds.decision import WISHES, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
@@ -65,14 +65,14 @@ class ThresholdChoice:
     delta: float
     sample: str = "held-out rows"
 
-    def decide(self, name: str, wish: Any) -> Decision:
+    def decide(self, name: str, wish: Any) -> ThresholdDecision:
         """Find the threshold of a wish, and certify both sides of it."""
         if not self.positives.size or not self.negatives.size:
             missing = "of" if not self.positives.size else "of other classes than"
             raise NotCertified(
                 f"there are no rows {missing} class {self.label!r}, so no threshold can be chosen"
             )
-        find = {
+        find: Any = {
             "recall": self._by_recall,
             "false_positive_rate": self._by_alarms,
             "precision": self._by_precision,
@@ -84,7 +84,7 @@ class ThresholdChoice:
                 "only a threshold that no row reaches would keep this promise; ask for less"
             )
         family = Family(others, self.delta)
-        return Decision(threshold, self.label, name, certificate, family, self.curve())
+        return ThresholdDecision(threshold, self.label, name, certificate, family, self.curve())
 
     def _by_recall(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         n = self.positives.size

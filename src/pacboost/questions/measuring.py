@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacboost.bounds import losses, measured
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.bounds.measures import MEASURES, Measure
+from pacboost.bounds.measures import MEASURES, MeasureKind
 from pacboost.bounds.rates import write_parts
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.questions.scored_rows import Mask, ScoredRows
@@ -33,7 +33,7 @@ class Claim:
     end: str = "upper"
 
     @property
-    def about(self) -> Measure:
+    def about(self) -> MeasureKind:
         """The measure."""
         return MEASURES[self.measure]
 

@@ -18,7 +18,7 @@ from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import Decision
+from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
@@ -152,7 +152,7 @@ def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[C
     return [Check("answers", True, said)]
 
 
-def _decided(decision: Decision, document: Mapping[str, Any], kind: str) -> list[Check]:
+def _decided(decision: ThresholdDecision, document: Mapping[str, Any], kind: str) -> list[Check]:
     """Check a threshold: that it belongs to the model, and that its claims are made again."""
     tied = _bound(document, "decision", kind)
     certificates = (decision.certificate, *decision.others)

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pacboost
 from pacboost import BoostClassifier, RandomForestClassifier, ThresholdClassifier, choose_threshold
-from pacboost.bounds.decision import Decision
+from pacboost.bounds.decision import ThresholdDecision
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 
 
@@ -40,7 +40,7 @@ def model() -> Any:
 @pytest.mark.parametrize(
     "wish", [{"recall": 0.9}, {"false_positive_rate": 0.05}, {"precision": 0.75}]
 )
-def test_it_keeps_its_promise(model: Any, wish: dict[str, float]) -> None:
+def test_it_keeps_its_promise(model: Any, wish: dict[str, Any]) -> None:
     made = choose_threshold(model, FRESH, LABELS, positive="sick", **wish)
     said, own = made.predict(LATER) == "sick", TRUTH == "sick"
     seen = {
@@ -94,7 +94,7 @@ def test_file(model: Any, tmp_path: Path) -> None:
 def test_a_changed_threshold_is_noticed(model: Any, tmp_path: Path) -> None:
     made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
     content = made.decision.to_dict() | {"threshold": 0.9}
-    made.decision_ = Decision.from_dict(content)
+    made.decision_ = ThresholdDecision.from_dict(content)
     made.save(tmp_path / "m.pacb")
     assert not all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
 

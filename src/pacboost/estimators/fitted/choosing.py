@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.decision import Decision
+from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.fitted.threshold import ThresholdClassifier
@@ -27,7 +27,7 @@ def choose_threshold(
     recall: float | None = None,
     precision: float | None = None,
     false_positive_rate: float | None = None,
-    cost: tuple[float, float] | None = None,
+    cost: tuple[float, ...] | None = None,
     positive: Any = None,
     delta: float = 0.05,
     copies: str = "auto",
@@ -127,7 +127,7 @@ def _positive(rows: ScoredRows, positive: Any) -> Any:
     return classes[rows.known_class(label)]
 
 
-def _marked(decision: Decision, checked: bool) -> Decision:
+def _marked(decision: ThresholdDecision, checked: bool) -> ThresholdDecision:
     others = tuple(seen_check(own, checked) for own in decision.others)
     return replace(
         decision,

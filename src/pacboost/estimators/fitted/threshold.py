@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import Decision, ThresholdCurve
+from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.fitted.plain_rows import plain_rows
 from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
+from pacboost.models.model import Model
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.questions.wrappers import inner_models, remembers
 from pacboost.samples.sketch import Overlap, Sketch
@@ -47,7 +48,9 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _sketches: tuple[Sketch, ...] = ()
 
     @classmethod
-    def of(cls, estimator: Any, decision: Decision, rows: Any = None) -> ThresholdClassifier:
+    def of(
+        cls, estimator: Any, decision: ThresholdDecision, rows: Any = None
+    ) -> ThresholdClassifier:
         """Make it of a fitted classifier; ``rows`` are those by which the threshold was chosen."""
         made = cls(estimator, decision.threshold, decision.positive)
         made._start(estimator)
@@ -73,13 +76,13 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 setattr(self, name, getattr(fitted, name))
 
     @property
-    def decision(self) -> Decision:
+    def decision(self) -> ThresholdDecision:
         """Everything that is known of the threshold."""
         if "decision_" not in self.__dict__:
             raise NotCertified(
                 "nothing is certified for this threshold; choose it by pacboost.choose_threshold"
             )
-        found: Decision = self.decision_
+        found: ThresholdDecision = self.decision_
         return found
 
     @property
@@ -118,7 +121,7 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label = self.classes_[-1] if self.positive is None else self.positive
         place = class_place(self.classes_, label)
         score = score_of(self.estimator_, X, place)
-        return np.where(score >= self.threshold, label, self._others(X, place))
+        return np.asarray(np.where(score >= self.threshold, label, self._others(X, place)))
 
     def _others(self, X: Any, place: int) -> Any:
         rest = np.delete(self.classes_, place)
@@ -158,7 +161,7 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         inner = getattr(self.estimator_, "estimator_", self.estimator_)
         model = getattr(inner, "model_", None)
         seen = self._sketches if remember_rows else ()
-        if isinstance(model, model_file.Model):
+        if isinstance(model, Model):
             whole = replace(model, certificate=None, answering=None, held_out=None)
             model_file.save(replace(whole, decision=self.decision), path, seen)
         elif isinstance(model, forest_format.ForestModel):

@@ -16,7 +16,7 @@ from pacboost.bounds.wording import NEW_EXAMPLES, THIS_SOURCE, TRAINING_LABELS, 
 from pacboost.models.file.seal import kept
 
 if TYPE_CHECKING:
-    from pacboost.bounds.decision import Decision
+    from pacboost.bounds.decision import ThresholdDecision
     from pacboost.models.model import Model
 
 
@@ -33,7 +33,9 @@ def completed(model: Model, document: Mapping[str, Any]) -> Model:
     )
 
 
-def decided(decision: Decision | None, document: Mapping[str, Any]) -> Decision | None:
+def decided(
+    decision: ThresholdDecision | None, document: Mapping[str, Any]
+) -> ThresholdDecision | None:
     """Keep the digest of a decision only where it does not belong to the file."""
     if decision is None:
         return None

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.decision import Decision
+from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
@@ -43,7 +43,7 @@ class ForestModel:
     names: tuple[str, ...] | None = None
     levels: Levels = NO_LEVELS
     certificate: Certificate | None = None
-    decision: Decision | None = None
+    decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
@@ -103,7 +103,7 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
         core, about = whole.part("model"), whole.part("about")
         certificate, seen = parts.certificate_read(whole), parts.sketches_read(whole)
         counted = whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None
-        made = whole.made("decision", Decision.from_dict) if "decision" in whole else None
+        made = whole.made("decision", ThresholdDecision.from_dict) if "decision" in whole else None
         whole.end()
         model = _model(core, about, earlier.read(certificate, content.document))
         return replace(
