@@ -15,7 +15,7 @@ from pacboost.estimators.fitted.threshold import ThresholdClassifier
 from pacboost.numerics.checks import probability
 from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
-from pacboost.questions.scored_rows import ScoredRows
+from pacboost.questions.scored_rows import ScoredRows, class_place
 from pacboost.questions.selective import kept_rows
 
 
@@ -73,19 +73,19 @@ def choose_threshold(
     probability("delta", delta)
     labels = _labels(model, y)
     rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
-    label = _positive(rows, positive)
+    label = positive_class(rows.classes, positive)
     score = rows.score(label)
     checked = refuse_training_rows(model, X)
     counting = row_counting(model, X, labels, copies)
     kept = kept_rows(counting)
     doubtful = known_rows(model, X, labels.size)[kept]
-    choice = _choice(score[kept], (labels == label)[kept], doubtful, label, delta, name)
+    choice = choice_of(score[kept], (labels == label)[kept], doubtful, label, delta, name)
     words = f"held-out rows; {counting.words}" if counting.words else "held-out rows"
     decision = replace(choice, sample=words).decide(name, wish)
     return ThresholdClassifier.of(model, _marked(decision, checked), X)
 
 
-def _choice(
+def choice_of(
     score: NDArray[np.float64],
     own: NDArray[np.bool_],
     doubtful: NDArray[np.bool_],
@@ -117,14 +117,15 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
     return labels
 
 
-def _positive(rows: ScoredRows, positive: Any) -> Any:
-    classes = rows.classes.tolist()
+def positive_class(known: NDArray[Any], positive: Any) -> Any:
+    """Give the class to be found: the one that is named, or the second of two."""
+    classes = known.tolist()
     if positive is None and len(classes) != 2:
         raise NotCertified(
             f"there are {len(classes)} classes; say which is to be found by positive="
         )
     label = classes[1] if positive is None else positive
-    return classes[rows.known_class(label)]
+    return classes[class_place(known, label)]
 
 
 def _marked(decision: ThresholdDecision, checked: bool) -> ThresholdDecision:

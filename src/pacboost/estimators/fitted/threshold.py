@@ -135,6 +135,15 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found: NDArray[np.float64] = self.estimator_.predict_proba(X)
         return found
 
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Give the scores of the estimator."""
+        found: NDArray[np.float64] = self.estimator_.decision_function(X)
+        return found
+
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Tell which rows are wrong with this threshold."""
+        return np.asarray(self.predict(X) != np.asarray(y))
+
     def overlap(self, X: Any) -> Overlap | None:
         """Compare rows with those of the fit, and with those that chose the threshold."""
         table = self._rows_to_compare(X)
