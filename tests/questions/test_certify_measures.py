@@ -197,8 +197,8 @@ def test_dependent_rows() -> None:
     found = certify(MODEL, FRESH, LABELS, of="brier", groups=groups)
     assert found.size == 200
     assert "new group" in found.claim
-    late = certify(MODEL, FRESH, LABELS, of=["error", "large_errors"][:1], by=None, ordered=True)
-    assert late.of_what == "period" or "period" in late.claim
+    late = certify(MODEL, FRESH, LABELS, of=["error"], ordered=True)
+    assert "of the period watched" in late["error"].claim
     with pytest.raises(NotCertified, match="recall cannot be certified with groups"):
         certify(MODEL, FRESH, LABELS, of="recall", groups=groups)
     with pytest.raises(NotCertified, match="cannot be certified with ordered"):
@@ -216,8 +216,8 @@ def test_guards_hold_for_every_measure() -> None:
     assert found.rows_checked
     assert not certify(MODEL, FRESH, LABELS, of="recall").rows_checked
     few = np.vstack([FRESH, X[:4]]), np.concatenate([LABELS, Y[:4]])
-    weaker = certify(ours, *few, of="error", by=np.repeat("all", 804), end="upper")
-    inside = certify(ours, FRESH, LABELS, of="error", by=np.repeat("all", 800), end="upper")
+    weaker = certify(ours, *few, by=np.repeat("all", 804)).worst
+    inside = certify(ours, FRESH, LABELS, by=np.repeat("all", 800)).worst
     assert weaker.inputs["k"] == inside.inputs["k"] + 4
 
 
@@ -254,6 +254,7 @@ def test_ties_of_a_vote_count_against_it() -> None:
         ({"of": "recall", "by": [None] * 800}, DataError, "missing values"),
         ({"of": "recall", "delta": 2}, ParameterError, "delta"),
         ({"of": "recall", "copies": "no"}, ParameterError, "copies"),
+        ({"positive": 1}, ParameterError, "of='error' speaks of all classes"),
     ],
 )
 def test_bad_input(change: dict[str, Any], error: type[Exception], match: str) -> None:

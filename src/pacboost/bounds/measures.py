@@ -171,7 +171,7 @@ def _examples(certificate: Certificate) -> str:
     if "threshold" in details:
         return "new examples"
     if "group" in details:
-        return f"new examples of group '{details['group']}'"
+        return f"new examples in group '{details['group']}'"
     if details.get("unit") == "groups":
         return "the examples of a new group, on average over groups, large or small"
     if details.get("unit") == "period":

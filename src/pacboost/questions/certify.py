@@ -78,7 +78,7 @@ def certify(
         "log_loss"; a matrix of costs (true classes down, predictions across) or a mapping
         {(true, said): cost}; of regressors "absolute_error" and "large_errors". Several claims
         (of a list, of classes, groups or ends) share delta, hold together, and come as a
-        ``Family``; a single one is a ``Certificate``.
+        ``Family``; a single measure of one class is a ``Certificate``.
     positive : label or list of labels, default=None
         The class that recall, precision and the like speak of. None: the second of two classes,
         and each of more.
@@ -131,6 +131,10 @@ def certify(
             delta=probability("delta", delta), models=models, groups=groups, ordered=ordered,
             copies=copies,
         )  # fmt: skip
+    if positive is not None:
+        raise ParameterError(
+            "positive was given, and of='error' speaks of all classes; name it by of="
+        )
     share = probability("delta", delta) / positive_whole("models", models)
     X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)

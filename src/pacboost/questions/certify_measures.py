@@ -12,11 +12,11 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.measures import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.questions.measuring import (
-    Claim,
     Measuring,
     claims_of,
     distinct_rows,
     group_names,
+    is_list,
     read_measures,
 )
 from pacboost.questions.new_rows import (
@@ -48,7 +48,7 @@ def certify_measures(
     ordered: bool,
     copies: str,
 ) -> Certificate | Family:
-    """Certify measures; one claim gives a certificate, several a family of them."""
+    """Certify measures; a single one gives a certificate, a list or groups a family."""
     _refuse_combinations(by, groups, ordered)
     X, named = _by_column(model, X, by)
     names = read_measures(of, options)
@@ -70,12 +70,10 @@ def certify_measures(
         family = measuring.over_time(claims)
     else:
         family = measuring.family(claims, group)
-    return _marked(family, claims, checked)
-
-
-def _marked(family: Family, claims: list[Claim], checked: bool) -> Certificate | Family:
     certificates = tuple(seen_check(own, checked) for own in family)
-    return certificates[0] if len(claims) == 1 else Family(certificates, family.delta)
+    if len(claims) == 1 and by is None and not is_list(of):
+        return certificates[0]
+    return Family(certificates, family.delta)
 
 
 def _refuse_combinations(by: Any, groups: Any, ordered: bool) -> None:

@@ -43,6 +43,15 @@ class Claim:
         return f"{self.measure}{of_class}" + (f" in group {self.group!r}" if self.group else "")
 
 
+def is_list(of: Any) -> bool:
+    """Tell a list of measures from a matrix of costs.
+
+    >>> is_list(["recall"]), is_list([[0, 1], [5, 0]]), is_list("recall")
+    (True, False, False)
+    """
+    return isinstance(of, list | tuple) and any(isinstance(own, str) for own in of)
+
+
 def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
     """Give the names that ``of`` holds; a matrix of costs goes into the options.
 
@@ -50,9 +59,8 @@ def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
     >>> read_measures(["recall", [[0, 1], [5, 0]]], options), options
     (['recall', 'cost'], {'costs': [[0, 1], [5, 0]]})
     """
-    several = isinstance(of, list | tuple) and any(isinstance(own, str) for own in of)
     names = []
-    for given in of if several else [of]:
+    for given in of if is_list(of) else [of]:
         own = given if isinstance(given, str) else "cost"
         if not isinstance(given, str):
             options["costs"] = given

@@ -25,6 +25,10 @@ def asks_for_measures(given: Mapping[str, Any]) -> bool:
     return bool(given["of"] or given["cost"] or given["by"] or given["end"] or given["positive"])
 
 
+def _one_or_list(names: list[str]) -> Any:
+    return names[0] if len(names) == 1 else names
+
+
 def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) -> None:
     """Read the rows, certify what was asked for, and print it."""
     for name in ("epsilon", "target_error", "abstain_below"):
@@ -64,7 +68,7 @@ def class_named(model: Any, name: str | None) -> Any:
 def _of(model: Any, given: Mapping[str, Any]) -> Any:
     names = [name.strip() for name in (given["of"] or "").split(",") if name.strip()]
     if not given["cost"]:
-        return names or "error"
+        return _one_or_list(names or ["error"])
     return [*names, _costs(model, given["cost"])] if names else _costs(model, given["cost"])
 
 
