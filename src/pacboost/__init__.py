@@ -35,7 +35,6 @@ _HOMES = {
     "ThreeLearnerBoost": "pacboost.estimators.committees.three_learners",
     "ThreeWayBoost": "pacboost.estimators.committees.three_way",
     "VersionSpaceClassifier": "pacboost.estimators.single_rules.version_space",
-    "ThresholdClassifier": "pacboost.estimators.fitted.threshold",
     "choose_threshold": "pacboost.estimators.fitted.choosing",
     "certify": "pacboost.questions.certify",
     "certify_answers": "pacboost.questions.selective",
@@ -122,7 +121,6 @@ if TYPE_CHECKING:
     from pacboost.estimators.files import load as load
     from pacboost.estimators.files import save as save
     from pacboost.estimators.fitted.choosing import choose_threshold as choose_threshold
-    from pacboost.estimators.fitted.threshold import ThresholdClassifier as ThresholdClassifier
     from pacboost.estimators.forests.forests import ExtraTreesClassifier as ExtraTreesClassifier
     from pacboost.estimators.forests.forests import ExtraTreesRegressor as ExtraTreesRegressor
     from pacboost.estimators.forests.forests import (

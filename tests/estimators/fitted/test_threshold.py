@@ -15,9 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pacboost
-from pacboost import BoostClassifier, RandomForestClassifier, ThresholdClassifier, choose_threshold
+from pacboost import BoostClassifier, RandomForestClassifier, choose_threshold
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
+from pacboost.estimators.fitted.threshold import ThresholdClassifier
 
 
 def world(rows: int, seed: int, names: tuple[Any, Any] = ("well", "sick")) -> tuple[Any, Any]:
@@ -175,6 +176,9 @@ def test_as_an_estimator(model: Any) -> None:
     with pytest.raises(NotCertified, match="nothing is certified for this threshold"):
         _ = again.certificate_
     assert (again.predict(LATER) == "sick").any()
+    for own in (again, ThresholdClassifier(LogisticRegression(), 0.3, "sick").fit(X, Y)):
+        with pytest.raises(NotCertified, match="rows the model was trained on"):
+            pacboost.certify(own, X, Y)
     with pytest.raises(ParameterError, match="ThresholdClassifier"):
         pacboost.export(made, "m.py")
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import pacboost
-from pacboost import StrongClassifier, ThresholdClassifier
+from pacboost import StrongClassifier
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.fitted.threshold import ThresholdClassifier
 
 
 def world(rows: int, seed: int) -> tuple[Any, Any]:

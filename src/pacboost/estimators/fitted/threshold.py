@@ -66,7 +66,8 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Fit a clone of the estimator; the threshold stays, and nothing is certified."""
         self.__dict__.pop("decision_", None)
         self._start(clone(self.estimator).fit(X, y))
-        self._sketches = tuple(getattr(self.estimator_, "_sketches", ()))
+        known = tuple(getattr(self.estimator_, "_sketches", ()))
+        self._sketches = known or (Sketch.of(self._rows_to_compare(X)),)
         return self
 
     def _start(self, fitted: Any) -> None:
