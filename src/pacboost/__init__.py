@@ -35,9 +35,11 @@ _HOMES = {
     "ThreeLearnerBoost": "pacboost.estimators.committees.three_learners",
     "ThreeWayBoost": "pacboost.estimators.committees.three_way",
     "VersionSpaceClassifier": "pacboost.estimators.single_rules.version_space",
+    "choose_threshold": "pacboost.estimators.fitted.choosing",
     "certify": "pacboost.questions.certify",
     "certify_answers": "pacboost.questions.selective",
     "compare": "pacboost.estimators.compare",
+    "compare_models": "pacboost.questions.compare_models",
     "diagnose": "pacboost.questions.diagnose",
     "export": "pacboost.models.export.export",
     "inspect": "pacboost.models.file.inspect",
@@ -67,6 +69,7 @@ _HOMES = {
     "Soft": "pacboost.boosters.soft",
     "Total": "pacboost.boosters.total",
     "Certificate": "pacboost.bounds.certificate",
+    "Family": "pacboost.bounds.family",
     "Ledger": "pacboost.ledgers.ledger",
     "PacboostError": "pacboost.errors",
 }
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
     from pacboost.boosters.soft import Soft as Soft
     from pacboost.boosters.total import Total as Total
     from pacboost.bounds.certificate import Certificate as Certificate
+    from pacboost.bounds.family import Family as Family
     from pacboost.errors import PacboostError as PacboostError
     from pacboost.estimators.bagging.classifier import BaggingClassifier as BaggingClassifier
     from pacboost.estimators.bagging.regressor import BaggingRegressor as BaggingRegressor
@@ -116,6 +120,7 @@ if TYPE_CHECKING:
     from pacboost.estimators.compare import compare as compare
     from pacboost.estimators.files import load as load
     from pacboost.estimators.files import save as save
+    from pacboost.estimators.fitted.choosing import choose_threshold as choose_threshold
     from pacboost.estimators.forests.forests import ExtraTreesClassifier as ExtraTreesClassifier
     from pacboost.estimators.forests.forests import ExtraTreesRegressor as ExtraTreesRegressor
     from pacboost.estimators.forests.forests import (
@@ -141,6 +146,7 @@ if TYPE_CHECKING:
     from pacboost.models.file.inspect import inspect as inspect
     from pacboost.questions import plan as plan
     from pacboost.questions.certify import certify as certify
+    from pacboost.questions.compare_models import compare_models as compare_models
     from pacboost.questions.diagnose import diagnose as diagnose
     from pacboost.questions.selective import certify_answers as certify_answers
     from pacboost.questions.verify import verify as verify

@@ -31,6 +31,8 @@ ASKED: dict[str, dict[str, Any]] = {
     "confidence": {"failure": 0.9, "delta": 0.05, "epsilon": 0.1, "gap": 0.1},
     "resample": {"edge": 0.2, "delta": 0.05, "rounds": 100, "log_size": 8.0},
     "holdout": {"epsilon": 0.1, "delta": 0.05, "error": 0.05, "power": 0.9},
+    "recall": {"recall": 0.9, "delta": 0.05, "true_recall": 0.95},
+    "coverage": {"coverage": 0.9, "delta": 0.05},
     "no_free_lunch": {"domain": 1024},
     "strong": {"epsilon": 0.1, "delta": 0.05, "edge": 0.4, "dimension": 3},
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from pacboost.bounds import wording
+from pacboost.bounds import measures, wording
 from pacboost.errors import ParameterError
 from pacboost.numerics.markup import bold, facts
 
@@ -35,8 +35,8 @@ class Certificate:
     """By which function it can be computed again: "file.function"."""
     of_what: str = wording.NEW_EXAMPLES
     """What the number speaks of, one of ``bounds.wording.OF_WHAT``."""
-    details: Mapping[str, float | int] = field(default_factory=dict)
-    """Numbers that the claim names besides its value: rounds, members, a threshold."""
+    details: Mapping[str, float | int | str] = field(default_factory=dict)
+    """What the claim names besides its value: rounds, members, a threshold, a class, a group."""
     rows_checked: bool = True
     """False where the rows could not be compared with those of the fit; the claim then says so."""
     model_digest: str = field(default="", compare=False)
@@ -46,7 +46,8 @@ class Certificate:
         if self.of_what not in wording.OF_WHAT:
             allowed = ", ".join(map(repr, wording.OF_WHAT))
             raise ParameterError(f"of_what is {self.of_what!r}; it may be {allowed}")
-        if not all(isinstance(value, int | float) for value in self.details.values()):
+        allowed_kinds = int | float | str if self.of_what in measures.OF_WHAT else int | float
+        if not all(isinstance(value, allowed_kinds) for value in self.details.values()):
             raise ParameterError(f"details are {dict(self.details)!r}; they have to be numbers")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -106,6 +107,8 @@ class Certificate:
     @property
     def vacuous(self) -> bool:
         """Whether the number says nothing, because no error exceeds it anyway."""
+        if self.of_what in measures.OF_WHAT:
+            return measures.says_nothing(self)
         return self.value >= 1
 
     def __str__(self) -> str:

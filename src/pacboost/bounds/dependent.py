@@ -64,7 +64,7 @@ def group_bets(shares: str, delta: float) -> float:
     >>> round(group_bets("40x0 20x2048", 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
     (0.262, 0.304)
     """
-    times, values = _read(shares)
+    times, values = read_shares(shares)
     return mean_share_upper(values, times, delta)
 
 
@@ -100,7 +100,7 @@ def mean_share(shares: str) -> float:
     >>> mean_share("40x0 20x2048") == 1 / 6
     True
     """
-    times, values = _read(shares)
+    times, values = read_shares(shares)
     return float(times @ values / times.sum())
 
 
@@ -117,7 +117,7 @@ def certificate_of_shares(shares: str, delta: float) -> Certificate:
     >>> certificate_of_shares("40x0 20x2048", 0.05).size
     60
     """
-    value, groups = group_bets(shares, delta), int(_read(shares)[0].sum())
+    value, groups = group_bets(shares, delta), int(read_shares(shares)[0].sum())
     return Certificate(
         value=value,
         delta=delta,
@@ -204,7 +204,7 @@ def _of_period(
     )
 
 
-def _read(shares: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def read_shares(shares: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Read how often each share occurs, and the shares."""
     pairs = [word.partition("x")[::2] for word in str(shares).split()]
     proper = all(time.isdecimal() and part.isdecimal() for time, part in pairs)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from pacboost.bounds import measures
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.percent import percent_above
 
@@ -29,8 +30,9 @@ SOURCES = (THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE)
 """Rows that may be drawn again; "this source" stands for any of them in files that do not say."""
 OF_WHAT = (
     NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES,
+    *measures.OF_WHAT,
 )  # fmt: skip
-"""Everything that a certificate can speak of."""
+"""Everything that a certificate can speak of; the words of measures are in bounds/measures.py."""
 
 WITHOUT_WEIGHTS = "without_weights"
 """The detail that says: rows had weights in training, and none where mistakes were counted."""
@@ -94,6 +96,9 @@ def of_what_by(bound: str) -> str:
 
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
+    if certificate.of_what in measures.OF_WHAT:
+        said = Statement(*measures.claim(certificate))
+        return _capital(said) if certificate.rows_checked else said.within(IF_NEW)
     known = math.isfinite(certificate.value)
     said = _claim(certificate, percent_above(certificate.value, 2) if known else "an unknown share")
     if WITHOUT_WEIGHTS in certificate.details:
@@ -124,6 +129,9 @@ def _counted(certificate: Certificate) -> str:
     how = ", counted without weights" if WITHOUT_WEIGHTS in certificate.details else ""
     if certificate.of_what == NEW_GROUPS:
         return f"; {certificate.size:,} held-out groups{how}"
+    if certificate.of_what in measures.OF_WHAT:
+        unit = "groups" if certificate.details.get("unit") == "groups" else "rows"
+        return f"; {certificate.size:,} held-out {unit}{how}"
     known = ("holdout", "dependent", "selective")
     if not {"k", "n"} <= set(counts) or not certificate.bound.startswith(known):
         return how
@@ -156,7 +164,7 @@ def _claim(certificate: Certificate, number: str) -> Statement:
 def _plain(certificate: Certificate, number: str) -> Statement:
     """State a claim about the model at hand, which is called "it"."""
     of_what = certificate.of_what
-    if certificate.vacuous:
+    if certificate.vacuous and of_what not in measures.OF_WHAT:
         where = f" for {_answered(certificate)[3:]}" if of_what == ANSWERED else ""
         return Statement("no error below ", number, f" is certified{where}.")
     if of_what in (NEW_EXAMPLES, NEW_GROUPS):
@@ -170,7 +178,8 @@ def _plain(certificate: Certificate, number: str) -> Statement:
         labels = " of the labels" if of_what == TRAINING_LABELS else ""
         after = f"{labels} of the rows it learned from{_weights(certificate)}."
         return Statement("it is wrong on at most ", number, after)
-    return _claim(certificate, number)
+    known = of_what in measures.OF_WHAT
+    return Statement(*measures.claim(certificate)) if known else _claim(certificate, number)
 
 
 def _of_new(certificate: Certificate, number: str) -> Statement:

@@ -9,8 +9,8 @@ from pacboost.cli.group import Commands
 from pacboost.cli.options import example
 
 NAMES = (
-    "fit", "predict", "certify", "verify", "plan", "diagnose", "compare", "inspect", "report",
-    "export", "ask", "demo", "doctor",
+    "fit", "predict", "certify", "threshold", "verify", "plan", "diagnose", "compare", "inspect",
+    "report", "export", "ask", "demo", "doctor",
 )  # fmt: skip
 
 

@@ -31,7 +31,14 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
-from pacboost.questions.compare import Compared, Comparison, Rows, measure, surely_worse
+from pacboost.questions.compare import (
+    Compared,
+    Comparison,
+    Rows,
+    differences,
+    measure,
+    surely_worse,
+)
 from pacboost.reports.progress import RoundsBar
 from pacboost.sources.lazy import collected
 
@@ -151,6 +158,7 @@ class Contest:
             test_rows=0 if self._test is None else len(self._test.y),
             delta=self._delta,
             share=self._share,
+            differences=differences(self._wrong, self._delta),
         )
 
     def _split(self, X: Any, y: Any, test: Any, seed: int) -> tuple[Rows, Rows | None]:

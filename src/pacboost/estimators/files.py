@@ -21,6 +21,7 @@ from pacboost.estimators.committees.majorities import (
 )
 from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
 from pacboost.estimators.committees.three_way import ThreeWayBoost
+from pacboost.estimators.fitted.threshold import ThresholdClassifier
 from pacboost.estimators.forests.forests import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -55,7 +56,8 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     """Read a model file; the estimator it gives predicts as the one that was saved did.
 
     It is a BoostRegressor for numbers, an AdaBoostClassifier for AdaBoost's votes of stumps, what
-    it was for texts, forests and majorities of members, and a BoostClassifier for all others.
+    it was for texts, forests and majorities of members, and a BoostClassifier for all others. Of a
+    file with a chosen threshold it is a ThresholdClassifier.
 
     A file may be from anybody: it is data, and whatever no fit could have written is refused. So is
     what would take more memory than twice the file and 50 MB, or ``memory`` bytes if that is more;
@@ -68,7 +70,7 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     else:
         model = model_file.load(path, memory)
         estimator = _estimator(model)
-    estimator.model_, estimator._sketches = replace(model, seen=()), model.seen
+    estimator.model_, estimator._sketches = replace(model, seen=(), decision=None), model.seen
     estimator.levels_ = model.levels
     set_features(estimator, model.n_features, model.names)
     if model.classes.size:
@@ -77,7 +79,9 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
             estimator._several_labels = model.ledger.several_labels
         elif model.labels:
             estimator.classes_, estimator._sets = np.arange(model.labels), model.sets
-    return estimator
+    return (
+        estimator if model.decision is None else ThresholdClassifier.of(estimator, model.decision)
+    )
 
 
 def _estimator(model: Model) -> Any:

@@ -11,6 +11,7 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
@@ -42,6 +43,8 @@ class Model:
     """How texts are read, where the columns are words."""
     answering: Answering | None = None
     """Bounds on the error of confident answers, if held-out rows were used for that."""
+    decision: ThresholdDecision | None = None
+    """A threshold that was chosen with a guarantee, which ``predict`` then uses."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     validation: ValidationCurve | None = None

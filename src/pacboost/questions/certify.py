@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,36 @@ from pacboost.bounds import dependent, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.new_rows import RowCounting, known_rows, refuse_training_rows, row_counting
+from pacboost.questions.certify_measures import certify_measures
+from pacboost.questions.new_rows import (
+    UNCHECKED,
+    RowCounting,
+    known_rows,
+    refuse_training_rows,
+    row_counting,
+    seen_check,
+)
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.sources.lazy import collected
 
-UNCHECKED = (
-    "the model has not seen these rows, which could not be checked: it does not remember the rows "
-    "that it was trained on"
-)
+__all__ = ["UNCHECKED", "certify", "holdout_certificate", "mistakes"]
+
+
+@overload
+def certify(
+    model: Any, X: Any, y: Any, *, delta: float = 0.05, models: int = 1, groups: Any = None,
+    ordered: bool = False, copies: str = "auto",
+) -> Certificate: ...  # fmt: skip
+
+
+@overload
+def certify(
+    model: Any, X: Any, y: Any, *, of: Any = "error", positive: Any = None, by: Any = None,
+    end: str | None = None, top_k: int = 5, p_min: float = 0.001, clip: float | None = None,
+    larger_than: float | None = None, delta: float = 0.05, models: int = 1, groups: Any = None,
+    ordered: bool = False, copies: str = "auto",
+) -> Any: ...  # fmt: skip
 
 
 def certify(
@@ -27,31 +48,64 @@ def certify(
     X: Any,
     y: Any,
     *,
+    of: Any = "error",
+    positive: Any = None,
+    by: Any = None,
+    end: str | None = None,
+    top_k: int = 5,
+    p_min: float = 0.001,
+    clip: float | None = None,
+    larger_than: float | None = None,
     delta: float = 0.05,
     models: int = 1,
     groups: Any = None,
     ordered: bool = False,
     copies: str = "auto",
-) -> Certificate:
-    """Bound the error on new examples by the mistakes on rows not used in fitting.
+) -> Any:
+    """Bound the error on new examples, or another measure, by rows not used in fitting.
 
     Parameters
     ----------
-    model : any fitted classifier with ``predict``
+    model : any fitted classifier with ``predict``; a regressor for "absolute_error" and
+        "large_errors"
         A pacboost model remembers a sketch of its training rows and refuses those, also within
         pipelines, searches and other wrappers, and after it was saved or pickled. Where nothing
         is remembered the claim begins with "If these rows are new".
     X, y : rows and labels that had no part in fitting or choosing the model
+    of : str, matrix of costs, or list of these, default="error"
+        What to certify: "error", "recall", "precision", "false_positive_rate",
+        "false_negative_rate", "f1", "jaccard", "balanced_error", "top_k_error", "auc", "brier",
+        "log_loss"; a matrix of costs (true classes down, predictions across) or a mapping
+        {(true, said): cost}; of regressors "absolute_error" and "large_errors". Several claims
+        (of a list, of classes, groups or ends) share delta, hold together, and come as a
+        ``Family``; a single measure of one class is a ``Certificate``.
+    positive : label or list of labels, default=None
+        The class that recall, precision and the like speak of. None: the second of two classes,
+        and each of more.
+    by : str or array, default=None
+        A column of X, or the group of every row: every group is certified, at once. ``worst``,
+        ``worst_group`` and ``gap`` of the family compare them; a gap needs ``end="both"``.
+    end : "lower", "upper", "both" or None, default=None
+        None: the end that matters, lower for what should be high and upper for what should be low.
+    top_k : int, default=5
+        For "top_k_error": how many of the most probable classes count.
+    p_min : float, default=0.001
+        For "log_loss": smaller probabilities count as this, because the loss is unbounded.
+    clip : float, default=None
+        For "absolute_error": larger errors count as this; to be stated beforehand.
+    larger_than : float, default=None
+        For "large_errors": the share of examples whose error is larger than this.
     delta : float, default=0.05
-        The probability with which the claim may fail.
+        The probability with which the claim, or any of several, may fail.
     models : int, default=1
         How many models are scored on these rows and may be kept: each pays its share of delta.
     groups : array of group labels, default=None
         Give it when rows of one group (a patient, a customer) depend on each other: then groups,
-        not rows, are counted.
+        not rows, are counted. Allowed for means over rows: error, top_k_error, brier, log_loss,
+        costs, absolute_error, large_errors.
     ordered : bool, default=False
         Set it when the rows come in the order of time and may depend on the past: the claim is then
-        about the period watched.
+        about the period watched. Allowed for error, top_k_error and large_errors.
     copies : "auto", "independent" or "once", default="auto"
         How equal rows with equal labels are counted. "independent": each is a draw of its own.
         "once": all but one are copies. "auto": as separate draws if they also come among the
@@ -66,7 +120,21 @@ def certify(
     >>> certificate = certify(tree, X[1::2], y[1::2])
     >>> certificate.inputs["k"], round(certificate.value, 4)
     (1, 0.0235)
+    >>> round(certify(tree, X[1::2], y[1::2], of="recall").value, 4)
+    0.9534
     """
+    positive_whole("models", models)
+    if not _plain_error(of, by, end):
+        options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
+        return certify_measures(
+            model, X, y, of, positive=positive, by=by, end=end, options=options,
+            delta=probability("delta", delta), models=models, groups=groups, ordered=ordered,
+            copies=copies,
+        )  # fmt: skip
+    if positive is not None:
+        raise ParameterError(
+            "positive was given, and of='error' speaks of all classes; name it by of="
+        )
     share = probability("delta", delta) / positive_whole("models", models)
     X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
@@ -82,7 +150,11 @@ def certify(
         counting = row_counting(model, X, np.asarray(y), copies)
         wrong = wrong | known_rows(model, X, wrong.size)
         found = holdout_certificate(wrong, counting, delta, models)
-    return found if checked else found.unchecked().assuming(UNCHECKED)
+    return seen_check(found, checked)
+
+
+def _plain_error(of: Any, by: Any, end: Any) -> bool:
+    return isinstance(of, str) and of == "error" and by is None and end is None
 
 
 def holdout_certificate(
@@ -110,7 +182,8 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     if hasattr(model, "ledger_") and not hasattr(model, "mistakes"):
         raise NotCertified(
             "certify bounds how often a classifier is wrong; this model predicts numbers, which "
-            "are never simply right or wrong"
+            "are never simply right or wrong. Certify of='absolute_error' with clip=, or "
+            "of='large_errors' with larger_than="
         )
     if hasattr(model, "ledger_"):  # a vote of ours
         wrong: NDArray[np.bool_] = model.mistakes(X, y)

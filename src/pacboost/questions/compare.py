@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from io import StringIO
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console, RenderableType
-from scipy.special import bdtr
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.paired import Difference, sign_test_p
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
@@ -79,6 +80,24 @@ class Comparison:
     test_rows: int
     delta: float
     share: float
+    differences: tuple[Difference, ...] = ()
+    """Every pair on the rows on which the two differ; all intervals hold together."""
+
+    def difference(self, one: str, other: str) -> Difference:
+        """Give the difference of the risks of two boosters, the first less the second."""
+        for found in self.differences:
+            if (found.one, found.other) == (one, other):
+                return found
+            if (found.one, found.other) == (other, one):
+                return replace(
+                    found,
+                    one=one,
+                    other=other,
+                    only_one_wrong=found.only_other_wrong,
+                    only_other_wrong=found.only_one_wrong,
+                )
+        tested = sorted({name for own in self.differences for name in (own.one, own.other)})
+        raise KeyError(f"{one!r} and {other!r} were not tested on the same rows; {tested} were")
 
     def __iter__(self) -> Iterator[Compared]:
         return iter(self.entries)
@@ -106,8 +125,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the models as plain objects that JSON knows."""
-        about = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "entries"}
-        return about | {"boosters": [_plain(entry) for entry in self.entries]}
+        lists = ("entries", "differences")
+        about = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in lists}
+        return about | {
+            "boosters": [_plain(entry) for entry in self.entries],
+            "differences": [own.to_dict() for own in self.differences],
+        }
 
     def to_json(self) -> str:
         """Everything but the models as JSON text."""
@@ -224,8 +247,29 @@ def sign_test(one: Wrong, other: Wrong) -> float:
     >>> sign_test(np.array([True, False, False]), np.array([False, False, False]))
     1.0
     """
-    fewer, more = sorted((int((one & ~other).sum()), int((other & ~one).sum())))
-    return min(1.0, 2 * float(bdtr(fewer, fewer + more, 0.5)))
+    return sign_test_p(int((one & ~other).sum()), int((other & ~one).sum()))
+
+
+def differences(wrong: Mapping[str, Wrong], delta: float) -> tuple[Difference, ...]:
+    """Compare all pairs on the rows on which they differ; all intervals hold together.
+
+    >>> found = differences({"a": np.arange(40) < 20, "b": np.arange(40) < 3}, delta=0.05)
+    >>> found[0].only_one_wrong, found[0].significant
+    (17, True)
+    """
+    pairs = list(combinations(wrong, 2))
+    return tuple(
+        Difference(
+            one,
+            other,
+            int((wrong[one] & ~wrong[other]).sum()),
+            int((wrong[other] & ~wrong[one]).sum()),
+            wrong[one].size,
+            delta,
+            len(pairs),
+        )
+        for one, other in pairs
+    )
 
 
 def _plain(entry: Compared) -> dict[str, Any]:

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.questions.wrappers import Inner, answers_alone, inner_models, remembers
 from pacboost.samples.copies import Repeats
 from pacboost.samples.sketch import Overlap
 
 COPIES = ("auto", "independent", "once")
+UNCHECKED = (
+    "the model has not seen these rows, which could not be checked: it does not remember the rows "
+    "that it was trained on"
+)
 FEW_REPEAT = 0.01
 """If no more of the training rows equal others, a row that comes again is a training row."""
 ENOUGH_KNOWN = 0.5
@@ -42,6 +47,11 @@ def refuse_training_rows(model: Any, X: Any) -> bool:
     if alone is None or not inner or compared < len(inner):
         return False
     return all(sketch.complete for sketch in alone._sketches)
+
+
+def seen_check(found: Certificate, checked: bool) -> Certificate:
+    """Mark a certificate whose rows could not be compared with those of the fit."""
+    return found if checked else found.unchecked().assuming(UNCHECKED)
 
 
 def known_rows(model: Any, X: Any, rows: int) -> NDArray[np.bool_]:

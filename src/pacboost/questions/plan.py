@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from pacboost.questions.answer import Plan
 from pacboost.questions.plan_boosting import confidence, filtering, resample, rounds, strong
+from pacboost.questions.plan_deciding import coverage, recall
 from pacboost.questions.plan_learning import (
     finite,
     holdout,
@@ -21,8 +22,8 @@ from pacboost.questions.plan_learning import (
 )
 
 __all__ = [
-    "confidence", "filtering", "finite", "holdout", "no_free_lunch", "rectangle", "resample",
-    "rounds", "strong", "stumps", "vc",
+    "confidence", "coverage", "filtering", "finite", "holdout", "no_free_lunch", "recall",
+    "rectangle", "resample", "rounds", "strong", "stumps", "vc",
 ]  # fmt: skip
 
 QUESTIONS: dict[str, Callable[..., Plan]] = {
@@ -35,6 +36,8 @@ QUESTIONS: dict[str, Callable[..., Plan]] = {
     "confidence": confidence,
     "resample": resample,
     "holdout": holdout,
+    "recall": recall,
+    "coverage": coverage,
     "no_free_lunch": no_free_lunch,
     "strong": strong,
 }

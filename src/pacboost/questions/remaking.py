@@ -9,7 +9,16 @@ from importlib import import_module
 from typing import Any
 
 from pacboost.boosters.base.registry import BOOSTERS
-from pacboost.bounds import compression, dependent, filtering, holdout, occam, pac_bayes, three_way
+from pacboost.bounds import (
+    compression,
+    dependent,
+    filtering,
+    holdout,
+    measured,
+    occam,
+    pac_bayes,
+    three_way,
+)
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.bounds.wording import NEW_EXAMPLES, WITHOUT_WEIGHTS
@@ -104,6 +113,11 @@ def _members(given: Certificate, ledger: Ledger) -> Certificate:
         details=given.details,
     )
 
+
+OF_MEASURES: dict[str, Maker] = {
+    name: lambda given, _: measured.made_again(given) for name in measured.BOUNDS
+}
+"""By the bound of a certificate for a measure, what makes it again."""
 
 OF_VOTES: dict[str, Maker] = {
     "training.product_bound": lambda given, ledger: training_error(ledger),

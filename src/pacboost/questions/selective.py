@@ -67,12 +67,12 @@ def certify_answers(
     checked = refuse_training_rows(model, X)
     decided, chances = np.asarray(model.predict(X)), np.asarray(model.predict_proba(X))
     sure = confidence(decided, chances, np.asarray(model.classes_))
-    kept = _kept(row_counting(model, X, np.asarray(y), copies))
+    kept = kept_rows(row_counting(model, X, np.asarray(y), copies))
     found = answering(np.asarray(sure)[kept], wrong[kept], delta, target_error, abstain_below)
     return found if checked else replace(found, rows_checked=False)
 
 
-def _kept(counting: RowCounting) -> NDArray[np.intp]:
+def kept_rows(counting: RowCounting) -> NDArray[np.intp]:
     """Give the rows that count; refuse if it is not known whether equal rows are copies."""
     repeats = counting.repeats
     if counting.rule == "worse":

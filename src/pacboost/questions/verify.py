@@ -18,13 +18,23 @@ from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import ThresholdDecision
+from pacboost.bounds.family import Family
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, forest_format, seal
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
 from pacboost.numerics.percent import percent_above
-from pacboost.questions.remaking import OF_FORESTS, OF_VOTES, ROUNDED, Maker, difference, recompute
+from pacboost.questions.remaking import (
+    OF_FORESTS,
+    OF_MEASURES,
+    OF_VOTES,
+    ROUNDED,
+    Maker,
+    difference,
+    recompute,
+)
 
 __all__ = ["Check", "recompute", "verify"]
 
@@ -49,13 +59,18 @@ PARTS = {
 """What the digest of a claim covers, by the kind of the file."""
 
 
-def verify(path: str | Path) -> list[Check]:
+def verify(path: str | Path | Certificate | Family) -> list[Check]:
     """Check a model file: that its certificate belongs to the model, and every number in it.
+
+    A certificate, or a family of them, as ``certify(of=…)`` gives it, is made again from its
+    counts.
 
     The certificate stands if every check holds. A file of an earlier version does not say for which
     names, levels and classes its certificate was made: that check then does not hold, and its
     ``checked`` is False.
     """
+    if isinstance(path, Certificate | Family):
+        return [_alone(own) for own in (path if isinstance(path, Family) else [path])]
     path = Path(path)
     forest = container.kind_of(path) == forest_format.KIND
     return checks(container.read(path, forest_format.KIND if forest else model_file.KIND), path)
@@ -69,6 +84,8 @@ def sentence(path: str | Path) -> str:
         model = forest_format.load(path)
     else:
         model = model_file.load(path)
+    if model.decision is not None:
+        return model.decision.sentence
     if model.certificate is None:
         return ""
     names = model.classes.tolist()
@@ -80,8 +97,14 @@ def sentence(path: str | Path) -> str:
 def checks(content: container.Content, path: Path) -> list[Check]:
     """Check what a file holds; ``path`` is named where it could not have been written."""
     if content.kind == forest_format.KIND:
-        return _forest(forest_format.opened(content, path), content.document)
+        forest = forest_format.opened(content, path)
+        if forest.decision is not None:
+            return _decided(forest.decision, content.document, "forest")
+        return _forest(forest, content.document)
     model = model_file.opened(content, path)
+    if model.decision is not None:
+        rounds = _tried("rounds", lambda: _rounds(model))
+        return [rounds, *_decided(model.decision, content.document, "model")]
     return [*_vote(model, content.document), *_answers(model.answering, content.document)]
 
 
@@ -130,9 +153,20 @@ def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[C
     return [Check("answers", True, said)]
 
 
+def _decided(decision: ThresholdDecision, document: Mapping[str, Any], kind: str) -> list[Check]:
+    """Check a threshold: that it belongs to the model, and that its claims are made again."""
+    tied = _bound(document, "decision", kind)
+    certificates = (decision.certificate, *decision.others)
+    for own in certificates:
+        if own.details.get("threshold") != decision.threshold:
+            return [tied, Check("bound", False, "a claim was made for another threshold")]
+    return [tied, *(_alone(own) for own in certificates)]
+
+
 def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
     """Check that a claim was made for everything that the file holds."""
-    what = "certificate" if claim == "certificate" else "table of answers"
+    names = {"certificate": "certificate", "decision": "decision", "answering": "table of answers"}
+    what = names[claim]
     if not seal.is_bound(document[claim]):
         said = (
             f"the {what} was written by an earlier version, which did not bind it to the model: "
@@ -152,6 +186,11 @@ def _number(given: Certificate, makers: Mapping[str, Maker], ledger: Ledger) -> 
     """Make the certificate again, from the ledger or from its inputs, and compare all of it."""
     found = difference(given, makers, ledger)
     return Check("bound", not found, found or f"{given.bound} gives {given.value:.6g} again")
+
+
+def _alone(given: Certificate) -> Check:
+    """Check a certificate that lies in no file."""
+    return _tried("bound", lambda: _number(given, {**OF_VOTES, **OF_MEASURES}, NO_LEDGER))
 
 
 def _tried(name: str, look: Callable[[], Check]) -> Check:

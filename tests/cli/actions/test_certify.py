@@ -94,13 +94,13 @@ def test_labels_that_are_numbers(tmp_path: Path) -> None:
     assert more["certificate"]["inputs"]["k"] == found["certificate"]["inputs"]["k"] + 1
 
 
-def test_numbers_cannot_be_certified(tmp_path: Path) -> None:
+def test_numbers_have_no_error_to_certify(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(200, 1))
     pacboost.BoostRegressor(n_rounds=2).fit(X, X[:, 0]).save(tmp_path / "m.pacb")
     path = write_csv(tmp_path / "rows.csv", {"x": X[:, 0].tolist(), "y": X[:, 0].tolist()})
     result = run("certify", tmp_path / "m.pacb", path, "--target", "y")
     assert result.exit_code == 2
-    assert "only classifiers can be certified" in result.stderr
+    assert "predicts numbers; certify --of absolute_error" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
+from pacboost.cli.actions.certify_measures import asks_for_measures, run_measures
 from pacboost.cli.group import the_answer_is_no
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.model_files import load, model_first
@@ -46,8 +47,14 @@ def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, A
             "--target-error; leave them out"
         )
     model = load(model_path)
+    if asks_for_measures(given):
+        run_measures(model, data, target, given)
+        return
     if not hasattr(model, "classes_"):
-        raise FileError(f"{model_path}: predicts numbers; only classifiers can be certified")
+        raise FileError(
+            f"{model_path}: predicts numbers; certify --of absolute_error --clip NUMBER, or "
+            "--of large_errors --larger-than NUMBER"
+        )
     groups = [] if given["groups"] is None else [given["groups"]]
     file, others = data_file(data, given), [*given["drop"], *groups]
     X, y, cells = read_all(model, file, target, given["text"], others)

@@ -20,6 +20,8 @@ EXAMPLES = {
     "confidence": "--failure 0.9 --delta 0.05 --epsilon 0.1 --gap 0.1",
     "resample": "--edge 0.2 --delta 0.05 --rounds 100 --log-size 8",
     "holdout": "--epsilon 0.1 --delta 0.05 --error 0.05 --power 0.9",
+    "recall": "--recall 0.9 --delta 0.05 --true-recall 0.95 --share 0.01",
+    "coverage": "--coverage 0.9 --delta 0.05 --excess 0.02",
     "no_free_lunch": "--domain 1024",
     "strong": "--epsilon 0.1 --delta 0.05 --edge 0.4 --dimension 3",
 }

@@ -187,7 +187,6 @@ def read_all(
         reader = Reader(model, text, [target, *others])
         X = reader.rows(cells)
         reader.warn_of_unknown()
-        texts = cells.labels(target)
         if not hasattr(model, "classes_"):
-            return X, numbers(texts, target), cells
-        return X, labels(texts, model.classes_, target), cells
+            return X, cells.numbers(target), cells
+        return X, labels(cells.labels(target), model.classes_, target), cells

@@ -38,6 +38,14 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         possible.
     delta : float, default=0.05
         The probability with which the certificate may fail.
+    recall : float, default=None
+        Find at least this share of the positive class: the certifying rows, a fifth of all, then
+        choose the threshold (``pacboost.choose_threshold``), and the sentence speaks of it.
+    precision : float, default=None
+        At least this share of what is said to be positive has to be. Only one of ``epsilon``,
+        ``recall`` and ``precision`` may be given.
+    positive : label, default=None
+        The class that ``recall`` and ``precision`` speak of; None: the second of two.
     n_rounds : int, default=None
         The maximum number of rounds; None: 1000, or 600 with more than three classes. Validation
         rows usually stop it earlier.
@@ -69,7 +77,8 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     choice_ : which booster and learner were chosen, and why
     parts_ : how many rows were for training, for validation ("watch"), and for the certificate
     evidence_ : what was measured: rounds, training error, edge and noise on validation rows
-    estimator_ : the fitted estimator that does the work; ``save`` writes it, ``load`` gives it back
+    estimator_ : the fitted estimator that does the work; ``save`` writes it, ``load`` gives it
+        back. With ``recall`` or ``precision`` a ThresholdClassifier, if the promise could be kept
     classes_ : the labels of the rows learned from
 
     Examples
@@ -86,6 +95,9 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     epsilon: float | None = None
     delta: float = 0.05
     _: KW_ONLY
+    recall: float | None = None
+    precision: float | None = None
+    positive: Any = None
     n_rounds: int | None = None
     text_columns: Any = "auto"
     categorical_features: Any = "from_dtype"

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import ParameterError
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.estimators.boosting.text_input import fingerprints
+from pacboost.estimators.fitted.choosing import positive_class
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import class_weights
@@ -24,7 +25,7 @@ from pacboost.estimators.inputs.labels import read_labels, read_weights
 from pacboost.estimators.inputs.lazy_frames import CollectsLazyFrames
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.estimators.strong import reading, row_roles
+from pacboost.estimators.strong import reading, row_roles, wishes
 from pacboost.estimators.strong.candidates import choose
 from pacboost.estimators.strong.proper import is_proper
 from pacboost.estimators.strong.reading import Reading
@@ -50,6 +51,9 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
 
     epsilon: float | None
     delta: float
+    recall: float | None
+    precision: float | None
+    positive: Any
     n_rounds: int | None
     text_columns: Any
     class_weight: Any
@@ -108,6 +112,11 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
                 "class_weight goes with rows in memory; all rows of a source are drawn alike. "
                 "Set class_weight=None"
             )
+        if wishes.read_wishes(self.recall, self.precision, self.epsilon) is not None:
+            raise ParameterError(
+                "recall and precision go with rows in memory; fit the source without them, and "
+                "call pacboost.choose_threshold with new rows"
+            )
         seed = draw_seed(self.random_state)
         oracle = as_oracle(source, target, seed, **options)
         model = FilterBoostClassifier(
@@ -131,6 +140,7 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
 
     def _start(self) -> None:
         """Refuse parameters before any work, and forget an earlier fit."""
+        wishes.read_wishes(self.recall, self.precision, self.epsilon)
         probability("delta", self.delta)
         if self.epsilon is not None:
             probability("epsilon", self.epsilon)
@@ -149,6 +159,8 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
         given = self._columns(reading.X)
         number = division.number_of_rows(given)
         labels = read_labels(reading.y, number, several=True)
+        if wishes.read_wishes(self.recall, self.precision, self.epsilon) and labels.ndim == 1:
+            positive_class(np.unique(labels), self.positive)
         parts, promise, why = self._set_apart(reading, number, seed)
         weights, regularised = self._weights(reading.sample_weight, labels, parts)
         promise = replace(promise, weighted=weights is not None)
@@ -178,6 +190,7 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
         self._dropped, self._texts = reading.dropped, texts
         _remember(outcome.estimator, rows)
         self._keep(outcome.estimator, outcome.certificate, outcome.evidence, why)
+        self._keep_wish(take(parts.certify), labels[parts.certify], promise)
         return self
 
     def _weights(
@@ -201,6 +214,19 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
         weights = np.zeros(rows)
         weights[known] = found
         return weights, {} if labels.ndim > 1 else {"l2": 1 / max(1.0, float(raw.max()))}
+
+    def _keep_wish(self, X: Any, labels: NDArray[Any], promise: Promise) -> None:
+        """Choose the threshold that was asked for, if one was, by the certifying rows."""
+        wish = wishes.read_wishes(self.recall, self.precision, self.epsilon)
+        if wish is None:
+            return
+        try:
+            found = wishes.decided(self.estimator_, X, labels, wish, self.positive, promise)
+        except NotCertified as reason:
+            self.verdict_ = wishes.missed(wish, reason, self.delta)
+            return
+        self.verdict_ = wishes.verdict_of(found, wish, self.delta)
+        self.estimator_ = wishes.with_threshold(self.estimator_, found)
 
     def _columns(self, X: Any) -> Any:
         """Read so far that rows can be counted and taken: texts, named columns, or X as it is."""
@@ -229,6 +255,12 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
     def _set_apart(self, reading: Reading, rows: int, seed: int) -> tuple[Parts, Promise, str]:
         """Divide the rows; also say why none certify, if none do."""
         asked = self.epsilon, self.delta
+        wished = wishes.read_wishes(self.recall, self.precision, self.epsilon) is not None
+        if wished and (reading.groups is not None or reading.time is not None):
+            raise ParameterError(
+                "recall and precision need independent rows; leave groups and time out, or fit "
+                "without a wish"
+            )
         if reading.groups is not None and reading.time is not None:
             raise ParameterError("groups and time were both given; rows are one or the other")
         if reading.groups is not None:
@@ -245,7 +277,7 @@ class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
         repeats, copies = Repeats.of_any(reading.X), hidden_copies(reading.X)
         if copies:
             return row_roles.all_known(rows, seed), Promise(*asked), copies.removesuffix(".")
-        parts = row_roles.by_chance(rows, *asked, seed)
+        parts = row_roles.by_chance(rows, *asked, seed, threshold=wished)
         equal, discrete = division.equal_rows(repeats.place, parts.known, parts.certify)
         return parts, Promise(*asked, equal=equal, discrete=discrete), why
 

@@ -94,9 +94,13 @@ def watching_rows(rows: int) -> int:
     return min(MOST_WATCHING, round(WATCHING * rows)) if rows >= FEWEST else 0
 
 
-def by_chance(rows: int, epsilon: float | None, delta: float, seed: int) -> Parts:
-    """Set rows apart at random."""
+def by_chance(
+    rows: int, epsilon: float | None, delta: float, seed: int, *, threshold: bool = False
+) -> Parts:
+    """Set rows apart at random; a fifth of them if they are to choose a threshold."""
     certify = certifying_rows(rows, epsilon, delta)
+    if threshold and certify:
+        certify = round(LARGEST_SHARE * rows)
     order = np.random.default_rng(seed).permutation(rows)
     return _parts(order[certify:], order[:certify])
 

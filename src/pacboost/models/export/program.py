@@ -83,6 +83,11 @@ class Program:
 
 def program_of(model: Any, most: int = MOST_SPLITS) -> Program:
     """Read a fitted estimator, or the ``model_`` that it holds; refuse what no program can hold."""
+    if getattr(model, "threshold_", None) is not None:
+        raise ParameterError(
+            f"{type(model).__name__} cannot be exported: a program does not hold its threshold. "
+            "Export its estimator_, and compare the probability with threshold_ yourself"
+        )
     own = getattr(model, "model_", model)
     if isinstance(own, ForestModel):
         return _of_forest(own, most)

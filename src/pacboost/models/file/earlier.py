@@ -16,6 +16,7 @@ from pacboost.bounds.wording import NEW_EXAMPLES, THIS_SOURCE, TRAINING_LABELS, 
 from pacboost.models.file.seal import kept
 
 if TYPE_CHECKING:
+    from pacboost.bounds.decision import ThresholdDecision
     from pacboost.models.model import Model
 
 
@@ -24,7 +25,21 @@ def completed(model: Model, document: Mapping[str, Any]) -> Model:
     certificate, answering = model.certificate, model.answering
     if answering is not None:
         answering = replace(answering, model_digest=kept(document, "answering"))
-    return replace(model, certificate=read(certificate, document), answering=answering)
+    return replace(
+        model,
+        certificate=read(certificate, document),
+        answering=answering,
+        decision=decided(model.decision, document),
+    )
+
+
+def decided(
+    decision: ThresholdDecision | None, document: Mapping[str, Any]
+) -> ThresholdDecision | None:
+    """Keep the digest of a decision only where it does not belong to the file."""
+    if decision is None:
+        return None
+    return replace(decision, model_digest=kept(document, "decision"))
 
 
 def read(certificate: Certificate | None, document: Mapping[str, Any]) -> Certificate | None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
@@ -43,6 +44,8 @@ class ForestModel:
     names: tuple[str, ...] | None = None
     levels: Levels = NO_LEVELS
     certificate: Certificate | None = None
+    decision: ThresholdDecision | None = None
+    """A threshold that was chosen with a guarantee."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     seen: tuple[Sketch, ...] = ()
@@ -97,6 +100,7 @@ def save(model: ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> N
         },
         "certificate": None if model.certificate is None else model.certificate.stored(),
         **({} if model.held_out is None else {"held_out": model.held_out.to_dict()}),
+        **({} if model.decision is None else {"decision": model.decision.to_dict()}),
         **parts.sketches_written(seen),
     }
     try:
@@ -117,9 +121,12 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
         core, about = whole.part("model"), whole.part("about")
         certificate, seen = parts.certificate_read(whole), parts.sketches_read(whole)
         counted = whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None
+        made = whole.made("decision", ThresholdDecision.from_dict) if "decision" in whole else None
         whole.end()
         model = _model(core, about, earlier.read(certificate, content.document))
-        return replace(model, held_out=counted, seen=seen)
+        return replace(
+            model, held_out=counted, seen=seen, decision=earlier.decided(made, content.document)
+        )
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 

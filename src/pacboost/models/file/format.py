@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.bounds.answering import Answering
+from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.vote import Vote
@@ -39,6 +40,7 @@ OPTIONAL: dict[str, Callable[[Any], Any]] = {"calibration": Calibration.from_dic
 
 BESIDE: dict[str, Callable[[Any], Any]] = {
     "answering": Answering.from_dict,
+    "decision": ThresholdDecision.from_dict,
     "held_out": HeldOut.from_dict,
     "validation": ValidationCurve.from_dict,
 }

@@ -143,6 +143,10 @@ def _forest(core: Fields) -> dict[str, Any]:
 
 
 def _certificate(whole: Fields, document: Mapping[str, Any]) -> Certificate | None:
+    if "decision" in whole:
+        from pacboost.bounds.decision import ThresholdDecision  # loads SciPy, which few files need
+
+        return ThresholdDecision.from_dict(document["decision"]).certificate
     if whole.peek("certificate") is None:
         return None
     found = Certificate.from_dict(records.checked(whole.part("certificate"), Certificate))

@@ -1,0 +1,169 @@
+"""Thresholds chosen on the rows that certify them, without paying for every threshold.
+
+A row is said to be positive if its score is at least t.
+
+* **Recall or false alarms** (order statistics; Tong, Feng and Li 2018). With t the score of the
+  positive at rank k of n, counted from the smallest, P[positive scores below t] is at most
+  BinInv(k - 1, n, δ): which rank is taken depends on n, δ and the wish alone, so there is no union
+  over thresholds. False alarms are the same with the negatives, counted from the largest.
+* **Precision** does not rise with t everywhere. Ranks are tested in a fixed order, from few rows
+  on, until the first fails (docs/proofs/selective.md, "A target that was fixed beforehand").
+* **For all thresholds at once**: of n positives j score below t. Then P[score < t] is at most
+  BinInv(j, n, δ/n), for every t: there are n order statistics to pay for.
+* **Cost** of misses and of false alarms: both of these, and the share of positives.
+
+Proofs: docs/proofs/thresholds.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.passing import allowed_mistakes, rows_to_pass
+from pacboost.bounds.rounding import SLACK, downward
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+
+STEP = 1.1
+"""Ranks at which precision is tested grow by this factor."""
+STARTS = (1, 5, 25)
+"""Tests begin at the first rank at which so many mistakes would still pass: three sequences of
+tests, each with a third of delta, so that chance in a few rows does not end all of them."""
+
+
+@plain_numbers
+def rank_for(n: int, rate: float, delta: float) -> int:
+    """Give the largest rank k of n scores below which at most ``rate`` of new ones lie; 0 if none.
+
+    P[Bin(n, rate) ≤ k - 1] ≤ delta.
+
+    >>> [rank_for(n, 0.05, 0.05) for n in (58, 59, 100, 200, 1000)]
+    [0, 1, 2, 5, 39]
+    """
+    return allowed_mistakes(positive_whole("n", n), rate, delta) + 1
+
+
+@plain_numbers
+def fewest_rows(rate: float, delta: float) -> int:
+    """Count the rows of one class without which no threshold keeps a rate.
+
+    >>> fewest_rows(0.1, 0.05), fewest_rows(0.05, 0.05), fewest_rows(0.01, 0.05)
+    (29, 59, 299)
+    """
+    return rows_to_pass(rate, delta)
+
+
+@plain_numbers
+def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound from below the share of scores that are no less than the one at a rank of n.
+
+    >>> round(order_lower(2, 100, 0.05), 6)
+    0.95344
+    """
+    positive_whole("rank", rank)
+    return clopper_pearson_lower(n - (rank - 1), n, delta, claims)
+
+
+@plain_numbers
+def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound from above the share of scores beyond the one at a rank of n, from the far end.
+
+    >>> round(order_upper(2, 100, 0.05), 6)
+    0.04656
+    """
+    return clopper_pearson(positive_whole("rank", rank) - 1, n, delta, claims)
+
+
+@plain_numbers
+def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -> float:
+    """Give the precision that was aimed at if k of n rows said to be positive pass its test, or 0.
+
+    >>> passed_lower(990, 1000, 0.05, 0.98), passed_lower(980, 1000, 0.05, 0.98)
+    (0.98, 0.0)
+    """
+    counts(k, n)
+    return target if passes(n - k, n, 1 - probability("target", target), delta / claims) else 0.0
+
+
+def passes(mistakes: int, n: int, rate: float, delta: float) -> bool:
+    """Tell whether so many mistakes among n rows show that their rate is at most this."""
+    return n > 0 and clopper_pearson(mistakes, n, delta) <= rate
+
+
+@lru_cache(64)
+def planned_ranks(rows: int, rate: float, delta: float, forgiven: int = 1) -> tuple[int, ...]:
+    """Give the ranks at which a rate of mistakes is tested: a function of these numbers alone.
+
+    >>> planned_ranks(120, 0.1, 0.05)
+    (46, 51, 57, 63, 70, 77, 85, 94, 104, 115, 120)
+    """
+    return tuple(_ranks(rows, rate, delta, forgiven))
+
+
+def _ranks(rows: int, rate: float, delta: float, forgiven: int) -> Iterator[int]:
+    rank = rows_to_pass(rate, delta)
+    if allowed_mistakes(rows, rate, delta) < forgiven and forgiven > 1:
+        return
+    while rank <= rows and allowed_mistakes(rank, rate, delta) < forgiven:
+        rank += 1
+    while rank < rows:
+        yield rank
+        rank = max(rank + 1, math.ceil(rank * STEP))
+    if allowed_mistakes(rows, rate, delta) >= 0:
+        yield rows
+
+
+@plain_numbers
+def precision_lower(
+    found: int, positives: int, alarms: int, negatives: int, delta: float, claims: int = 1
+) -> float:
+    """Bound precision by recall, false alarms and the share of positives, each at a third of delta.
+
+    π·r/(π·r + (1 - π)·f) rises with π and r and falls with f. It serves where the threshold was
+    taken from the positives, or from the negatives, so that precision itself is no binomial.
+
+    >>> round(precision_lower(95, 100, 18, 900, 0.05), 4)
+    0.7043
+    """
+    counts(found, positives)
+    counts(alarms, negatives)
+    third = 3 * positive_whole("claims", claims)
+    recall = clopper_pearson_lower(found, positives, delta, third)
+    false = clopper_pearson(alarms, negatives, delta, third)
+    share = clopper_pearson_lower(positives, positives + negatives, delta, third)
+    right = share * recall
+    return downward(right / (right + (1 - share) * false * (1 + SLACK))) if right > 0 else 0.0
+
+
+@plain_numbers
+def cost_upper(
+    missed: int,
+    positives: int,
+    alarms: int,
+    negatives: int,
+    miss_cost: float,
+    alarm_cost: float,
+    delta: float,
+    claims: int = 1,
+) -> float:
+    """Bound the mean cost at any threshold: π·a·P[missed] + (1 - π)·b·P[false alarm].
+
+    A third of delta goes to each rate, for all thresholds at once, and to the share π.
+
+    >>> round(cost_upper(2, 100, 30, 900, 10.0, 1.0, 0.05), 4)
+    0.2143
+    """
+    counts(missed, positives)
+    counts(alarms, negatives)
+    claims = 3 * positive_whole("claims", claims)
+    a = miss_cost * clopper_pearson(missed, positives, delta, claims * positives)
+    b = alarm_cost * clopper_pearson(alarms, negatives, delta, claims * negatives)
+    rows = positives + negatives
+    shares = (
+        clopper_pearson_lower(positives, rows, delta, 2 * claims),
+        clopper_pearson(positives, rows, delta, 2 * claims),
+    )
+    worst = max(share * a + (1 - share) * b for share in shares)
+    return min(max(miss_cost, alarm_cost), worst * (1 + SLACK))

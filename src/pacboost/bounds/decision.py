@@ -1,0 +1,145 @@
+"""A threshold with its guarantee, what it costs on the other side, and the curve around it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.family import Family
+from pacboost.bounds.rates import rate_lower, rate_upper
+from pacboost.bounds.wording import sentence
+from pacboost.numerics.checks import counts, positive_whole, probability
+from pacboost.numerics.markup import bold, paragraph
+
+WISHES = ("recall", "precision", "false_positive_rate", "cost")
+HEADS = (
+    "threshold", "recall", "recall_at_least", "false_positive_rate", "false_positive_rate_at_most",
+    "precision",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """Counts at several thresholds; bounds are made from them and hold for all thresholds at once.
+
+    >>> curve = ThresholdCurve(100, 900, 0.05, ((0.2, 3, 90), (0.7, 10, 9)))
+    >>> [round(value, 3) for value in curve.columns["recall_at_least"]]
+    [0.861, 0.757]
+    """
+
+    positives: int
+    negatives: int
+    delta: float
+    points: tuple[tuple[float, int, int], ...]
+    """Thresholds with the number of positives below and of negatives above them."""
+
+    @cached_property
+    def columns(self) -> dict[str, list[float]]:
+        """Give what was seen at each threshold and what is certified, as columns."""
+        lines = [self._line(*point) for point in self.points]
+        return {name: [line[j] for line in lines] for j, name in enumerate(HEADS)}
+
+    def _line(self, threshold: float, missed: int, alarms: int) -> tuple[float, ...]:
+        n, m = self.positives, self.negatives
+        found = n - missed
+        least = rate_lower(found, n, self.delta, 2 * n)
+        most = rate_upper(alarms, m, self.delta, 2 * m)
+        said = found + alarms
+        return threshold, found / n, least, alarms / m, most, found / said if said else math.nan
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Give the curve as a data frame of pandas, polars or pyarrow."""
+        import narwhals as nw
+
+        return nw.from_dict(self.columns, backend=backend).to_native()  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class ThresholdDecision:
+    """Which threshold was chosen, why, and what is certified for it."""
+
+    threshold: float
+    positive: Any
+    """The class that is said where the score is at least the threshold."""
+    wish: str
+    """What was asked for, one of ``WISHES``."""
+    certificate: Certificate
+    others: Family
+    """What is certified on the other side; all of it holds together, apart from the guarantee."""
+    curve: ThresholdCurve
+    model_digest: str = field(default="", compare=False)
+    """A digest of the model and of this decision, set when both are written to a file."""
+
+    @property
+    def sentence(self) -> str:
+        """What is guaranteed, and at which threshold, with the price on the other side."""
+        other = " ".join(own.claim for own in self.others)
+        return (
+            f"{sentence(self.certificate)} The threshold is {self.threshold:.4g} for class "
+            f"'{self.positive}'. {other}"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.certificate}\n\n{self.others}"
+
+    def _repr_html_(self) -> str:
+        return bold(self.sentence) + paragraph(str(self.others))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for a file."""
+        curve = self.curve
+        content = {
+            "threshold": self.threshold,
+            "positive": self.positive,
+            "wish": self.wish,
+            "certificate": self.certificate.stored(),
+            "others": [own.stored() for own in self.others],
+            "others_delta": self.others.delta,
+            "positives": curve.positives,
+            "negatives": curve.negatives,
+            "curve_delta": curve.delta,
+            "points": [list(point) for point in curve.points],
+        }
+        return {**content, "model_digest": self.model_digest} if self.model_digest else content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> ThresholdDecision:
+        """Read what ``to_dict`` gave, and refuse what no choice could have written."""
+        if content["wish"] not in WISHES:
+            raise ValueError(f"wish is {content['wish']!r:.40}; it may be {', '.join(WISHES)}")
+        threshold, positive = content["threshold"], content["positive"]
+        if type(threshold) is not float or type(positive) not in (int, float, str, bool):
+            raise ValueError("the threshold is no number, or the positive class no label")
+        curve = ThresholdCurve(
+            positive_whole("positives", content["positives"]),
+            positive_whole("negatives", content["negatives"]),
+            probability("curve_delta", content["curve_delta"]),
+            tuple((float(t), _whole(a), _whole(b)) for t, a, b in content["points"]),
+        )
+        for _, missed, alarms in curve.points:
+            counts(missed, curve.positives)
+            counts(alarms, curve.negatives)
+        others = tuple(map(Certificate.from_dict, content["others"]))
+        known = set(content) - set(cls._NAMES)
+        if known or type(content.get("model_digest", "")) is not str:
+            raise ValueError(f"the decision holds {sorted(known)}, which no choice writes")
+        return cls(
+            threshold, positive, content["wish"], Certificate.from_dict(content["certificate"]),
+            Family(others, probability("others_delta", content["others_delta"])), curve,
+            content.get("model_digest", ""),
+        )  # fmt: skip
+
+    _NAMES = (
+        "threshold", "positive", "wish", "certificate", "others", "others_delta", "positives",
+        "negatives", "curve_delta", "points", "model_digest",
+    )  # fmt: skip
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int:
+        raise ValueError(f"{value!r:.40} is no count")
+    return value

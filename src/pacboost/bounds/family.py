@@ -1,0 +1,174 @@
+"""Several claims that hold together: measures, classes, groups, lower and upper ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pacboost.bounds import measured, measures
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.measures import GAP, MEASURES, is_lower
+from pacboost.bounds.rates import write_parts
+from pacboost.bounds.rounding import confidence
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.markup import bold, paragraph, table
+
+HEADS = ["measure", "class", "group", "end", "certified", "seen", "rows"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Certificates that hold together, except with probability ``delta``.
+
+    ``family["recall"]`` gives the one certificate of a measure, and ``family.of(...)`` all that
+    have a certain measure, class, group or end. With groups, ``worst`` is the certificate of the
+    worst group, and ``gap`` bounds the largest difference between two groups.
+    """
+
+    certificates: tuple[Certificate, ...]
+    delta: float
+
+    def __iter__(self) -> Iterator[Certificate]:
+        return iter(self.certificates)
+
+    def __len__(self) -> int:
+        return len(self.certificates)
+
+    def __getitem__(self, measure: str) -> Certificate:
+        found = self.of(measure=measure)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            names = ", ".join(dict.fromkeys(repr(own.of_what) for own in self))
+            raise KeyError(f"{measure!r} was not certified; {names} were")
+        raise ParameterError(
+            f"there are {len(found)} certificates for {measure!r}; say which one by "
+            f"of({measure!r}, positive=…, group=…, end=…)"
+        )
+
+    def of(
+        self,
+        measure: str | None = None,
+        *,
+        positive: Any = None,
+        group: Any = None,
+        end: str | None = None,
+    ) -> list[Certificate]:
+        """Give the certificates of a measure, a class, a group, or one end, "lower" or "upper"."""
+        wanted = {"class": positive, "group": group}
+        return [
+            own
+            for own in self
+            if measure in (None, own.of_what)
+            and all(v is None or own.details.get(name) == str(v) for name, v in wanted.items())
+            and end in (None, _end(own))
+        ]
+
+    @property
+    def worst(self) -> Certificate:
+        """The certificate of the worst group, class or measure; all have to be of one measure."""
+        one = self._one_measure("the worst of them")
+        higher = MEASURES[one].higher_is_better
+        end = "lower" if higher else "upper"
+        found = self.of(one, end=end)
+        if not found:
+            raise NotCertified(f"the {end} ends were not certified; leave end out, or set 'both'")
+        return (min if higher else max)(found, key=lambda own: own.value)
+
+    @property
+    def worst_group(self) -> str:
+        """The group whose certificate is the worst."""
+        found = self.worst.details.get("group")
+        if found is None:
+            raise NotCertified("no groups were given; name them by by=")
+        return str(found)
+
+    @property
+    def gap(self) -> Certificate:
+        """A bound on the largest difference between two groups, from both ends of all of them."""
+        one = self._one_measure("a gap")
+        upper = [own for own in self.of(one, end="upper") if "group" in own.details]
+        lower = self.of(one, end="lower")
+        if len(upper) < 2 or len(lower) != len(upper):
+            raise NotCertified("a gap needs both ends of at least two groups: set end='both'")
+        classes = {own.details.get("class") for own in upper}
+        if upper[0].bound != "rates.rate_upper" or len(classes) > 1:
+            raise NotCertified(f"no gap is certified for {one!r} of {len(classes)} classes")
+        return self._gap(one, upper, lower)
+
+    def _gap(self, one: str, upper: list[Certificate], lower: list[Certificate]) -> Certificate:
+        pairs = [(int(own.inputs["k"]), int(own.inputs["n"])) for own in upper]
+        if [(int(own.inputs["k"]), int(own.inputs["n"])) for own in lower] != pairs:
+            raise NotCertified(
+                "the two ends count rows in different ways, because some rows are equal or not "
+                "new; drop those rows"
+            )
+        inputs = {
+            "parts": write_parts(pairs), "delta": self.delta, "claims": upper[0].inputs["claims"],
+        }  # fmt: skip
+        details: dict[str, Any] = {
+            name: v for name, v in upper[0].details.items() if name == "class"
+        }
+        found = measured.certificate(
+            GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs), of=one, **details
+        )
+        return found if upper[0].rows_checked else found.unchecked()
+
+    def _one_measure(self, what: str) -> str:
+        names = {own.of_what for own in self}
+        if len(names) > 1:
+            raise ParameterError(f"{what} is of one measure; of={sorted(names)} has several")
+        return names.pop()
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        widths = [max(map(len, column)) for column in zip(HEADS, *lines, strict=True)]
+        rows = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in (HEADS, *lines)]
+        return "\n".join([*rows, "", self._note()])
+
+    def _repr_html_(self) -> str:
+        return bold(self._note()) + table(HEADS, self._lines()) + paragraph(" ".join(self.claims))
+
+    @property
+    def claims(self) -> list[str]:
+        """Every claim as a sentence."""
+        return [own.claim for own in self]
+
+    def _lines(self) -> list[list[str]]:
+        return [
+            [
+                own.of_what,
+                str(own.details.get("class", "")),
+                str(own.details.get("group", "")),
+                _end(own),
+                measures.number_of(own, MEASURES[own.of_what].rate),
+                f"{float(own.details.get('seen', float('nan'))):.4g}",
+                f"{own.size:,}",
+            ]
+            for own in self
+        ]
+
+    def _note(self) -> str:
+        return (
+            f"All {len(self)} claims hold together with {confidence(self.delta)} confidence: delta "
+            f"is {self.delta:g}, and each has its share of it."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain objects that JSON knows."""
+        return {"delta": self.delta, "certificates": [own.to_dict() for own in self]}
+
+    def to_json(self) -> str:
+        """Everything as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Family:
+        """Read what ``to_dict`` gave."""
+        return cls(tuple(map(Certificate.from_dict, content["certificates"])), content["delta"])
+
+
+def _end(certificate: Certificate) -> str:
+    return "lower" if is_lower(certificate) else "upper"

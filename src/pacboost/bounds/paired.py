@@ -1,0 +1,119 @@
+"""Which of two fixed classifiers is better, on the same rows: an exact test, and how much better.
+
+Of n rows b are wrong for the first only and c for the second only. If the two were equally good,
+each of these b + c rows would be a fair coin (McNemar 1947). The difference of their risks is
+P[only the first errs] - P[only the second errs]; b and c are binomial with n and these chances, and
+ends by Clopper and Pearson at a quarter of delta each enclose it. docs/proofs/rates.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy.special import bdtr
+
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.rounding import SLACK, confidence
+from pacboost.numerics.checks import counts, plain_numbers
+
+
+@plain_numbers
+def sign_test_p(b: int, c: int) -> float:
+    """Give the chance that b + c fair coins divide at least so unevenly.
+
+    >>> round(sign_test_p(1, 9), 6)
+    0.021484
+    """
+    fewer, more = sorted((b, c))
+    return min(1.0, 2 * float(bdtr(fewer, fewer + more, 0.5)))
+
+
+@plain_numbers
+def difference_interval(
+    b: int, c: int, n: int, delta: float, pairs: int = 1
+) -> tuple[float, float]:
+    """Enclose the risk of the first less that of the second; ``pairs`` intervals share delta.
+
+    >>> low, high = difference_interval(40, 10, 1000, delta=0.05)
+    >>> round(low, 4), round(high, 4)
+    (0.0077, 0.0519)
+    """
+    counts(b + c, n)
+    ends = 4 * pairs
+    low = clopper_pearson_lower(b, n, delta, ends) - clopper_pearson(c, n, delta, ends)
+    high = clopper_pearson(b, n, delta, ends) - clopper_pearson_lower(c, n, delta, ends)
+    return low - SLACK, high + SLACK
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two classifiers on the same rows; all differences of a comparison hold together."""
+
+    one: str
+    other: str
+    only_one_wrong: int
+    only_other_wrong: int
+    rows: int
+    delta: float
+    pairs: int = 1
+    """How many differences share delta."""
+
+    @property
+    def p_value(self) -> float:
+        """How likely the rows on which they differ would divide so unevenly if both were equal."""
+        return sign_test_p(self.only_one_wrong, self.only_other_wrong)
+
+    @property
+    def significant(self) -> bool:
+        """Whether one is surely better, with all pairs paid for."""
+        return self.p_value < self.delta / self.pairs
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Between what the risk of the first less that of the second lies."""
+        return difference_interval(
+            self.only_one_wrong, self.only_other_wrong, self.rows, self.delta, self.pairs
+        )
+
+    @property
+    def sentence(self) -> str:
+        """Say which is better, and by how much.
+
+        >>> print(Difference("a", "b", 40, 10, 1000, 0.05).sentence[:74])
+        The error of 'a' is larger than that of 'b' by 0.77 to 5.20 percentage poi
+        """
+        low, high = self.interval
+        if low > 0 or high < 0:
+            first, second = (self.one, self.other) if low > 0 else (self.other, self.one)
+            ends = _percentage_points(low, high) if low > 0 else _percentage_points(-high, -low)
+            said = f"The error of '{first}' is larger than that of '{second}' by {ends}"
+        else:
+            ends = _percentage_points(low, high)
+            said = f"The error of '{self.one}' less that of '{self.other}' lies within {ends}"
+        counted = f"{self.only_one_wrong:,} and {self.only_other_wrong:,} are wrong for one of them"
+        return (
+            f"{said} ({confidence(self.delta)} confidence; {self.rows:,} held-out rows, of which "
+            f"{counted} only; exact sign test p = {self.p_value:.2g})."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything as plain objects that JSON knows."""
+        low, high = self.interval
+        return {
+            "one": self.one,
+            "other": self.other,
+            "only_one_wrong": self.only_one_wrong,
+            "only_other_wrong": self.only_other_wrong,
+            "rows": self.rows,
+            "delta": self.delta,
+            "pairs": self.pairs,
+            "p_value": self.p_value,
+            "lower": low,
+            "upper": high,
+        }
+
+
+def _percentage_points(low: float, high: float) -> str:
+    ends = math.floor(1e4 * low) / 100, math.ceil(1e4 * high) / 100
+    return f"{ends[0]:.2f} to {ends[1]:.2f} percentage points"

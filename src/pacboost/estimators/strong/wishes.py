@@ -1,0 +1,92 @@
+"""A recall or a precision that was asked for: the threshold is chosen by the certifying rows.
+
+The vote is settled when they are looked at, and they are set apart by chance, so that the theorems
+of docs/proofs/thresholds.md hold. A fifth of the rows is set apart, whatever the labels are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds import wording
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import ThresholdDecision
+from pacboost.bounds.wording import Statement
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.fitted.choosing import choice_of, positive_class
+from pacboost.estimators.fitted.threshold import ThresholdClassifier
+from pacboost.estimators.inputs.division import SEPARATE
+from pacboost.estimators.strong.search import Promise
+from pacboost.numerics.checks import probability
+from pacboost.questions.scored_rows import score_of
+from pacboost.questions.verdict import Verdict
+
+
+def read_wishes(
+    recall: float | None, precision: float | None, epsilon: float | None
+) -> tuple[str, float] | None:
+    """Give what was asked for besides an error; None if nothing was.
+
+    >>> read_wishes(0.95, None, None), read_wishes(None, None, 0.1)
+    (('recall', 0.95), None)
+    """
+    given = {"recall": recall, "precision": precision, "epsilon": epsilon}
+    asked = [name for name, wish in given.items() if wish is not None]
+    if len(asked) > 1:
+        raise ParameterError(
+            f"{' and '.join(asked)} were given; the certifying rows can keep one of these promises"
+        )
+    if not asked or asked[0] == "epsilon":
+        return None
+    name = asked[0]
+    return name, probability(name, given[name])
+
+
+def decided(
+    estimator: Any,
+    X: Any,
+    labels: NDArray[Any],
+    wish: tuple[str, float],
+    positive: Any,
+    promise: Promise,
+) -> ThresholdDecision:
+    """Choose the threshold by certifying rows; raise if none keeps the promise."""
+    if labels.ndim > 1:
+        raise NotCertified("rows have several labels, and a threshold is chosen for one class")
+    if not labels.size:
+        raise NotCertified("no rows were set apart to choose the threshold by")
+    label = positive_class(estimator.classes_, positive)
+    place = estimator.classes_.tolist().index(label)
+    score = score_of(estimator, X, place)
+    none = np.zeros(labels.size, dtype=np.bool_)
+    doubtful = none if promise.equal is None else promise.equal
+    choice = choice_of(score, labels == label, doubtful, label, promise.delta, wish[0])
+    decision = choice.decide(*wish)
+    return replace(decision, certificate=_assuming(decision.certificate, promise))
+
+
+def _assuming(certificate: Certificate, promise: Promise) -> Certificate:
+    return certificate.assuming(SEPARATE) if promise.discrete else certificate
+
+
+def verdict_of(decision: ThresholdDecision, wish: tuple[str, float], delta: float) -> Verdict:
+    """Say that a promise is kept."""
+    head = wording.sentence(decision.certificate)
+    note = decision.sentence.removeprefix(str(head)).strip()
+    value = decision.certificate.value
+    return Verdict(f"{head} {note}", True, None, delta, value, headline=head, note=note)
+
+
+def missed(wish: tuple[str, float], reason: NotCertified, delta: float) -> Verdict:
+    """Say that no threshold keeps a promise, and what is missing."""
+    head = Statement(f"No threshold is certified for {wish[0]} {wish[1]:g}: {reason}.", "", "")
+    return Verdict(str(head), False, None, delta, 1.0, str(reason), headline=head)
+
+
+def with_threshold(estimator: Any, decision: ThresholdDecision) -> ThresholdClassifier:
+    """Give the classifier that uses the threshold; it remembers the rows of the estimator."""
+    return ThresholdClassifier.of(estimator, decision)

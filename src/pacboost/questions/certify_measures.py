@@ -1,0 +1,179 @@
+"""certify(of=…): recall, precision, AUC, costs and the like, for classes and groups at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.family import Family
+from pacboost.bounds.measures import MEASURES
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.questions.measuring import (
+    Measuring,
+    claims_of,
+    distinct_rows,
+    group_names,
+    is_list,
+    read_measures,
+)
+from pacboost.questions.new_rows import (
+    RowCounting,
+    known_rows,
+    refuse_training_rows,
+    row_counting,
+    seen_check,
+)
+from pacboost.questions.scored_rows import ScoredRows
+from pacboost.samples.groups import numbered
+from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.sources.dataframe import is_frame, open_frame
+
+
+def certify_measures(
+    model: Any,
+    X: Any,
+    y: Any,
+    of: Any,
+    *,
+    positive: Any,
+    by: Any,
+    end: str | None,
+    options: dict[str, Any],
+    delta: float,
+    models: int,
+    groups: Any,
+    ordered: bool,
+    copies: str,
+) -> Certificate | Family:
+    """Certify measures; a single one gives a certificate, a list or groups a family."""
+    _refuse_combinations(by, groups, ordered)
+    X, named = _by_column(model, X, by)
+    names = read_measures(of, options)
+    labels, said = _answers(model, X, y, names)
+    checked = refuse_training_rows(model, X)
+    independent = groups is None and not ordered
+    counting = row_counting(model, X, labels, copies) if independent else None
+    doubtful = _ties(model, X, y, labels, said, names) | known_rows(model, X, labels.size)
+    rows = ScoredRows(model, X, labels, said, doubtful)
+    group = None if named is None else _of_rows(named, labels.size)
+    claims = claims_of(rows, names, positive, _distinct(group), end)
+    measuring = Measuring(rows, _ways(counting, labels.size), options, delta, models,
+                          _sample(counting, groups, ordered))  # fmt: skip
+    if groups is not None:
+        refuse_hidden_copies(X, np.asarray(groups))
+        place = numbered(np.asarray(groups), labels.size)
+        family = measuring.by_dependent_groups(claims, place)
+    elif ordered:
+        family = measuring.over_time(claims)
+    else:
+        family = measuring.family(claims, group)
+    certificates = tuple(seen_check(own, checked) for own in family)
+    if len(claims) == 1 and by is None and not is_list(of):
+        return certificates[0]
+    return Family(certificates, family.delta)
+
+
+def _refuse_combinations(by: Any, groups: Any, ordered: bool) -> None:
+    if groups is not None and ordered:
+        raise ParameterError("groups and ordered were both given; rows are one or the other")
+    if by is not None and (groups is not None or ordered):
+        raise ParameterError(
+            "by cannot be combined with groups or ordered: within a group of by, no theorem here "
+            "covers rows that depend on each other"
+        )
+
+
+def _by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
+    """Give the rows as the model reads them, and the groups: a column that is named, or values."""
+    if not isinstance(by, str):
+        return X, by
+    if not is_frame(X):
+        raise ParameterError(
+            f"by is {by!r}, which names a column, and X is no data frame; give an array with the "
+            "group of every row"
+        )
+    frame = open_frame(X)
+    if by not in frame.columns:
+        raise ParameterError(f"by is {by!r}; the columns are {', '.join(map(repr, frame.columns))}")
+    known = getattr(model, "feature_names_in_", None)
+    if known is not None and by not in [str(name) for name in known]:
+        X = frame.drop(by).to_native()
+    return X, frame[by].to_list()
+
+
+def _of_rows(by: Any, rows: int) -> NDArray[Any]:
+    groups = np.asarray(by, dtype=object) if isinstance(by, list) else np.asarray(by)
+    if groups.shape != (rows,):
+        raise DataError(f"by has shape {groups.shape}; one group for each of {rows} rows is needed")
+    return group_names(groups)
+
+
+def _distinct(groups: NDArray[Any] | None) -> list[str]:
+    return [] if groups is None else np.unique(groups).tolist()
+
+
+def _answers(model: Any, X: Any, y: Any, names: list[str]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give labels and predictions; refuse measures that the model has no answers for."""
+    numbers = [name for name in names if MEASURES[name].numbers]
+    regressor = not _is_classifier(model)
+    if numbers and not regressor:
+        raise NotCertified(f"of={numbers[0]!r} is for models that predict numbers, not classes")
+    if regressor and len(numbers) < len(names):
+        other = next(name for name in names if name not in numbers)
+        allowed = ", ".join(repr(name) for name, own in MEASURES.items() if own.numbers)
+        raise NotCertified(
+            f"of={other!r} is for classifiers, and this model predicts numbers; allowed are "
+            f"{allowed}"
+        )
+    labels = np.asarray(y)
+    if labels.ndim != 1 or labels.size == 0:
+        raise DataError(
+            f"y has shape {labels.shape}; of= needs one label a row, and at least one row"
+        )
+    if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
+        raise DataError("y holds missing labels; drop those rows before certifying")
+    said = np.asarray(model.predict(X))
+    if said.shape != labels.shape:
+        raise DataError(f"predict gave shape {said.shape} for {labels.size} labels")
+    return labels, said
+
+
+def _is_classifier(model: Any) -> bool:
+    if hasattr(model, "classes_") or hasattr(model, "predict_proba"):
+        return True
+    if hasattr(model, "ledger_"):  # of ours: one that predicts numbers has no mistakes
+        return hasattr(model, "mistakes")
+    return getattr(model, "_estimator_type", "") != "regressor" and not _says_regressor(model)
+
+
+def _says_regressor(model: Any) -> bool:
+    tags = getattr(model, "__sklearn_tags__", None)
+    return tags is not None and getattr(tags(), "estimator_type", None) == "regressor"
+
+
+def _ties(
+    model: Any, X: Any, y: Any, labels: NDArray[Any], said: NDArray[Any], names: list[str]
+) -> NDArray[np.bool_]:
+    """Tell which rows a vote of ours gets right only because ties have to end somehow."""
+    if MEASURES[names[0]].numbers or not hasattr(model, "ledger_"):
+        return np.zeros(labels.size, dtype=np.bool_)
+    return np.asarray(model.mistakes(X, y) & (said == labels))
+
+
+def _ways(counting: RowCounting | None, rows: int) -> list[NDArray[np.intp]]:
+    every = np.arange(rows)
+    if counting is None or counting.rule == "all":
+        return [every]
+    once = distinct_rows(counting.repeats.place)
+    return [once] if counting.rule == "once" else [every, once]
+
+
+def _sample(counting: RowCounting | None, groups: Any, ordered: bool) -> str:
+    if counting is not None and counting.words:
+        return f"held-out rows; {counting.words}"
+    return "whole groups that were held out" if groups is not None else (
+        "held-out rows in the order of time" if ordered else "held-out rows"
+    )  # fmt: skip

@@ -1,0 +1,55 @@
+"""Which of two fitted classifiers is better? An exact paired test, and the difference of risks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pacboost.bounds.paired import Difference
+from pacboost.errors import NotCertified
+from pacboost.numerics.checks import probability
+from pacboost.questions.certify import mistakes
+from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting
+from pacboost.questions.selective import kept_rows
+
+
+def compare_models(
+    one: Any,
+    other: Any,
+    X: Any,
+    y: Any,
+    *,
+    delta: float = 0.05,
+    names: tuple[str, str] = ("the first", "the second"),
+    copies: str = "auto",
+) -> Difference:
+    """Compare two fitted classifiers by rows that neither of them has seen.
+
+    ``p_value`` of the result is that of the exact sign test on the rows on which they differ;
+    ``interval`` encloses the risk of the first less that of the second, except with probability
+    delta; ``sentence`` says it in words. Equal rows are counted as in ``certify_answers``.
+
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X = np.arange(400.0)[:, None]
+    >>> y = X[:, 0] > 250
+    >>> tree, guess = (m.fit(X[::2], y[::2]) for m in (DecisionTreeClassifier(), DummyClassifier()))
+    >>> found = compare_models(guess, tree, X[1::2], y[1::2])
+    >>> found.only_one_wrong, found.only_other_wrong, found.significant
+    (74, 0, True)
+    """
+    probability("delta", delta)
+    wrong = [mistakes(model, X, y) for model in (one, other)]
+    for model in (one, other):
+        refuse_training_rows(model, X)
+    kept = kept_rows(row_counting(one, X, np.asarray(y), copies))
+    known = known_rows(one, X, wrong[0].size) | known_rows(other, X, wrong[0].size)
+    if known.any():
+        raise NotCertified(
+            f"{int(known.sum()):,} of the rows are rows that one of the models was trained on; "
+            "drop them"
+        )
+    first, second = (own[kept] for own in wrong)
+    b, c = int((first & ~second).sum()), int((second & ~first).sum())
+    return Difference(names[0], names[1], b, c, first.size, delta)

@@ -1,0 +1,257 @@
+"""Which threshold keeps a promise? Found and certified on the same rows, without a union."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds import deciding, measured
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import WISHES, ThresholdCurve, ThresholdDecision
+from pacboost.bounds.family import Family
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.checks import probability
+
+Doubles = NDArray[np.float64]
+LARGEST = float(np.finfo(np.float64).max)
+POINTS = 100
+"""So many thresholds a curve shows."""
+CHEAPEST = 20
+"""So many thresholds, those that look cheapest, are compared by their certified costs."""
+
+
+def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
+    """Give what was asked for, which has to be one thing.
+
+    >>> read_wish({"recall": 0.95, "precision": None})
+    ('recall', 0.95)
+    """
+    given = {name: wish for name, wish in wishes.items() if wish is not None}
+    if len(given) != 1:
+        raise ParameterError(
+            f"{', '.join(given) or 'nothing'} was asked for; give exactly one of "
+            f"{', '.join(WISHES)}, fixed before the rows are looked at"
+        )
+    name, wish = next(iter(given.items()))
+    if name != "cost":
+        return name, probability(name, wish)
+    try:
+        pair = tuple(float(own) for own in wish)
+    except (TypeError, ValueError):
+        pair = ()
+    if len(pair) != 2 or not all(0 < own < math.inf for own in pair):
+        raise ParameterError(
+            f"cost is {wish!r}; it is a pair: the cost of a missed example, and that of a false "
+            "alarm, both above 0"
+        )
+    return name, pair
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdChoice:
+    """Chooses a threshold by the scores of held-out rows.
+
+    Rows that are not surely new have the scores that are worst for every promise.
+    """
+
+    positives: Doubles
+    negatives: Doubles
+    label: Any
+    delta: float
+    sample: str = "held-out rows"
+
+    def decide(self, name: str, wish: Any) -> ThresholdDecision:
+        """Find the threshold of a wish, and certify both sides of it."""
+        if not self.positives.size or not self.negatives.size:
+            missing = "of" if not self.positives.size else "of other classes than"
+            raise NotCertified(
+                f"there are no rows {missing} class {self.label!r}, so no threshold can be chosen"
+            )
+        find: Any = {
+            "recall": self._by_recall,
+            "false_positive_rate": self._by_alarms,
+            "precision": self._by_precision,
+            "cost": self._by_cost,
+        }[name]
+        threshold, certificate, others = find(wish)
+        if threshold >= LARGEST:
+            raise NotCertified(
+                "only a threshold that no row reaches would keep this promise; ask for less"
+            )
+        family = Family(others, self.delta)
+        return ThresholdDecision(threshold, self.label, name, certificate, family, self.curve())
+
+    def _by_recall(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
+        n = self.positives.size
+        rank = self._rank(n, 1 - wish, f"rows of class {self.label!r}", f"recall={wish:g}")
+        threshold = _finite(float(np.sort(self.positives)[rank - 1]))
+        alarms = int((self.negatives >= threshold).sum())
+        m = self.negatives.size
+        made = self._made("recall", "deciding.order_lower", {"rank": rank, "n": n}, threshold, n)
+        return threshold, made, (
+            self._made("false_positive_rate", "rates.rate_upper", {"k": alarms, "n": m},
+                       threshold, m, claims=2),
+            self._precision(n - (rank - 1), alarms, threshold),
+        )  # fmt: skip
+
+    def _by_alarms(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
+        m = self.negatives.size
+        what = f"rows of other classes than {self.label!r}"
+        rank = self._rank(m, wish, what, f"false_positive_rate={wish:g}")
+        beyond = float(np.sort(self.negatives)[::-1][rank - 1])
+        threshold = _finite(math.nextafter(beyond, math.inf))
+        n, found = self.positives.size, int((self.positives >= threshold).sum())
+        inputs = {"rank": rank, "n": m}
+        made = self._made("false_positive_rate", "deciding.order_upper", inputs, threshold, m)
+        return threshold, made, (
+            self._made("recall", "rates.rate_lower", {"k": found, "n": n}, threshold, n, claims=2),
+            self._precision(found, rank - 1, threshold),
+        )  # fmt: skip
+
+    def _by_precision(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
+        falling = np.sort(np.concatenate([self.positives, self.negatives]))[::-1]
+        starts = len(deciding.STARTS)
+        passed = [
+            found
+            for forgiven in deciding.STARTS
+            for found in self._passed(wish, falling, self.delta / starts, forgiven)
+        ]
+        if not passed:
+            raise NotCertified(self._no_precision(wish, falling))
+        threshold, right, said = min(passed)
+        inputs = {"k": right, "n": said, "target": wish}
+        bound = "deciding.passed_lower"
+        made = self._made("precision", bound, inputs, threshold, said, claims=starts)
+        return threshold, made, self._both_sides(threshold)
+
+    def _passed(
+        self, wish: float, falling: Doubles, delta: float, forgiven: int
+    ) -> Iterator[tuple[float, int, int]]:
+        """Test ranks in their order until the first fails; give those that pass."""
+        for rank in deciding.planned_ranks(falling.size, 1 - wish, delta, forgiven):
+            beyond = float(falling[rank]) if rank < falling.size else -LARGEST
+            threshold = _finite(math.nextafter(beyond, math.inf))
+            right = int((self.positives >= threshold).sum())
+            said = right + int((self.negatives >= threshold).sum())
+            if not deciding.passes(said - right, said, 1 - wish, delta):
+                return
+            yield threshold, right, said
+
+    def _by_cost(
+        self, wish: tuple[float, float]
+    ) -> tuple[float, Certificate, tuple[Certificate, ...]]:
+        tried = self._cheapest(wish)
+        costs = [deciding.cost_upper(**self._cost(own, wish), delta=self.delta) for own in tried]
+        threshold = tried[int(np.argmin(costs))]
+        rows = self.positives.size + self.negatives.size
+        made = self._made(
+            "cost", "deciding.cost_upper", self._cost(threshold, wish), threshold, rows
+        )
+        return threshold, made, self._both_sides(threshold)
+
+    def _cheapest(self, wish: tuple[float, float]) -> list[float]:
+        """Give the thresholds that look cheapest; their bounds hold for all thresholds at once."""
+        points = self._points(4 * POINTS)
+        seen = [wish[0] * (missed + 1) + wish[1] * (alarms + 1) for _, missed, alarms in points]
+        return [points[place][0] for place in np.argsort(seen, kind="stable")[:CHEAPEST]]
+
+    def _cost(self, threshold: float, wish: tuple[float, float]) -> dict[str, Any]:
+        return {
+            "missed": int((self.positives < threshold).sum()),
+            "positives": self.positives.size,
+            "alarms": int((self.negatives >= threshold).sum()),
+            "negatives": self.negatives.size,
+            "miss_cost": wish[0],
+            "alarm_cost": wish[1],
+        }
+
+    def _both_sides(self, threshold: float) -> tuple[Certificate, ...]:
+        """Certify recall and false alarms by bounds that hold for all thresholds at once."""
+        n, m = self.positives.size, self.negatives.size
+        found = int((self.positives >= threshold).sum())
+        alarms = int((self.negatives >= threshold).sum())
+        return (
+            self._made("recall", "rates.rate_lower", {"k": found, "n": n}, threshold, n, 2 * n),
+            self._made("false_positive_rate", "rates.rate_upper", {"k": alarms, "n": m},
+                       threshold, m, 2 * m),
+        )  # fmt: skip
+
+    def _precision(self, found: int, alarms: int, threshold: float) -> Certificate:
+        n, m = self.positives.size, self.negatives.size
+        inputs = {"found": found, "positives": n, "alarms": alarms, "negatives": m}
+        bound = "deciding.precision_lower"
+        return self._made("precision", bound, inputs, threshold, n + m, claims=2)
+
+    def _made(
+        self, measure: str, bound: str, inputs: dict[str, Any], threshold: float, size: int,
+        claims: int = 1,
+    ) -> Certificate:  # fmt: skip
+        whole = {**inputs, "delta": self.delta, "claims": claims}
+        scale = (
+            {"largest": max(inputs["miss_cost"], inputs["alarm_cost"])} if measure == "cost" else {}
+        )
+        named = {} if measure == "cost" else {"class": str(self.label)}
+        return measured.certificate(
+            measure, bound, whole, size=size, sample=self.sample, threshold=threshold,
+            **named, **scale,
+        )  # fmt: skip
+
+    def _rank(self, n: int, rate: float, what: str, wish: str) -> int:
+        rank = deciding.rank_for(n, rate, self.delta)
+        if rank < 1:
+            needed = deciding.fewest_rows(rate, self.delta)
+            share = n / (self.positives.size + self.negatives.size)
+            raise NotCertified(
+                f"{wish} with delta={self.delta:g} needs at least {needed:,} {what}; there are "
+                f"{n:,}. Collect {needed - n:,} more of them, about {(needed - n) / share:,.0f} "
+                "rows at this share, or ask for less"
+            )
+        return rank
+
+    def _no_precision(self, wish: float, falling: Doubles) -> str:
+        delta = self.delta / len(deciding.STARTS)
+        fewest = deciding.fewest_rows(1 - wish, delta)
+        ranks = deciding.planned_ranks(falling.size, 1 - wish, delta)
+        if not ranks:
+            return (
+                f"precision={wish:g} with delta={self.delta:g} needs at least {fewest:,} rows that "
+                f"are said to be positive; there are {falling.size:,} rows in all"
+            )
+        threshold = math.nextafter(float(falling[min(ranks[0], falling.size - 1)]), math.inf)
+        right = int((self.positives >= threshold).sum())
+        said = right + int((self.negatives >= threshold).sum())
+        return (
+            f"no threshold is certified to have precision={wish:g}: of the {said:,} rows with the "
+            f"highest scores {right:,} are of class {self.label!r}. Ask for a lower precision, use "
+            f"a better model, or collect more rows (with no mistake {fewest:,} would do)"
+        )
+
+    def curve(self) -> ThresholdCurve:
+        """Count at many thresholds, which divide the rows about evenly."""
+        n, m = self.positives.size, self.negatives.size
+        return ThresholdCurve(n, m, self.delta, tuple(self._points(POINTS)))
+
+    def _points(self, most: int) -> list[tuple[float, int, int]]:
+        ends = np.concatenate([self.positives, self.negatives])
+        own = np.sort(self.positives)
+        some = np.unique(np.concatenate([_spread(ends, most), _spread(own, most // 2)]))
+        thresholds = [_finite(float(value)) for value in some if value < math.inf]
+        return [
+            (t, int((self.positives < t).sum()), int((self.negatives >= t).sum()))
+            for t in dict.fromkeys(thresholds)
+        ]
+
+
+def _spread(values: Doubles, most: int) -> Doubles:
+    found = np.unique(values)
+    places = np.unique(np.linspace(0, found.size - 1, min(most, found.size)).astype(np.intp))
+    return found[places]
+
+
+def _finite(value: float) -> float:
+    return min(max(value, -LARGEST), LARGEST)

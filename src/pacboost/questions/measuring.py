@@ -1,0 +1,299 @@
+"""What certify(of=…) counts: every measure, class, group and end of one simultaneous family."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds import losses, measured
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.family import Family
+from pacboost.bounds.measures import MEASURES, MeasureKind
+from pacboost.bounds.rates import write_parts
+from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.questions.scored_rows import Mask, ScoredRows
+
+ENDS = ("lower", "upper", "both")
+Counted = tuple[str, dict[str, Any], int, float]
+"""The name of a bound, what goes to it, the number of rows, and what was seen."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a family: a measure, its class and group if it has any, and an end."""
+
+    measure: str
+    label: Any = None
+    group: str | None = None
+    end: str = "upper"
+
+    @property
+    def about(self) -> MeasureKind:
+        """The measure."""
+        return MEASURES[self.measure]
+
+    def words(self) -> str:
+        """Name what is counted, for messages."""
+        of_class = f" of class {self.label!r}" if self.about.of_class else ""
+        return f"{self.measure}{of_class}" + (f" in group {self.group!r}" if self.group else "")
+
+
+def is_list(of: Any) -> bool:
+    """Tell a list of measures from a matrix of costs.
+
+    >>> is_list(["recall"]), is_list([[0, 1], [5, 0]]), is_list("recall")
+    (True, False, False)
+    """
+    return isinstance(of, list | tuple) and any(isinstance(own, str) for own in of)
+
+
+def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
+    """Give the names that ``of`` holds; a matrix of costs goes into the options.
+
+    >>> options = {}
+    >>> read_measures(["recall", [[0, 1], [5, 0]]], options), options
+    (['recall', 'cost'], {'costs': [[0, 1], [5, 0]]})
+    """
+    names = []
+    for given in of if is_list(of) else [of]:
+        own = given if isinstance(given, str) else "cost"
+        if not isinstance(given, str):
+            options["costs"] = given
+        if own not in MEASURES or (own == "cost" and "costs" not in options):
+            allowed = ", ".join(repr(name) for name in MEASURES if name != "cost")
+            raise ParameterError(
+                f"of is {own!r}; it may be {allowed}, a matrix of costs, or a list of these"
+            )
+        if own not in names:
+            names.append(own)
+    return names
+
+
+def claims_of(
+    rows: ScoredRows, names: Sequence[str], positive: Any, groups: Sequence[str], end: str | None
+) -> list[Claim]:
+    """List all claims, in the order of measures, classes, groups and ends."""
+    if end is not None and end not in ENDS:
+        raise ParameterError(f"end is {end!r}; it may be {', '.join(map(repr, ENDS))}, or None")
+    found = []
+    for name in names:
+        about = MEASURES[name]
+        usual = "lower" if about.higher_is_better else "upper"
+        ends = ["lower", "upper"] if end == "both" else [end or usual]
+        for label in _labels(rows, positive) if about.of_class else [None]:
+            places: list[str | None] = [*groups] or [None]
+            found += [Claim(name, label, group, own) for group in places for own in ends]
+    return found
+
+
+def _labels(rows: ScoredRows, positive: Any) -> list[Any]:
+    """Give the positive classes: those named; else the second of two, or each of several."""
+    classes: list[Any] = rows.classes.tolist()
+    if positive is None:
+        return classes[1:] if len(classes) == 2 else classes
+    wanted = positive if isinstance(positive, list | tuple) else [positive]
+    for label in wanted:
+        rows.known_class(label)
+    return list(wanted)
+
+
+@dataclass(frozen=True, eq=False)
+class Measuring:
+    """Certifies claims by rows, counted in one way or in two of which the worse is kept."""
+
+    rows: ScoredRows
+    ways: Sequence[NDArray[np.intp]]
+    """Which rows count: all of them, each of several equal ones once, or both ways."""
+    options: Mapping[str, Any]
+    delta: float
+    models: int
+    sample: str
+
+    def family(self, claims: Sequence[Claim], groups: NDArray[Any] | None) -> Family:
+        """Certify all claims, which share delta."""
+        shared = len(claims) * self.models
+        return Family(tuple(self._one(own, groups, shared) for own in claims), self.delta)
+
+    def _one(self, claim: Claim, groups: NDArray[Any] | None, shared: int) -> Certificate:
+        made = []
+        for way in self.ways:
+            chosen = np.zeros(self.rows.size, dtype=np.bool_)
+            chosen[way] = True
+            if claim.group is not None and groups is not None:
+                chosen &= groups == claim.group
+            made.append(self._made(claim, self._counted(claim, chosen, shared), shared))
+        return (min if claim.end == "lower" else max)(made, key=lambda own: own.value)
+
+    def _made(self, claim: Claim, counted: Counted, shared: int, **unit: str) -> Certificate:
+        bound, inputs, size, seen = counted
+        inputs |= {"delta": self.delta, "claims": shared}
+        return measured.certificate(
+            claim.measure, bound, inputs, size=size, sample=self.sample,
+            **self._details(claim), seen=seen, **unit,
+        )  # fmt: skip
+
+    def _details(self, claim: Claim) -> dict[str, Any]:
+        details: dict[str, Any] = {}
+        if claim.about.of_class:
+            details["class"] = str(claim.label)
+        if claim.group is not None:
+            details["group"] = claim.group
+        named = {"top_k_error": "top_k", "log_loss": "p_min", "large_errors": "larger_than"}
+        if claim.measure in named:
+            details[named[claim.measure]] = self.options[named[claim.measure]]
+        return details
+
+    def _counted(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
+        if claim.measure == "auc":
+            return self._auc(claim, chosen, shared)
+        if claim.measure == "balanced_error":
+            return self._balanced(claim, chosen, shared)
+        if not claim.about.rate and claim.measure not in ("f1", "jaccard"):
+            return self._mean(claim, chosen, shared)
+        inside, event = self.rows.event(claim.measure, claim.label, self.options)
+        k, n = self._in_event(claim, inside & chosen, event)
+        self._enough(n, shared, claim)
+        own = "f1" if claim.measure == "f1" else "rate"
+        seen = 2 * k / (n + k) if claim.measure == "f1" else k / n
+        return f"rates.{own}_{claim.end}", {"k": k, "n": n}, n, seen
+
+    def _in_event(self, claim: Claim, inside: Mask, event: Mask) -> tuple[int, int]:
+        """Count rows; doubtful ones count as whatever makes the claim weaker."""
+        doubtful = self.rows.doubtful
+        held = event & ~doubtful if claim.end == "lower" else event | doubtful
+        return int((held & inside).sum()), int(inside.sum())
+
+    def _balanced(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
+        labels = self.rows.labels
+        _, wrong = self.rows.event("error", None, self.options)
+        names = [*self.rows.classes.tolist()]
+        names += [own for own in dict.fromkeys(labels.tolist()) if own not in set(names)]
+        parts = []
+        for label in names:
+            k, n = self._in_event(claim, (labels == label) & chosen, wrong)
+            self._enough(n, shared * len(names), claim, f"rows of class {label!r}")
+            parts.append((k, n))
+        seen = sum(k / n for k, n in parts) / len(parts)
+        size = sum(n for _, n in parts)
+        return f"rates.balanced_{claim.end}", {"parts": write_parts(parts)}, size, seen
+
+    def _mean(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
+        values, scale = self.rows.losses(claim.measure, self.options)
+        held = self._weakened(values, claim.end)[chosen]
+        self._enough(held.size, shared, claim)
+        return self._mean_of(held, scale, claim.end)
+
+    def _weakened(self, values: NDArray[np.float64], end: str) -> NDArray[np.float64]:
+        return np.where(self.rows.doubtful, 0.0 if end == "lower" else 1.0, values)
+
+    @staticmethod
+    def _mean_of(held: NDArray[np.float64], scale: float, end: str) -> Counted:
+        seen = scale * float(held.mean())
+        if end == "lower":
+            text = {"savings": losses.written(1 - held)}
+        else:
+            text = {"losses": losses.written(held)}
+        return f"losses.mean_{end}", {**text, "scale": scale}, held.size, seen
+
+    def _auc(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
+        score = self.rows.score(claim.label)
+        own, doubtful = self.rows.labels == claim.label, self.rows.doubtful
+        bad = -np.inf if claim.end == "lower" else np.inf
+        positives = np.where(doubtful, bad, score)[own & chosen]
+        negatives = np.where(doubtful, -bad, score)[~own & chosen]
+        self._enough(positives.size, shared, claim, f"rows of class {claim.label!r}")
+        self._enough(negatives.size, shared, claim, "rows of other classes")
+        halves = losses.halves_of_pairs(positives, negatives)
+        inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}
+        size = positives.size + negatives.size
+        seen = halves / (2 * positives.size * negatives.size)
+        return f"losses.auc_{claim.end}", inputs, size, seen
+
+    def _enough(self, n: int, shared: int, claim: Claim, what: str = "") -> None:
+        """Refuse so few rows that not even perfect ones would certify one half."""
+        needed = rows_for_a_half(self.delta, shared)
+        if n < needed:
+            what = what or _among(claim)
+            raise NotCertified(
+                f"{claim.words()}: there are {n} {what}, and at least {needed} are needed before "
+                f"anything better than one half can be certified with delta/{shared} = "
+                f"{self.delta / shared:.3g}. Collect more of these rows, or leave this claim out"
+            )
+
+    def by_dependent_groups(self, claims: Sequence[Claim], place: NDArray[np.intp]) -> Family:
+        """Certify means where whole groups are independent, by the mean loss of each group."""
+        shared, made = len(claims) * self.models, []
+        for claim in claims:
+            if not claim.about.averages:
+                raise NotCertified(_no_dependent(claim.measure, "groups"))
+            values, scale = self.rows.losses(claim.measure, self.options)
+            held = self._weakened(values, claim.end)
+            means = np.bincount(place, weights=held) / np.bincount(place)
+            self._enough(means.size, shared, claim, "groups")
+            counted = self._mean_of(np.clip(means, 0, 1), scale, claim.end)
+            made.append(self._made(claim, counted, shared, unit="groups"))
+        return Family(tuple(made), self.delta)
+
+    def over_time(self, claims: Sequence[Claim]) -> Family:
+        """Certify rates of rows that come in the order of time."""
+        shared, made = len(claims) * self.models, []
+        for claim in claims:
+            if not (claim.about.averages and claim.about.rate) or claim.end != "upper":
+                raise NotCertified(_no_dependent(f"{claim.end} end of {claim.measure}", "ordered"))
+            inside, event = self.rows.event(claim.measure, None, self.options)
+            k, n = self._in_event(claim, inside, event)
+            counted = "rates.ordered_upper", {"k": k, "n": n}, n, k / n
+            made.append(self._made(claim, counted, shared, unit="period"))
+        return Family(tuple(made), self.delta)
+
+
+def rows_for_a_half(delta: float, shared: int) -> int:
+    """Count the rows, all of them right, that certify one half.
+
+    >>> rows_for_a_half(0.05, 1), rows_for_a_half(0.05, 10)
+    (5, 8)
+    """
+    return math.ceil(math.log(shared / delta) / math.log(2) * (1 - 1e-12))
+
+
+def group_names(groups: NDArray[Any]) -> NDArray[Any]:
+    """Give the name of the group of every row as text."""
+    if any(own is None or own != own for own in groups.tolist()):  # noqa: PLR0124
+        raise DataError("by holds missing values; give every row its group, or drop those rows")
+    return np.array([str(own) for own in groups.tolist()])
+
+
+def distinct_rows(place: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Give the first of every set of equal rows."""
+    return np.sort(np.unique(place, return_index=True)[1])
+
+
+def _among(claim: Claim) -> str:
+    of_class = {
+        "recall": f"rows of class {claim.label!r}",
+        "false_negative_rate": f"rows of class {claim.label!r}",
+        "false_positive_rate": f"rows of other classes than {claim.label!r}",
+        "precision": f"rows predicted as {claim.label!r}",
+        "f1": f"rows of class {claim.label!r} or predicted as such",
+        "jaccard": f"rows of class {claim.label!r} or predicted as such",
+    }
+    return of_class.get(claim.measure, "rows")
+
+
+def _no_dependent(what: str, how: str) -> str:
+    averages = ", ".join(_allowed(how))
+    return (
+        f"{what} cannot be certified with {how}: no theorem here bounds it where rows depend on "
+        f"each other. Allowed are the upper ends of {averages}; or use rows that are independent"
+    )
+
+
+def _allowed(how: str) -> Iterator[str]:
+    for name, own in MEASURES.items():
+        if own.averages and (own.rate or how == "groups"):
+            yield name

@@ -1,0 +1,226 @@
+"""Held-out rows with what a model says of them: events to count and losses to average."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, NotCertified, ParameterError
+
+Mask = NDArray[np.bool_]
+Doubles = NDArray[np.float64]
+SUM_SLACK = 1e-4
+"""How far the probabilities of a row may be from a sum of 1; some models give 32-bit floats."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Labels and predictions of held-out rows.
+
+    ``doubtful`` marks rows that are not surely new, and ties of a vote: they count as whatever
+    makes a claim weaker.
+    """
+
+    model: Any
+    X: Any
+    labels: NDArray[Any]
+    said: NDArray[Any]
+    doubtful: Mask
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return int(self.labels.size)
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """The classes that the model knows; without such, those of labels and predictions."""
+        if hasattr(self.model, "classes_"):
+            return np.asarray(self.model.classes_)
+        return np.unique(np.concatenate([self.labels, self.said]))
+
+    @cached_property
+    def chances(self) -> Doubles:
+        """The probability of each class, (rows, classes)."""
+        if not hasattr(self.model, "predict_proba"):
+            raise NotCertified(
+                f"{type(self.model).__name__} has no predict_proba, so it gives no probabilities; "
+                "certify what it predicts (error, recall, precision, f1), or calibrate it first"
+            )
+        found = np.asarray(self.model.predict_proba(self.X), dtype=np.float64)
+        if found.shape != (self.size, self.classes.size):
+            raise DataError(
+                f"predict_proba gave shape {found.shape} for {self.size} rows and "
+                f"{self.classes.size} classes"
+            )
+        if (
+            not ((found >= 0) & (found <= 1)).all()
+            or not (abs(found.sum(axis=1) - 1) <= SUM_SLACK).all()
+        ):
+            raise DataError(
+                "predict_proba gave numbers that are missing, not between 0 and 1, or do not sum "
+                "to 1 in a row"
+            )
+        return found
+
+    def known_class(self, label: Any) -> int:
+        """Give the place of a class that the model knows, or raise."""
+        return class_place(self.classes, label)
+
+    def score(self, label: Any) -> Doubles:
+        """Give the score by which rows are ranked for a class: its probability, or the decision."""
+        place = self.known_class(label)
+        if not hasattr(self.model, "predict_proba") and hasattr(self.model, "decision_function"):
+            found = score_of(self.model, self.X, place)
+            if found.shape != (self.size,) or np.isnan(found).any():
+                raise DataError(f"decision_function gave shape {found.shape}, or missing numbers")
+            return found
+        return np.ascontiguousarray(self.chances[:, place])
+
+    def event(self, measure: str, label: Any, options: Mapping[str, Any]) -> tuple[Mask, Mask]:
+        """Give the rows among which a rate is counted, and those of them in its event."""
+        if measure == "error":
+            return np.ones(self.size, dtype=np.bool_), np.asarray(self.said != self.labels)
+        if measure == "top_k_error":
+            return np.ones(self.size, dtype=np.bool_), self._outside_top(options["top_k"])
+        if measure == "large_errors":
+            limit = _positive("larger_than", options["larger_than"], measure)
+            return np.ones(self.size, dtype=np.bool_), self._residuals > limit
+        own, named = self.labels == label, self.said == label
+        if measure in ("recall", "false_negative_rate"):
+            return own, own & (named if measure == "recall" else ~named)
+        if measure == "false_positive_rate":
+            return ~own, ~own & named
+        inside = named if measure == "precision" else own | named
+        return inside | self.doubtful, own & named
+
+    def losses(self, measure: str, options: Mapping[str, Any]) -> tuple[Doubles, float]:
+        """Give the loss of every row divided by the largest possible loss, and that."""
+        if measure == "brier":
+            return self._brier()
+        if measure == "log_loss":
+            least = options["p_min"]
+            if not isinstance(least, float) or not 0 < least < 0.5:
+                raise ParameterError(f"p_min is {least!r}; it lies strictly between 0 and 0.5")
+            scale = math.log(1 / least)
+            with np.errstate(divide="ignore"):
+                return np.minimum(-np.log(self._own_chances), scale) / scale, scale
+        if measure == "cost":
+            return self._costs(options["costs"])
+        if measure == "absolute_error":
+            clip = _positive("clip", options["clip"], measure)
+            return np.minimum(self._residuals, clip) / clip, clip
+        _, wrong = self.event(measure, None, options)
+        return wrong.astype(np.float64), 1.0
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """The place of each label among the classes; -1 if it is none of them."""
+        names = {name: place for place, name in enumerate(self.classes.tolist())}
+        return np.array([names.get(own, -1) for own in self.labels.tolist()], dtype=np.intp)
+
+    @property
+    def _own_chances(self) -> Doubles:
+        """The probability of the true class; 0 for labels that the model does not know."""
+        own = self.chances[np.arange(self.size), np.maximum(self.places, 0)]
+        return np.where(self.places >= 0, own, 0.0)
+
+    @cached_property
+    def _residuals(self) -> Doubles:
+        found = np.abs(np.asarray(self.said, np.float64) - np.asarray(self.labels, np.float64))
+        if not np.isfinite(found).all():
+            raise DataError("a label or a prediction is missing or not finite; drop those rows")
+        return found
+
+    def _brier(self) -> tuple[Doubles, float]:
+        """Two classes: the square of what is missing from 1; more: the sum, at most 2."""
+        if self.classes.size <= 2:
+            return (1 - self._own_chances) ** 2, 1.0
+        own = np.zeros_like(self.chances)
+        known = self.places >= 0
+        own[np.flatnonzero(known), self.places[known]] = 1.0
+        squares = ((self.chances - own) ** 2).sum(axis=1)
+        return np.where(known, np.minimum(squares, 2.0), 2.0) / 2, 2.0
+
+    def _outside_top(self, top_k: Any) -> Mask:
+        """Tell where the true class is not among the first; equal probabilities count against."""
+        most = self.classes.size - 1
+        if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= most:
+            raise ParameterError(
+                f"top_k is {top_k!r}; with {self.classes.size} classes it is a whole number from "
+                f"1 to {most}"
+            )
+        before = (self.chances >= self._own_chances[:, None]).sum(axis=1) - 1
+        return np.asarray((before >= top_k) | (self.places < 0))
+
+    def _costs(self, costs: Any) -> tuple[Doubles, float]:
+        matrix = cost_matrix(costs, self.classes)
+        names = {name: place for place, name in enumerate(self.classes.tolist())}
+        said = np.array([names[own] for own in self.said.tolist()], dtype=np.intp)
+        scale = float(matrix.max())
+        own = matrix[np.maximum(self.places, 0), said]
+        return np.where(self.places >= 0, own, scale) / scale, scale
+
+
+def class_place(classes: NDArray[Any], label: Any) -> int:
+    """Give the place of a label among the classes, or raise."""
+    found = [place for place, own in enumerate(classes.tolist()) if own == label]
+    if len(found) != 1:
+        names = ", ".join(repr(own) for own in classes.tolist()[:20])
+        raise ParameterError(f"positive is {label!r}; the classes are {names}")
+    return found[0]
+
+
+def score_of(model: Any, X: Any, place: int) -> Doubles:
+    """Give the score of a class: its probability, or for models without, their decision."""
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, place]
+    found = np.asarray(model.decision_function(X), dtype=np.float64)
+    if found.ndim == 2:
+        return found[:, place]
+    return found if place else -found
+
+
+def cost_matrix(costs: Any, classes: NDArray[Any]) -> Doubles:
+    """Read costs: a matrix, true classes down and predictions across, or {(true, said): cost}.
+
+    >>> cost_matrix({("sick", "well"): 10, ("well", "sick"): 1}, np.array(["sick", "well"]))
+    array([[ 0., 10.],
+           [ 1.,  0.]])
+    """
+    number = classes.size
+    if isinstance(costs, Mapping):
+        places = {name: place for place, name in enumerate(classes.tolist())}
+        matrix = np.zeros((number, number))
+        for pair, cost in costs.items():
+            if not isinstance(pair, tuple) or len(pair) != 2 or not set(pair) <= set(places):
+                raise ParameterError(
+                    f"costs name {pair!r}; keys are pairs (true class, predicted class) of "
+                    f"{', '.join(map(repr, places))}"
+                )
+            matrix[places[pair[0]], places[pair[1]]] = cost
+    else:
+        matrix = np.asarray(costs, dtype=np.float64)
+    if matrix.shape != (number, number) or not ((matrix >= 0) & (matrix < math.inf)).all():
+        raise ParameterError(
+            f"costs have shape {matrix.shape}; for {number} classes they are {number} by {number} "
+            "finite numbers, 0 or more, true classes down and predictions across"
+        )
+    if matrix.max() <= 0:
+        raise ParameterError("all costs are 0; at least one has to be larger")
+    return matrix
+
+
+def _positive(name: str, value: Any, measure: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ParameterError(
+            f"{name} is {value!r}; of={measure!r} needs {name}=, a finite number above 0 that was "
+            "fixed before the rows were looked at"
+        )
+    return float(value)

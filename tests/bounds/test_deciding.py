@@ -1,0 +1,171 @@
+"""Thresholds with a guarantee: vectors, coverage of every promise, and broken twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom, norm
+
+from pacboost.bounds import deciding
+from pacboost.bounds.rates import rate_lower
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.questions.deciding import ThresholdChoice, read_wish
+from tests.bounds.coverage import check_coverage, check_rejected
+
+VECTORS = {
+    (59, 0.05): 1, (100, 0.05): 2, (200, 0.05): 5, (1000, 0.05): 39, (1000, 0.01): 5,
+    (500, 0.1): 39,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", VECTORS)
+def test_vectors(case: tuple[int, float]) -> None:
+    n, rate = case
+    rank = deciding.rank_for(n, rate, 0.05)
+    assert rank == VECTORS[case]
+    assert binom.cdf(rank - 1, n, rate) <= 0.05 < binom.cdf(rank, n, rate)
+
+
+def test_fewest_rows() -> None:
+    assert [deciding.fewest_rows(a, 0.05) for a in (0.1, 0.05, 0.01)] == [29, 59, 299]
+    assert deciding.rank_for(58, 0.05, 0.05) == 0
+
+
+def drawn(generator: np.random.Generator, rows: int, share: float, ties: bool) -> ThresholdChoice:
+    """Scores of two normal laws, two apart; with ties they are rounded to halves."""
+    positives = int(generator.binomial(rows, share))
+    high, low = generator.normal(2, 1, positives), generator.normal(0, 1, rows - positives)
+    if ties:
+        high, low = np.round(high * 2) / 2, np.round(low * 2) / 2
+    return ThresholdChoice(high, low, 1, 0.05)
+
+
+def truths(threshold: float, share: float, ties: bool) -> dict[str, float]:
+    if ties:  # scores at least t are those above t - 1/4 before rounding
+        threshold = np.ceil(threshold * 2) / 2 - 0.25
+    recall, alarms = norm.sf(threshold - 2), norm.sf(threshold)
+    right = share * recall
+    return {
+        "recall": recall,
+        "false_positive_rate": alarms,
+        "precision": right / (right + (1 - share) * alarms),
+        "cost": share * (1 - recall) * 10 + (1 - share) * alarms,
+    }
+
+
+def broken(
+    name: str, wish: object, rows: int, share: float, runs: int, ties: bool = False
+) -> tuple[int, int]:
+    """How often a guarantee, and how often anything on the other side, is broken."""
+    generator = np.random.default_rng(rows)
+    failed = others = 0
+    for _ in range(runs):
+        try:
+            decision = drawn(generator, rows, share, ties).decide(name, wish)
+        except NotCertified:
+            continue
+        truth = truths(decision.threshold, share, ties)
+        failed += violated(decision.certificate, truth)
+        others += any(violated(own, truth) for own in decision.others)
+    return failed, others
+
+
+def violated(certificate, truth) -> bool:  # type: ignore[no-untyped-def]
+    value, own = certificate.value, truth[certificate.of_what]
+    lower = certificate.bound.endswith("_lower")
+    return bool(value > own + 1e-12 if lower else value < own - 1e-12)
+
+
+CASES = [
+    ("recall", 0.9, 400, 0.2),
+    ("recall", 0.8, 2000, 0.01),
+    ("false_positive_rate", 0.05, 300, 0.3),
+    ("precision", 0.8, 600, 0.3),
+    ("cost", (10.0, 1.0), 300, 0.2),
+]
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_promises_are_kept(case: tuple[str, object, int, float], ties: bool) -> None:
+    name, wish, rows, share = case
+    runs = {"cost": 60, "precision": 120}.get(name, 300)
+    failed, others = broken(name, wish, rows, share, runs, ties)
+    check_coverage(f"threshold, {name}={wish}, n={rows}, ties={ties}", failed, runs, 0.05)
+    check_coverage(f"other side of {name}={wish}, n={rows}", others, runs, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("rows", [100, 500, 5000])
+@pytest.mark.parametrize("share", [0.01, 0.3])
+@pytest.mark.parametrize("case", CASES)
+def test_promises_are_kept_in_full(
+    case: tuple[str, object, int, float], share: float, rows: int, ties: bool
+) -> None:
+    runs = 400 if case[0] == "cost" else 2000
+    failed, others = broken(case[0], case[1], rows, share, runs, ties)
+    check_coverage(f"threshold, {case[0]}, n={rows}, share={share}", failed, runs, 0.05)
+    check_coverage(f"other side of {case[0]}, n={rows}", others, runs, 0.05)
+
+
+def chosen_in_noise(plain: bool, runs: int) -> int:
+    """Scores say nothing, and 89.8 % are positive: how often is a precision of 90 % promised?"""
+    generator = np.random.default_rng(9)
+    failed = 0
+    for _ in range(runs):
+        own, score = generator.random(400) < 0.898, generator.random(400)
+        if plain:  # any of 50 thresholds whose bound, made for one of them, keeps the promise
+            said = [own[score >= t] for t in np.linspace(0, 0.9, 50)]
+            failed += any(rate_lower(int(s.sum()), s.size, 0.05) >= 0.9 for s in said)
+            continue
+        try:
+            ThresholdChoice(score[own], score[~own], 1, 0.05).decide("precision", 0.9)
+        except NotCertified:
+            continue
+        failed += 1
+    return failed
+
+
+def test_the_best_looking_threshold_is_rejected() -> None:
+    check_coverage("precision tested in a fixed order", chosen_in_noise(False, 300), 300, 0.05)
+    check_rejected("precision at the best of 50 thresholds", chosen_in_noise(True, 300), 300, 0.05)
+
+
+def test_seen_rates_sold_as_a_guarantee_are_rejected() -> None:
+    generator = np.random.default_rng(8)
+    failed = 0
+    for _ in range(600):
+        positives = generator.normal(2, 1, 200)
+        threshold = np.sort(positives)[20]  # a tenth of the positives lie below
+        failed += norm.sf(threshold - 2) < 0.9
+    check_rejected("the threshold at which a tenth was missed", failed, 600, 0.05)
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [{}, {"recall": 0.9, "precision": 0.9}, {"recall": 1.5}, {"cost": 3}, {"cost": (0, 1)}],
+)
+def test_bad_wishes(wishes: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        read_wish(wishes)
+
+
+def test_too_few_rows_say_how_many_are_needed() -> None:
+    few = ThresholdChoice(np.arange(40.0), np.arange(160.0), "sick", 0.05)
+    with pytest.raises(
+        NotCertified, match=r"needs at least 59 rows of class 'sick'; there are 40. Collect 19 more"
+    ):
+        few.decide("recall", 0.95)
+    with pytest.raises(NotCertified, match="no threshold is certified"):
+        few.decide("precision", 0.9)
+    with pytest.raises(NotCertified, match="no rows of class 'sick'"):
+        ThresholdChoice(np.empty(0), np.arange(9.0), "sick", 0.05).decide("recall", 0.5)
+
+
+def test_rows_that_are_not_new_count_against_the_promise() -> None:
+    generator = np.random.default_rng(1)
+    high, low = generator.normal(2, 1, 200), generator.normal(0, 1, 800)
+    plain = ThresholdChoice(high, low, 1, 0.05).decide("recall", 0.9)
+    worse = ThresholdChoice(np.append(high, [-np.inf] * 3), low, 1, 0.05).decide("recall", 0.9)
+    assert worse.threshold < plain.threshold

@@ -1,0 +1,214 @@
+"""choose_threshold: a classifier with a guarantee, its file, its guards, and refusals."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pacboost
+from pacboost import BoostClassifier, RandomForestClassifier, choose_threshold
+from pacboost.bounds.decision import ThresholdDecision
+from pacboost.errors import DataError, FileError, NotCertified, ParameterError
+from pacboost.estimators.fitted.threshold import ThresholdClassifier
+
+
+def world(rows: int, seed: int, names: tuple[Any, Any] = ("well", "sick")) -> tuple[Any, Any]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 3))
+    sick = X[:, 0] + 0.5 * X[:, 1] + 0.7 * generator.normal(size=rows) > 1
+    return X, np.array(names)[sick.astype(int)]
+
+
+X, Y = world(800, 0)
+FRESH, LABELS = world(1500, 1)
+LATER, TRUTH = world(20_000, 2)
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    return BoostClassifier(n_rounds=40).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "wish", [{"recall": 0.9}, {"false_positive_rate": 0.05}, {"precision": 0.75}]
+)
+def test_it_keeps_its_promise(model: Any, wish: dict[str, Any]) -> None:
+    made = choose_threshold(model, FRESH, LABELS, positive="sick", **wish)
+    said, own = made.predict(LATER) == "sick", TRUTH == "sick"
+    seen = {
+        "recall": (said & own).sum() / own.sum(),
+        "precision": (said & own).sum() / said.sum(),
+        "false_positive_rate": (said & ~own).sum() / (~own).sum(),
+    }
+    for certificate in (made.certificate_, *made.others_):
+        better = seen[certificate.of_what] - certificate.value
+        assert better > -0.01 if certificate.bound.endswith("_lower") else better < 0.01
+    assert made.certificate_.of_what == next(iter(wish))
+    assert made.certificate_.rows_checked
+    assert f"The threshold is {made.threshold_:.4g} for class 'sick'" in made.sentence_
+
+
+def test_costs(model: Any) -> None:
+    made = choose_threshold(model, FRESH, LABELS, positive="sick", cost=(20.0, 1.0))
+    careless = choose_threshold(model, FRESH, LABELS, positive="sick", cost=(1.0, 20.0))
+    assert made.threshold_ < careless.threshold_
+    said, own = made.predict(LATER) == "sick", TRUTH == "sick"
+    assert 20 * (own & ~said).mean() + (said & ~own).mean() < made.certificate_.value < 20
+
+
+def test_the_threshold_is_what_predict_uses(model: Any) -> None:
+    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    place = model.classes_.tolist().index("sick")
+    above = model.predict_proba(LATER)[:, place] >= made.threshold_
+    assert ((made.predict(LATER) == "sick") == above).all()
+    assert made.score(LATER, TRUTH) > 0.5
+
+
+def test_file(model: Any, tmp_path: Path) -> None:
+    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    path = tmp_path / "careful.pacb"
+    pacboost.save(made, path)
+    assert all(check.holds for check in pacboost.verify(path))
+    again = pacboost.load(path)
+    assert isinstance(again, ThresholdClassifier)
+    assert (again.predict(LATER) == made.predict(LATER)).all()
+    assert again.certificate_ == made.certificate_
+    assert again.others_ == made.others_
+    assert again.curve_ == made.curve_
+    assert "finds at least" in str(pacboost.inspect(path))
+    with pytest.raises(NotCertified):
+        pacboost.certify(again, FRESH, LABELS)
+    pacboost.save(again, tmp_path / "twice.pacb")
+    assert all(check.holds for check in pacboost.verify(tmp_path / "twice.pacb"))
+    assert pickle.loads(pickle.dumps(made)).certificate_ == made.certificate_
+
+
+def test_a_changed_threshold_is_noticed(model: Any, tmp_path: Path) -> None:
+    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    content = made.decision.to_dict() | {"threshold": 0.9}
+    made.decision_ = ThresholdDecision.from_dict(content)
+    made.save(tmp_path / "m.pacb")
+    assert not all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
+
+
+def test_forests(tmp_path: Path) -> None:
+    forest = RandomForestClassifier(20, random_state=0).fit(X, Y)
+    made = choose_threshold(forest, FRESH, LABELS, positive="sick", recall=0.9)
+    made.save(tmp_path / "f.pacb")
+    assert all(check.holds for check in pacboost.verify(tmp_path / "f.pacb"))
+    again = pacboost.load(tmp_path / "f.pacb")
+    assert (again.predict(LATER) == made.predict(LATER)).all()
+
+
+@pytest.mark.parametrize("kind", [LogisticRegression, RidgeClassifier])
+def test_models_of_other_libraries(kind: Any, tmp_path: Path) -> None:
+    other = make_pipeline(StandardScaler(), kind()).fit(X, Y)
+    made = choose_threshold(other, FRESH, LABELS, positive="sick", recall=0.9)
+    own = TRUTH == "sick"
+    assert (made.predict(LATER)[own] == "sick").mean() > 0.89
+    assert made.sentence_.startswith("If these rows are new: of the new examples of class 'sick'")
+    with pytest.raises(FileError, match="has no model file"):
+        made.save(tmp_path / "m.pacb")
+    with pytest.raises(NotCertified, match="rows the model was trained on"):
+        pacboost.certify(made, FRESH, LABELS)
+    assert not pacboost.certify(made, LATER, TRUTH).rows_checked
+
+
+def test_frames() -> None:
+    columns = ["a", "b", "c"]
+    model = LogisticRegression().fit(pd.DataFrame(X, columns=columns), Y)
+    made = choose_threshold(
+        model, pd.DataFrame(FRESH, columns=columns), LABELS, recall=0.9, positive="sick"
+    )
+    with pytest.raises(NotCertified, match="rows the model was trained on"):
+        pacboost.certify(made, pd.DataFrame(FRESH, columns=columns), LABELS, of="recall")
+
+
+def test_guards(model: Any) -> None:
+    with pytest.raises(NotCertified, match="rows the model was trained on"):
+        choose_threshold(model, X, Y, recall=0.9)
+    doubled = np.repeat(FRESH, 2, axis=0), np.repeat(LABELS, 2)
+    with pytest.raises(NotCertified, match="copies='once'"):
+        choose_threshold(model, *doubled, recall=0.9, positive="sick")
+    once = choose_threshold(model, *doubled, recall=0.9, positive="sick", copies="once")
+    plain = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
+    assert once.threshold_ == plain.threshold_
+    made = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
+    with pytest.raises(NotCertified, match="rows the model was trained on"):
+        pacboost.certify(made, FRESH, LABELS, of="precision", positive="sick")
+    assert pacboost.certify(made, LATER, TRUTH, of="recall", positive="sick").value > 0.88
+
+
+def test_several_classes() -> None:
+    generator = np.random.default_rng(0)
+    rows = generator.normal(size=(3000, 2))
+    labels = np.digitize(rows[:, 0] + 0.5 * generator.normal(size=3000), [-0.5, 0.5])
+    model = LogisticRegression().fit(rows[:1000], labels[:1000])
+    with pytest.raises(NotCertified, match="there are 3 classes"):
+        choose_threshold(model, rows[1000:], labels[1000:], recall=0.9)
+    made = choose_threshold(model, rows[1000:], labels[1000:], recall=0.9, positive=1)
+    said = made.predict(rows[1000:])
+    assert set(said) == {0, 1, 2}
+    assert (said[labels[1000:] == 1] == 1).mean() > 0.9
+
+
+def test_curve(model: Any) -> None:
+    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    frame = made.curve_.to_frame()
+    assert (frame["recall_at_least"] <= frame["recall"]).all()
+    assert (frame["false_positive_rate_at_most"] >= frame["false_positive_rate"]).all()
+    assert frame["threshold"].is_monotonic_increasing
+
+
+def test_as_an_estimator(model: Any) -> None:
+    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    again = clone(made).fit(X, Y)
+    assert again.threshold_ == made.threshold_
+    with pytest.raises(NotCertified, match="nothing is certified for this threshold"):
+        _ = again.certificate_
+    assert (again.predict(LATER) == "sick").any()
+    for own in (again, ThresholdClassifier(LogisticRegression(), 0.3, "sick").fit(X, Y)):
+        with pytest.raises(NotCertified, match="rows the model was trained on"):
+            pacboost.certify(own, X, Y)
+    with pytest.raises(ParameterError, match="ThresholdClassifier"):
+        pacboost.export(made, "m.py")
+
+
+def test_report(model: Any, tmp_path: Path) -> None:
+    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    page = made.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "the classifier finds at least" in page
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({}, ParameterError, "exactly one of recall, precision"),
+        ({"recall": 0.9, "precision": 0.9}, ParameterError, "exactly one"),
+        ({"recall": 1.0}, ParameterError, "strictly between"),
+        ({"recall": 0.9999}, NotCertified, r"needs at least 29,956 rows of class 'sick'"),
+        ({"precision": 0.999}, NotCertified, "precision=0.999"),
+        ({"recall": 0.9, "positive": "ill"}, ParameterError, "the classes are 'sick', 'well'"),
+        ({"recall": 0.9, "delta": 0}, ParameterError, "delta"),
+    ],
+)
+def test_bad_input(model: Any, change: dict[str, Any], error: Any, match: str) -> None:
+    with pytest.raises(error, match=match):
+        choose_threshold(model, FRESH, LABELS, **{"positive": "sick", **change})
+
+
+def test_bad_rows(model: Any) -> None:
+    with pytest.raises(DataError, match="one label a row"):
+        choose_threshold(model, FRESH, LABELS[:, None], recall=0.9)
+    well = LABELS == "well"
+    with pytest.raises(NotCertified, match="no rows of class 'sick'"):
+        choose_threshold(model, FRESH[well], LABELS[well], recall=0.9, positive="sick")

@@ -1,0 +1,300 @@
+"""certify(of=…): every measure against its definition, groups, refusals, and coverage."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.metrics import brier_score_loss, f1_score, log_loss, roc_auc_score
+
+from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, certify, verify
+from pacboost.bounds import rates
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.family import Family
+from pacboost.errors import DataError, NoEdgeWarning, NotCertified, ParameterError
+from tests.bounds.coverage import check_coverage
+from tests.worlds import noisy
+
+X, Y = noisy(600, 4, seed=1)
+FRESH, LABELS = noisy(800, 4, seed=2)
+MODEL = LogisticRegression().fit(X, Y)
+SAID, CHANCE = MODEL.predict(FRESH), MODEL.predict_proba(FRESH)
+GROUPS = np.where(FRESH[:, 1] > 0, "north", "south")
+NAMES = [
+    "error", "recall", "precision", "false_positive_rate", "false_negative_rate", "f1", "jaccard",
+    "balanced_error", "auc", "brier", "log_loss",
+]  # fmt: skip
+
+
+def test_without_of_it_answers_as_before() -> None:
+    plain = certify(MODEL, FRESH, LABELS)
+    assert plain == certify(MODEL, FRESH, LABELS, of="error")
+    assert plain.bound == "holdout.clopper_pearson"
+
+
+def test_what_was_seen_is_what_scikit_learn_counts() -> None:
+    family = certify(MODEL, FRESH, LABELS, of=NAMES)
+    seen = {own.of_what: own.details["seen"] for own in family}
+    c = MODEL.classes_[1]
+    own, named = c == LABELS, c == SAID
+    tp, fp, fn = (own & named).sum(), (~own & named).sum(), (own & ~named).sum()
+    assert seen["recall"] == tp / (tp + fn)
+    assert seen["precision"] == tp / (tp + fp)
+    assert seen["false_positive_rate"] == fp / (~own).sum()
+    assert seen["jaccard"] == tp / (tp + fp + fn)
+    assert seen["f1"] == pytest.approx(f1_score(LABELS, SAID, pos_label=c))
+    assert seen["auc"] == pytest.approx(roc_auc_score(own, CHANCE[:, 1]))
+    assert seen["brier"] == pytest.approx(brier_score_loss(own, CHANCE[:, 1]))
+    assert seen["log_loss"] == pytest.approx(
+        log_loss(LABELS, np.clip(CHANCE, 1e-3, 1 - 1e-3)), rel=0.01
+    )
+
+
+def test_delta_is_shared_and_said() -> None:
+    family = certify(MODEL, FRESH, LABELS, of=NAMES)
+    assert len(family) == len(NAMES)
+    assert all("11 claims share delta" in own.sample for own in family)
+    alone = certify(MODEL, FRESH, LABELS, of="recall")
+    assert isinstance(alone, Certificate)
+    assert family["recall"].value < alone.value
+    k, n = int(alone.inputs["k"]), int(alone.inputs["n"])
+    assert alone.value == rates.rate_lower(k, n, 0.05)
+    assert family["recall"].value == rates.rate_lower(k, n, 0.05, 11)
+    assert certify(MODEL, FRESH, LABELS, of="recall", models=11).value == family["recall"].value
+    assert "All 11 claims hold together with 95 % confidence" in str(family)
+
+
+def test_both_ends() -> None:
+    for name in NAMES:
+        family = certify(MODEL, FRESH, LABELS, of=name, end="both")
+        low, high = (family.of(name, end=end)[0] for end in ("lower", "upper"))
+        assert low.value < low.details["seen"] < high.value
+        assert "at least" in low.claim
+        assert "at most" in high.claim
+
+
+def test_they_are_verified_and_go_through_json() -> None:
+    family = certify(MODEL, FRESH, LABELS, of=[*NAMES, [[0, 1], [5, 0]]], end="both")
+    assert all(check.holds for check in verify(family))
+    assert Family.from_dict(json.loads(family.to_json())) == family
+    wrong = replace(family.of("recall", end="lower")[0], value=0.999)
+    assert not verify(wrong)[0].holds
+    assert "value says 0.999" in verify(wrong)[0].words
+
+
+@pytest.mark.parametrize("kind", ["array", "pandas", "polars"])
+def test_by_groups(kind: str) -> None:
+    columns = [f"x{j}" for j in range(4)]
+    table: Any = FRESH
+    by: Any = GROUPS
+    model = MODEL
+    if kind != "array":
+        frame = pd.DataFrame(FRESH, columns=columns).assign(region=GROUPS)
+        table, by = frame if kind == "pandas" else pl.from_pandas(frame), "region"
+        model = LogisticRegression().fit(pd.DataFrame(X, columns=columns), Y)
+        if kind == "polars":
+            model = LogisticRegression().fit(pl.from_numpy(X, columns), Y)
+    family = certify(model, table, LABELS, of="false_negative_rate", by=by, end="both")
+    assert {own.details["group"] for own in family} == {"north", "south"}
+    uppers = {str(c.details["group"]): c.value for c in family.of(end="upper")}
+    assert family.worst_group == max(uppers, key=lambda name: uppers[name])
+    assert f"group '{family.worst_group}'" in family.worst.claim
+    lowers = {str(c.details["group"]): c.value for c in family.of(end="lower")}
+    widest = max(uppers[a] - lowers[b] for a in uppers for b in lowers if a != b)
+    assert family.gap.value == pytest.approx(widest, abs=1e-9)
+    assert "percentage points between any two groups" in family.gap.claim
+    assert verify(family.gap)[0].holds
+
+
+def test_groups_pay_each_their_share() -> None:
+    family = certify(MODEL, FRESH, LABELS, by=GROUPS)
+    assert [own.of_what for own in family] == ["error", "error"]
+    for own in family:
+        chosen = own.details["group"] == GROUPS
+        k = int((SAID != LABELS)[chosen].sum())
+        assert own.value == rates.rate_upper(k, int(chosen.sum()), 0.05, 2)
+    with pytest.raises(NotCertified, match="end='both'"):
+        _ = family.gap
+
+
+def test_a_group_of_three_rows_is_refused() -> None:
+    groups = GROUPS.astype(object)
+    groups[:3] = "island"
+    with pytest.raises(
+        NotCertified, match=r"in group 'island': there are 3 rows, and at least 6 are needed"
+    ):
+        certify(MODEL, FRESH, LABELS, by=groups)
+
+
+def test_several_classes() -> None:
+    rows, labels = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    model = LogisticRegression(max_iter=1000).fit(rows[order[:60]], labels[order[:60]])
+    held = rows[order[60:]] + 1e-9, labels[order[60:]]
+    family = certify(model, *held, of=["recall", "balanced_error", "top_k_error", "brier"], top_k=2)
+    assert len(family.of("recall")) == 3
+    assert family.of("recall", positive=2)[0].details["class"] == "2"
+    assert "3 classes" not in str(family)
+    assert float(family["brier"].inputs["scale"]) == 2
+    assert certify(model, *held, of="recall", positive=1).details["class"] == "1"
+    with pytest.raises(ParameterError, match="positive is 7; the classes are 0, 1, 2"):
+        certify(model, *held, of="recall", positive=7)
+    with pytest.raises(ParameterError, match="top_k is 3"):
+        certify(model, *held, of="top_k_error", top_k=3)
+    missing = held[1] != 2
+    with pytest.raises(NotCertified, match="there are 0 rows of class 2"):
+        certify(model, held[0][missing], held[1][missing], of="recall", positive=2)
+    with pytest.raises(NotCertified, match="there are 0 rows of class 2"):
+        certify(model, held[0][missing], held[1][missing], of="balanced_error")
+
+
+def test_costs() -> None:
+    found = certify(MODEL, FRESH, LABELS, of=[[0, 1], [5, 0]])
+    c = MODEL.classes_
+    mean = ((c[0] == LABELS) & (c[1] == SAID)).mean() + 5 * (
+        (c[1] == LABELS) & (c[0] == SAID)
+    ).mean()
+    assert found.details["seen"] == pytest.approx(mean)
+    assert mean < found.value < 5
+    same = {(c[0], c[1]): 1, (c[1], c[0]): 5}
+    assert certify(MODEL, FRESH, LABELS, of=same).value == found.value
+    for bad in ([[0, 1]], [[0, -1], [1, 0]], [[0, 0], [0, 0]], {("a", "b"): 1}):
+        with pytest.raises(ParameterError, match="cost"):
+            certify(MODEL, FRESH, LABELS, of=bad)
+
+
+def test_regressors() -> None:
+    target = FRESH @ np.arange(1.0, 5) + np.random.default_rng(0).normal(size=800)
+    model = LinearRegression().fit(FRESH[:400], target[:400])
+    held = FRESH[400:], target[400:]
+    off = np.abs(model.predict(held[0]) - held[1])
+    found = certify(model, *held, of="absolute_error", clip=3.0)
+    assert np.minimum(off, 3).mean() < found.value < 3
+    share = certify(model, *held, of="large_errors", larger_than=2.0)
+    assert share.value == rates.rate_upper(int((off > 2).sum()), 400, 0.05)
+    assert "off by more than 2 for at most" in share.claim
+    ours = BoostRegressor(n_rounds=20).fit(FRESH[:400], target[:400])
+    assert certify(ours, *held, of="absolute_error", clip=5.0).rows_checked
+    with pytest.raises(NotCertified, match="rows the model was trained"):
+        certify(ours, FRESH[:400], target[:400], of="large_errors", larger_than=1)
+    with pytest.raises(ParameterError, match="needs clip="):
+        certify(model, *held, of="absolute_error")
+    with pytest.raises(NotCertified, match="predicts numbers; allowed are 'absolute_error'"):
+        certify(model, *held, of="recall")
+    with pytest.raises(NotCertified, match="predict numbers, not classes"):
+        certify(MODEL, FRESH, LABELS, of="absolute_error", clip=1.0)
+
+
+def test_dependent_rows() -> None:
+    groups = np.arange(800) // 4
+    found = certify(MODEL, FRESH, LABELS, of="brier", groups=groups)
+    assert found.size == 200
+    assert "new group" in found.claim
+    late = certify(MODEL, FRESH, LABELS, of=["error"], ordered=True)
+    assert "of the period watched" in late["error"].claim
+    with pytest.raises(NotCertified, match="recall cannot be certified with groups"):
+        certify(MODEL, FRESH, LABELS, of="recall", groups=groups)
+    with pytest.raises(NotCertified, match="cannot be certified with ordered"):
+        certify(MODEL, FRESH, LABELS, of="precision", ordered=True)
+    with pytest.raises(ParameterError, match="by cannot be combined"):
+        certify(MODEL, FRESH, LABELS, by=GROUPS, ordered=True)
+
+
+def test_guards_hold_for_every_measure() -> None:
+    ours = AdaBoostClassifier(n_estimators=20).fit(X, Y)
+    for name in NAMES:
+        with pytest.raises(NotCertified, match="rows the model was trained"):
+            certify(ours, X, Y, of=name)
+    found = certify(ours, FRESH, LABELS, of="recall")
+    assert found.rows_checked
+    assert not certify(MODEL, FRESH, LABELS, of="recall").rows_checked
+    few = np.vstack([FRESH, X[:4]]), np.concatenate([LABELS, Y[:4]])
+    weaker = certify(ours, *few, by=np.repeat("all", 804)).worst
+    inside = certify(ours, FRESH, LABELS, by=np.repeat("all", 800)).worst
+    assert weaker.inputs["k"] == inside.inputs["k"] + 4
+
+
+def test_copies_do_not_help() -> None:
+    doubled = np.repeat(FRESH[:200], 3, axis=0), np.repeat(LABELS[:200], 3)
+    found = certify(MODEL, *doubled, of="recall")
+    assert found.value == certify(MODEL, FRESH[:200], LABELS[:200], of="recall").value
+    assert "equal rows" in found.sample
+
+
+def test_ties_of_a_vote_count_against_it() -> None:
+    rows = np.repeat([[0.0], [1.0]], 50, axis=0)
+    labels = np.repeat([0, 1], 50)
+    labels[::2] = 1 - labels[::2]
+    with pytest.warns(NoEdgeWarning):
+        model = BoostClassifier(n_rounds=1).fit(rows, labels)
+    fresh = np.full((60, 1), 0.25), np.ones(60, dtype=int)
+    fresh[0][:, 0] += np.linspace(0, 0.1, 60)
+    wrong = model.mistakes(*fresh)
+    found = certify(model, *fresh, of="recall")
+    assert wrong.all()
+    assert found.inputs["k"] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"of": "recal"}, ParameterError, "of is 'recal'; it may be 'error', 'recall'"),
+        ({"of": "cost"}, ParameterError, "a matrix of costs"),
+        ({"of": "recall", "end": "top"}, ParameterError, "end is 'top'"),
+        ({"of": "log_loss", "p_min": 0.7}, ParameterError, "p_min is 0.7"),
+        ({"of": "recall", "by": "city"}, ParameterError, "no data frame"),
+        ({"of": "recall", "by": [1, 2]}, DataError, "one group for each of 800 rows"),
+        ({"of": "recall", "by": [None] * 800}, DataError, "missing values"),
+        ({"of": "recall", "delta": 2}, ParameterError, "delta"),
+        ({"of": "recall", "copies": "no"}, ParameterError, "copies"),
+        ({"positive": 1}, ParameterError, "of='error' speaks of all classes"),
+    ],
+)
+def test_bad_input(change: dict[str, Any], error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        certify(MODEL, FRESH, LABELS, **change)
+
+
+def test_probabilities_are_needed_and_checked() -> None:
+    model = RidgeClassifier().fit(X, Y)
+    assert certify(model, FRESH, LABELS, of="auc").value > 0.5
+    with pytest.raises(NotCertified, match="no predict_proba"):
+        certify(model, FRESH, LABELS, of="brier")
+
+
+def test_missing_labels_are_refused() -> None:
+    labels = LABELS.astype(object)
+    labels[3] = None
+    with pytest.raises(DataError, match="missing labels"):
+        certify(MODEL, FRESH, labels, of="recall")
+
+
+class Guess:
+    """Says what its only column says, which is right for three quarters of a rare class."""
+
+    classes_ = np.array([0, 1])
+
+    def predict(self, rows: Any) -> Any:
+        return (rows[:, 0] > 0).astype(int)
+
+
+def test_coverage_of_the_whole_way() -> None:
+    generator, failed, runs = np.random.default_rng(0), 0, 150
+    for _ in range(runs):
+        labels = (generator.random(400) < 0.1).astype(int)
+        found = np.where(labels == 1, generator.random(400) < 0.75, generator.random(400) < 0.05)
+        rows = np.column_stack([np.where(found, 1.0, -1.0), generator.random(400)])
+        family = certify(Guess(), rows, labels, of=["recall", "precision", "false_positive_rate"])
+        failed += (
+            family["recall"].value > 0.75
+            or family["precision"].value > 0.075 / 0.12
+            or family["false_positive_rate"].value < 0.05
+        )
+    check_coverage("certify(of=...), three claims together", failed, runs, 0.05)
