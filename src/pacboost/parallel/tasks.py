@@ -71,8 +71,10 @@ class Threaded(Tasks):
             for block in blocks:
                 under_way.append(pool.submit(task, block))
                 if len(under_way) >= self.ahead:
+                    _wait_for(under_way[0])
                     yield under_way.popleft().result()
             while under_way:
+                _wait_for(under_way[0])
                 yield under_way.popleft().result()
         finally:
             wait([future for future in under_way if not future.cancel()])
@@ -85,6 +87,12 @@ def tasks_on(threads: int) -> Tasks:
     (Serial(), Threaded(threads=4, ahead=8))
     """
     return Serial() if threads <= 1 else Threaded(threads, 2 * threads)
+
+
+def _wait_for(future: Future[Result]) -> None:
+    """Wait for a result, but look after Ctrl-C: another thread may have been given the signal."""
+    while not future.done():
+        wait([future], timeout=0.1)
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

@@ -151,6 +151,20 @@ def test_several_threads_look_at_rows(
     assert threading.current_thread().name not in names
 
 
+def test_black_boxes_are_asked_by_one_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, original = set(), looking.Look.__call__
+
+    def look(self: looking.Look, piece: looking.Piece) -> looking.Looked:
+        names.add(threading.current_thread().name)
+        return original(self, piece)
+
+    monkeypatch.setattr(looking.Look, "__call__", look)
+    black_box(tmp_path, n_jobs=3)
+    assert names == {threading.current_thread().name}
+
+
 @pytest.mark.parametrize("fit", [array, parquet])
 def test_few_pieces_are_in_flight(
     fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

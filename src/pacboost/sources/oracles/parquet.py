@@ -127,15 +127,14 @@ class ParquetOracle(BlockOracle):
 
     def classes(self) -> NDArray[Any]:
         """Read the target column alone, a row group at a time."""
-        return distinct(self._labels())
+        return distinct(self._tasks().map(self._labels, range(len(self._groups))))
 
-    def _labels(self) -> Iterator[NDArray[Any]]:
-        for block in range(len(self._groups)):
-            labels = plain_labels(self._columns(block, [self._target]).column(0))
-            missing = first_missing(labels)
-            if missing is not None:
-                raise DataError(f"{self.place(block << 32 | missing)}: {NO_LABEL}")
-            yield labels
+    def _labels(self, block: int) -> NDArray[Any]:
+        labels = plain_labels(self._columns(block, [self._target]).column(0))
+        missing = first_missing(labels)
+        if missing is not None:
+            raise DataError(f"{self.place(block << 32 | missing)}: {NO_LABEL}")
+        return labels
 
     def fingerprint(self) -> str:
         """Hash the names, sizes, row groups and columns of the files."""

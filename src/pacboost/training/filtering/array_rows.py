@@ -18,8 +18,9 @@ from pacboost.kernels.threads import each_rows
 from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import Candidates, Offer
+from pacboost.training.filtering.candidates import Candidates
 from pacboost.training.filtering.keys import key_of, numbers
+from pacboost.training.filtering.offer import Offer
 from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 Floats = NDArray[np.float64]

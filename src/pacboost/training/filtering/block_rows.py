@@ -19,8 +19,9 @@ from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import Offer, Stream
+from pacboost.training.filtering.candidates import Stream
 from pacboost.training.filtering.keys import numbers
+from pacboost.training.filtering.offer import Offer
 from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 MOST_TESTING = 10_000

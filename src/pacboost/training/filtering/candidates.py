@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -25,6 +24,7 @@ from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Ba
 from pacboost.sources.table import Table
 from pacboost.training.filtering.arrivals import Arrivals, hashes_of
 from pacboost.training.filtering.keys import key_of, numbers
+from pacboost.training.filtering.offer import Offer
 from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 Floats = NDArray[np.float64]
@@ -36,25 +36,6 @@ LEAST_AT_ONCE = 1_024
 SHARE_APART = 0.1
 MORE_DRAWS = 20
 """So many times as many rows as are wanted apart may be drawn for them in the end."""
-
-
-@dataclass(frozen=True, eq=False)
-class Offer:
-    """Rows to be looked at."""
-
-    batch: Drawn
-    ids: NDArray[np.uint64]
-    """What identifies each row, on every pass: its number or, in a stream, its content."""
-    new: NDArray[np.bool_]
-    """Which rows were never learned from."""
-    fresh: NDArray[np.bool_]
-    """Which of those had no part in anything, not even in the choice of bins."""
-    tickets: NDArray[np.uint64]
-    """What each row's number is drawn by. A row that comes twice in a refill has two."""
-    bounds: Floats | None = None
-    """What the chance of each row to be looked at followed; None where all are."""
-    tells: bool = True
-    """Whether the rows came whatever they weigh, so that their mean weight tells something."""
 
 
 class Candidates(ABC):

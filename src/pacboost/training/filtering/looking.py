@@ -20,8 +20,8 @@ from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import Drawn
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import Offer
 from pacboost.training.filtering.keys import numbers
+from pacboost.training.filtering.offer import Offer
 from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 
@@ -83,7 +83,7 @@ class AcceptedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Noted:
     """What scored rows tell: their kinds, weights, mistakes and log losses."""
 
     kinds: NDArray[np.int8]
@@ -111,7 +111,7 @@ class Looked:
 
     rows: NDArray[np.uint64]
     chances: Floats
-    measured: Measured | None
+    measured: Noted | None
     kept: AcceptedRows
     table: Table | None
     """The rows that are kept, as they were read, if they are still to be hashed."""
@@ -196,11 +196,11 @@ class Look:
         return None, self.learned.read(table, rows), tuple(own.read(table) for own in self.known)
 
 
-def measure(row_margins: RowMargins, examples: EncodedRows, kinds: NDArray[np.int8]) -> Measured:
+def measure(row_margins: RowMargins, examples: EncodedRows, kinds: NDArray[np.int8]) -> Noted:
     """Measure what the vote makes of rows."""
     wrong = row_margins.wrong(examples.signs).astype(np.float64)
     losses = losses_of(row_margins.margins, examples.signs)
-    return Measured(kinds, row_margins.chances, wrong, losses)
+    return Noted(kinds, row_margins.chances, wrong, losses)
 
 
 def losses_of(margins: Floats, signs: Signs) -> Floats:

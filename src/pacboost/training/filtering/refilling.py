@@ -15,7 +15,7 @@ from pacboost.samples.content_sample import joined
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import Candidates, Offer
+from pacboost.training.filtering.candidates import Candidates
 from pacboost.training.filtering.looking import (
     AGAIN,
     FRESH,
@@ -23,12 +23,13 @@ from pacboost.training.filtering.looking import (
     AcceptedRows,
     Look,
     Looked,
-    Measured,
+    Noted,
     losses_of,
     measure,
     pieces,
 )
 from pacboost.training.filtering.mean_test import MeanTest
+from pacboost.training.filtering.offer import Offer
 from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 
@@ -81,14 +82,16 @@ class Refilling:
         tasks: Tasks | None = None,
     ) -> None:
         self._candidates, self._encoder, self._vote_so_far = candidates, encoder, vote_so_far
-        self._tasks = tasks or Serial()
+        self._tasks = Serial() if tasks is None else tasks
+        if not vote_so_far.by_codes:
+            self._tasks = Serial()  # black boxes may not be safe to call from several threads
         self._key, self._scale = key, scale
         self._delta = delta
         self._tallies = [Tally(delta) for _ in (FRESH, NEW, AGAIN)]
         self.test, self.error_test = self._tallies[FRESH].weight, self._tallies[FRESH].error
         self._factor = vote_so_far.booster.error_factor
         self.draws = self.accepted = 0
-        self._notes: list[Measured] = []
+        self._notes: list[Noted] = []
         self._parts: list[AcceptedRows] = []
         self._started = time.perf_counter()
 
