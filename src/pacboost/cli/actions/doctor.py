@@ -92,7 +92,7 @@ def _cache() -> Finding:
         folder = Path(encode.stats.cache_path)  # type: ignore[attr-defined]
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except (ImportError, OSError) as problem:
+    except (ImportError, OSError, TypeError) as problem:  # TypeError: there is no folder
         words = f"cannot be written, so every run compiles again ({problem}). Set NUMBA_CACHE_DIR"
         return Finding("cache", False, words, mark=False)
     size = sum(file.stat().st_size for file in folder.glob("*.nb?"))
