@@ -15,9 +15,12 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two at a time: most tests use one core. Reports are tested in a real browser where there is one.
+# Two at a time: most tests use one core, and threads of OpenBLAS wait for each other by spinning.
+# Each process has half of the files, so that fits which tests of a file share are made once.
+# Reports are tested in a real browser where there is one.
+pytest: export OPENBLAS_NUM_THREADS ?= 1
 pytest: .venv/.dev browser
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 browser:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
@@ -28,8 +31,9 @@ docs: .venv/.dev
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 	@echo "docs/_build/index.html"
 
+# Random tests are repeated with new examples.
 slow: .venv/.dev browser
-	$(BIN)/pytest -m slow -rA
+	$(BIN)/pytest -m 'slow or hypothesis' -rA
 
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py

@@ -50,7 +50,8 @@ def test_a_later_process_loads_what_was_compiled(double: Any, tmp_path: Path) ->
 def test_every_combination_of_types_has_a_file(double: Any, tmp_path: Path) -> None:
     """Two processes that compile for different types at once cannot take each other's code."""
     one, other = double(), double()
-    one(3), other(0.25)
+    one(3)
+    other(0.25)
     assert len(files(tmp_path)) == 2
     again = double()
     assert (again(0.25), again(3), hits(again)) == (0.5, 6, 2)
@@ -128,6 +129,7 @@ def test_without_any_folder_nothing_is_kept(double: Any, monkeypatch: pytest.Mon
 
 def test_recompiling_removes_the_files_of_that_function_alone(tmp_path: Path) -> None:
     one, other = CheckedFiles(tmp_path, "one", ""), CheckedFiles(tmp_path, "other", "")
-    one.save("key", 1), other.save("key", 2)
+    one.save("key", 1)
+    other.save("key", 2)
     one.flush()
     assert (one.load("key"), other.load("key")) == (None, 2)

@@ -43,7 +43,7 @@ def kernel(function: Function, **options: Any) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Make a part of kernels that is compiled into each of them; on its own where Python calls it."""
+    """Make a part that is compiled into every kernel that calls it, and that Python may call."""
     return kernel(function, inline="always")
 
 
