@@ -89,10 +89,13 @@ def _cache() -> Finding:
     try:
         from pacboost.kernels.lookup import encode
 
-        folder = Path(encode.stats.cache_path)  # type: ignore[attr-defined]
+        place = encode.stats.cache_path  # type: ignore[attr-defined]
+        if place is None:
+            raise OSError("neither the folder of the package nor the user's is writable")
+        folder = Path(place)
         with tempfile.TemporaryFile(dir=folder):
             pass
-    except (ImportError, OSError, TypeError) as problem:  # TypeError: there is no folder
+    except (ImportError, OSError) as problem:
         words = f"cannot be written, so every run compiles again ({problem}). Set NUMBA_CACHE_DIR"
         return Finding("cache", False, words, mark=False)
     size = sum(file.stat().st_size for file in folder.glob("*.nb?"))
