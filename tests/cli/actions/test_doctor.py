@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -53,5 +55,5 @@ def test_without_a_folder_for_compiled_code_it_says_what_to_do(
     nowhere = SimpleNamespace(stats=SimpleNamespace(cache_path=None))
     monkeypatch.setattr(lookup, "encode", nowhere)
     found = doctor._cache()
-    assert not found.good
+    assert not found.well
     assert "Set NUMBA_CACHE_DIR" in found.words
