@@ -2,12 +2,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check pytest browser docs slow bench clean
+.PHONY: demo test check kernels pytest browser docs slow bench clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
 
-test: check pytest docs
+test:
+	$(MAKE) --jobs=2 --output-sync check kernels
+	$(MAKE) pytest docs
+
+# Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
+# processes of pytest would compile them for itself.
+kernels: .venv/.dev
+	$(BIN)/pytest -p no:xdist tests/test_model_bytes.py
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
