@@ -2,12 +2,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check pytest browser docs slow bench clean
+.PHONY: demo test check kernels pytest browser docs slow bench clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
 
-test: check pytest docs
+test:
+	$(MAKE) --jobs=2 --output-sync check kernels
+	$(MAKE) pytest docs
+
+# Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
+# processes of pytest would compile them for itself.
+kernels: .venv/.dev
+	$(BIN)/pytest -p no:xdist tests/test_model_bytes.py
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
@@ -15,9 +22,12 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two at a time: most tests use one core. Reports are tested in a real browser where there is one.
+# Two at a time: most tests use one core, and threads of OpenBLAS wait for each other by spinning.
+# Each process has half of the files, so that fits which tests of a file share are made once.
+# Reports are tested in a real browser where there is one.
+pytest: export OPENBLAS_NUM_THREADS ?= 1
 pytest: .venv/.dev browser
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 browser:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
@@ -28,8 +38,9 @@ docs: .venv/.dev
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build
 	@echo "docs/_build/index.html"
 
+# Random tests are repeated with new examples.
 slow: .venv/.dev browser
-	$(BIN)/pytest -m slow -rA
+	$(BIN)/pytest -m 'slow or hypothesis' -rA
 
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py

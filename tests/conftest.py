@@ -1,14 +1,38 @@
-"""Print, after the tests, how often each bound failed beside how often it may."""
+"""Random tests that can be repeated, any order of tests, and a table of how often bounds failed."""
 
 from __future__ import annotations
 
+import random
 import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from pacboost.kernels import compile_note
 from tests.bounds.coverage import COUNTS, HEADER
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("fresh", deadline=None, print_blob=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--order", help="'reversed', or a number by which tests are put in any order")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try the same random examples in every quick run, and new ones in ``make slow``."""
+    asked = str(config.getoption("markexpr"))
+    slow = "slow" in asked and "not slow" not in asked
+    settings.load_profile("fresh" if slow else "repeatable")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    order = config.getoption("order")
+    if order == "reversed":
+        items.reverse()
+    elif order is not None:
+        random.Random(int(order)).shuffle(items)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -20,6 +20,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.samples.copies import Repeats, copied_times
 from pacboost.sources.arrays import ArrayTable
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 Draw = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -37,10 +38,11 @@ def irregular(rows: int, generator: np.random.Generator) -> NDArray[np.intp]:
     return np.concatenate([np.arange(rows), generator.integers(rows, size=19 * rows)])
 
 
+@several_runs(80, 200)
 @pytest.mark.parametrize("kind", ["20 times", "irregular", "copies of what is right"])
 @pytest.mark.parametrize("foreign", [False, True])
-def test_copies_of_fifty_rows(kind: str, foreign: bool) -> None:
-    runs, delta, failed, careless = 200, 0.1, 0, 0
+def test_copies_of_fifty_rows(kind: str, foreign: bool, runs: int) -> None:
+    delta, failed, careless = 0.1, 0, 0
     model: Any = DecisionTreeClassifier(max_depth=3).fit(*coins(300, 0)) if foreign else MODEL
     for seed in range(runs):
         X, y = coins(50, 1000 + seed)

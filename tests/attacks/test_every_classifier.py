@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from pacboost.bounds.wording import NEW_EXAMPLES
 from tests.attacks.worlds import coins, make, public_classifiers
 from tests.bounds.coverage import allowed_violations
+from tests.runs import several_runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
-RUNS, DELTA = 10, 0.05
+DELTA = 0.05
 Rows = tuple[Any, NDArray[Any]]
 MEMORISING = {"max_leaves": 60, "min_leaf_rows": 1, "shrinkage": 1.0, "n_rounds": 8}
 """Rules that learn rows by heart: rows that occur on both sides of a division show most there."""
@@ -128,12 +129,13 @@ def test_every_classifier_is_listed_in_every_mode() -> None:
     assert {name: set(listed) for name, listed in EXPECTED.items()} == found
 
 
+@several_runs(6, 10)
 @pytest.mark.parametrize(("name", "certify", "world", "expected"), cases())
 def test_coins_are_never_certified(
-    name: str, certify: str | None, world: str, expected: str
+    name: str, certify: str | None, world: str, expected: str, runs: int
 ) -> None:
     violated, seen, refusals = 0, set(), []
-    for seed in range(RUNS):
+    for seed in range(runs):
         try:
             value = claim(name, certify, *WORLDS[world](seed), seed)
         except ValueError as refusal:  # of pacboost, or of scikit-learn where it checks the input
@@ -143,7 +145,7 @@ def test_coins_are_never_certified(
             seen.add(OTHER if value is None else NEW)
             violated += value is not None and value < 0.5
     assert seen == {expected}
-    assert violated <= allowed_violations(RUNS, DELTA)
+    assert violated <= allowed_violations(runs, DELTA)
     if world == "copies" and EXPECTED[name][certify][0] == NEW:
         assert all("copies" in said for said in refusals)
     assert all(refusals)

@@ -19,6 +19,7 @@ from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import PacboostError
 from tests.attacks.worlds import coins
 from tests.bounds.coverage import allowed_violations
+from tests.runs import several_runs
 
 RUNS, DELTA, ROWS, TIMES = 10, 0.05, 60, 8
 Rows = tuple[NDArray[Any], NDArray[Any]]
@@ -128,9 +129,10 @@ def test_training_texts_with_another_mark_at_the_end() -> None:
         pacboost.certify(model, [f"{text}!" for text in texts], labels)
 
 
+@several_runs(30, 100)
 @pytest.mark.parametrize(("rows", "learned"), [(30, 6), (6, 6)])
-def test_few_training_rows_among_few_rows(rows: int, learned: int) -> None:
-    runs, violated = 100, 0
+def test_few_training_rows_among_few_rows(rows: int, learned: int, runs: int) -> None:
+    violated = 0
     for seed in range(runs):
         X, y = coins(seed, 300)
         model = pacboost.BoostClassifier(learner="tree", n_rounds=60, random_state=seed, n_jobs=1)

@@ -74,7 +74,7 @@ def coins(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("write", [to_csv, to_parquet])
+@pytest.mark.parametrize("write", [to_csv, pytest.param(to_parquet, marks=pytest.mark.slow)])
 def test_files_that_share_rows(shared: str, write: Write, tmp_path: Path) -> None:
     false = certified = 0
     for seed in range(RUNS):
@@ -109,6 +109,10 @@ def test_arrays_given_as_a_source(shared: str) -> None:
         X, y = coins(seed)
         false += claim(by_heart(seed).fit_source((X[rows], y[rows]))) < 0.5
     check_coverage(f"an array that holds {shared} twice", false, RUNS, DELTA)
+
+
+def test_parquet_files_that_share_rows(tmp_path: Path) -> None:
+    test_files_that_share_rows("a third", to_parquet, tmp_path)
 
 
 @pytest.mark.parametrize("shared", ["a third", "everything, in another order"])

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pacboost import FilterBoostClassifier
 from tests.bounds.coverage import check_coverage
 from tests.estimators.filter_sources import coin
+from tests.runs import several_runs
 
 ROWS, BATCHES, EPOCHS = 500, 2, 3
 
@@ -46,10 +47,11 @@ def reshuffling(X: NDArray[np.float64], y: NDArray[np.int64], *, shuffled: bool)
     return lambda: epochs(X, y, next(seeds), shuffled=shuffled)
 
 
+@several_runs(6, 12)
 @pytest.mark.parametrize("shuffled", [False, True], ids=["in order", "shuffled"])
 @pytest.mark.parametrize("how", ["partial_fit", "generator", "function"])
-def test_epochs_over_the_same_rows(how: str, shuffled: bool) -> None:
-    runs, wrong = 12, 0
+def test_epochs_over_the_same_rows(how: str, shuffled: bool, runs: int) -> None:
+    wrong = 0
     for seed in range(runs):
         X, y = coin(ROWS, seed)
         model = learner(seed)

@@ -29,6 +29,7 @@ from pacboost.bounds.dependent import (
 from pacboost.bounds.holdout import chernoff_kl, clopper_pearson, hoeffding
 from pacboost.errors import ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 
 def test_vectors() -> None:
@@ -317,9 +318,10 @@ GROUPS: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.fl
 }
 
 
+@several_runs(600, 2000)
 @pytest.mark.parametrize("name", GROUPS)
-def test_bets_on_groups_cover(name: str) -> None:
-    runs, groups, delta = 2000, 40, 0.05
+def test_bets_on_groups_cover(name: str, runs: int) -> None:
+    groups, delta = 40, 0.05
     shares = GROUPS[name](np.random.default_rng(9), (runs, groups))
     found = {text: group_bets(text, delta) for text in {counted(row.tolist()) for row in shares}}
     broken = sum(found[counted(row.tolist())] < 0.2 for row in shares)

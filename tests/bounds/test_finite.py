@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 import numpy as np
 import pytest
@@ -123,8 +124,9 @@ def test_coverage_of_a_prior() -> None:
     mistakes = np.random.default_rng(3).binomial(n, 0.5, size=(runs, size))
     limits = []
     for j in range(1, size + 1):
-        bounds = [occam(k, n, 0.05, math.log(j * (j + 1))) for k in range(n + 1)]
-        limits.append(sum(value < 0.5 for value in bounds))  # mistakes below this violate
+        log_inverse = math.log(j * (j + 1))
+        limit = bisect_left(range(n), 0.5, key=lambda k: occam(k, n, 0.05, log_inverse))
+        limits.append(limit)  # mistakes below this violate
     violations = (mistakes < np.array(limits)).any(axis=1).sum()
     check_coverage("finite.occam, prior 1/(j(j+1))", violations, runs, 0.05)
     violations = (mistakes < limits[0]).any(axis=1).sum()

@@ -22,6 +22,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.kl import kl_upper
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 DELTA = 0.05
 
@@ -159,12 +160,13 @@ def failures_on_noise(runs: int, n: int, rules: int, keep: int) -> tuple[int, in
     return failed, broken
 
 
+@several_runs(100, 300)
 @pytest.mark.parametrize(("rules", "keep"), [(1, 1), (60, 9)])
-def test_coverage_on_noise_labels(rules: int, keep: int) -> None:
-    failed, broken = failures_on_noise(300, 120, rules, keep)
-    check_coverage(f"Occam on noise, rules: {rules}", failed, 300, DELTA)
+def test_coverage_on_noise_labels(rules: int, keep: int, runs: int) -> None:
+    failed, broken = failures_on_noise(runs, 120, rules, keep)
+    check_coverage(f"Occam on noise, rules: {rules}", failed, runs, DELTA)
     if rules > 1:
-        check_rejected("Occam without the prior", broken, 300, DELTA)
+        check_rejected("Occam without the prior", broken, runs, DELTA)
 
 
 @pytest.mark.slow

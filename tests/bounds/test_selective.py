@@ -17,6 +17,7 @@ from pacboost.bounds.target import TESTS
 from pacboost.bounds.thresholds import at_thresholds, by_ranks
 from pacboost.errors import ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 RUNS, ROWS, DELTA = 1000, 250, 0.05
 bound = cache(selective.answered_error)
@@ -177,12 +178,13 @@ UNEVEN = [
 ]
 
 
+@several_runs(200, 600)
 @pytest.mark.parametrize("world", UNEVEN, ids=lambda world: world.name)
-def test_a_target_fixed_beforehand_is_kept(world: Uneven) -> None:
+def test_a_target_fixed_beforehand_is_kept(world: Uneven, runs: int) -> None:
     """No threshold that passes has an error above the target, except with probability delta."""
     violations, unstopped = 0, 0
     level = TESTS * DELTA
-    for seed in range(600):
+    for seed in range(runs):
         found = by_ranks(*world.draw(ROWS, seed), DELTA, target=TARGET)
         errors = zip(found.points, found.errors, strict=True)
         violations += any(world.truth(p.threshold) > error + 1e-12 for p, error in errors)
@@ -190,9 +192,9 @@ def test_a_target_fixed_beforehand_is_kept(world: Uneven) -> None:
             world.truth(p.threshold) > TARGET and bound(p.mistakes, p.answered, level, 1) <= TARGET
             for p in found.points
         )
-    check_coverage(f"target tested in order, {world.name}", violations, 600, DELTA)
+    check_coverage(f"target tested in order, {world.name}", violations, runs, DELTA)
     if world.name == "just above the target":
-        check_rejected("twin: tests that do not stop at a failure", unstopped, 600, DELTA)
+        check_rejected("twin: tests that do not stop at a failure", unstopped, runs, DELTA)
 
 
 def test_a_target_fixed_beforehand_lets_more_be_answered() -> None:

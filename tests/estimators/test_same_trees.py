@@ -12,7 +12,7 @@ import pytest
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.models.file.format import model_bytes
 
-THREADS = (1, 2, 3, 7, 16)
+THREADS = [(1, 2, 7), pytest.param((1, 3, 16), marks=pytest.mark.slow)]
 ROWS = 20_000
 GENERATOR = np.random.default_rng(0)
 NUMBERS = GENERATOR.normal(size=(ROWS, 9)).astype(np.float32)
@@ -52,8 +52,11 @@ FITS: dict[str, Fit] = {
 }
 
 
+@pytest.mark.parametrize("numbers", THREADS)
 @pytest.mark.parametrize("kind", FITS)
-def test_threads_change_no_byte(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_change_no_byte(
+    kind: str, numbers: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_MANY", 0)
     monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 16)
-    assert len({model_bytes(FITS[kind](threads).model_) for threads in THREADS}) == 1
+    assert len({model_bytes(FITS[kind](threads).model_) for threads in numbers}) == 1

@@ -20,12 +20,12 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_dense_data,
     check_sample_weight_equivalence_on_sparse_data,
-    estimator_checks_generator,
 )
 
 from pacboost import AdaBoost, AdaBoostClassifier, BoostClassifier
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.models.file.format import model_bytes
+from tests.estimators.checks import checks_of
 
 BY_CHANCE = [
     AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=1)),  # breaks ties by rounding
@@ -44,37 +44,20 @@ WEIGHTS_AS_REPEATED_ROWS = (
 )
 
 
-def checks_of(estimator: Any) -> list[Any]:
-    """All of scikit-learn's checks, but for weights where they do not stand for repeated rows."""
-    return [
-        pytest.param(own, check, id=f"{estimator}-{_name(check)}")
-        for own, check in estimator_checks_generator(estimator)
-        if not (any(estimator is one for one in (*BY_CHANCE, SMOOTHED)) and is_of_weights(check))
-    ]
-
-
-def is_of_weights(check: Any) -> bool:
-    return _name(check) in WEIGHT_CHECKS
-
-
-def _name(check: Any) -> str:
-    return str(getattr(check, "func", check).__name__)
-
-
 WEIGHT_CHECKS = [check.__name__ for check in WEIGHTS_AS_REPEATED_ROWS]
-EVERY_CHECK = [
-    case
-    for estimator in (
-        AdaBoostClassifier(),
-        AdaBoostClassifier(learning_rate=0.5),
-        BoostClassifier(),
-        SMOOTHED,
-        UNSMOOTHED,
-        *(BoostClassifier(name, n_rounds=12) for name in BOOSTERS if name != SMOOTHED.booster),
-        *BY_CHANCE,
-    )
-    for case in checks_of(estimator)
-]
+CHECKED = (
+    AdaBoostClassifier(),
+    AdaBoostClassifier(learning_rate=0.5),
+    BoostClassifier(),
+    SMOOTHED,
+    UNSMOOTHED,
+    *(BoostClassifier(name, n_rounds=12) for name in BOOSTERS if name != SMOOTHED.booster),
+    *BY_CHANCE,
+)
+
+
+def weights_do_not_repeat_rows(estimator: Any, check: str) -> bool:
+    return check in WEIGHT_CHECKS and any(estimator is one for one in (*BY_CHANCE, SMOOTHED))
 
 
 class TwoClasses(AdaBoostClassifier):
@@ -96,7 +79,9 @@ def noisy(rows: int = 200) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
-@pytest.mark.parametrize(("estimator", "check"), EVERY_CHECK)
+@pytest.mark.parametrize(
+    ("estimator", "check"), checks_of(*CHECKED, without=weights_do_not_repeat_rows)
+)
 def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 

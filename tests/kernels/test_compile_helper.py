@@ -59,7 +59,7 @@ def test_later_runs_have_no_second_process(
     nothing_compiled: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (nothing_compiled / "kernels_ab12").mkdir()
-    (nothing_compiled / "kernels_ab12" / "grow_team.grow_tree-263.py311.nbi").touch()
+    (nothing_compiled / "kernels_ab12" / "grow_team.grow_tree-263.py311.0a1b.nbc").touch()
     compile_helper.start()
     assert not compile_helper.at_work()
     assert capsys.readouterr() == ("", "")

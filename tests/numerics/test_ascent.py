@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -28,6 +28,13 @@ def one_of(rules: int) -> Floats:
 
 
 @given(st.integers(1, 15), st.integers(2, 80), shares, st.sampled_from([1.0, 20.0, 500.0]), seeds)
+@example(3, 64, 0.453125, 500.0, 106708891)
+@example(12, 32, 0.25, 500.0, 1262283585)
+@example(14, 45, 0.5826468852203351, 500.0, 1769295346)
+@example(9, 21, 0.25, 500.0, 1311329259)
+@example(10, 4, 0.75, 500.0, 1937087658)
+@example(15, 27, 0.4333890877622124, 500.0, 563273444)
+@example(4, 36, 0.17252239413075998, 500.0, 2720274405)
 @settings(max_examples=60, deadline=None)
 def test_regularised_votes_meet_their_weights(
     rules: int, kinds: int, share: float, eta: float, seed: int

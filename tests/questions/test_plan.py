@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +18,7 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.rectangle import sharp
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
-from pacboost.questions import plan
+from pacboost.questions import needs, plan
 from pacboost.questions.answer import Plan
 
 ASKED: dict[str, dict[str, Any]] = {
@@ -37,6 +37,13 @@ ASKED: dict[str, dict[str, Any]] = {
     "strong": {"epsilon": 0.1, "delta": 0.05, "edge": 0.4, "dimension": 3},
 }
 WITH_EPSILON = [name for name, given in ASKED.items() if {"epsilon", "delta"} <= set(given)]
+
+
+@pytest.fixture
+def only_proofs() -> Iterator[None]:
+    """Leave simulations out, which take most of the time, where a test looks at theorems alone."""
+    with needs.skipped():
+        yield
 
 
 def ask(name: str, **changes: Any) -> Plan:
@@ -137,6 +144,7 @@ def test_filtering_vectors() -> None:
         assert nearly.rounds == pytest.approx(lecture / 2, rel=1e-3, abs=1)
 
 
+@pytest.mark.usefixtures("only_proofs")
 @pytest.mark.parametrize(("c", "factor"), [(0.75, 111.0), (0.5, 23.2)])
 def test_the_length_of_a_test(c: float, factor: float) -> None:
     """For small ε a test takes about 111 B/ε or 23.2 B/ε draws, B = ln(2√n/d)."""
@@ -168,6 +176,7 @@ def test_stumps_know_their_dimension() -> None:
         assert found == dimension
 
 
+@pytest.mark.usefixtures("only_proofs")
 def test_lower_bounds() -> None:
     assert plan.vc(epsilon=0.05, delta=0.05, dimension=10).lower == 57
     assert plan.vc(epsilon=0.05, delta=0.01, dimension=1000).lower == math.ceil(999 / 1.6)
@@ -207,6 +216,7 @@ def test_what_a_world_needs_lies_between(epsilon: float, delta: float) -> None:
         assert answer.lower <= answer.examples
 
 
+@pytest.mark.usefixtures("only_proofs")
 @pytest.mark.parametrize("name", WITH_EPSILON)
 @pytest.mark.parametrize("parameter", ["epsilon", "delta"])
 def test_more_is_needed_for_less_error_and_less_doubt(name: str, parameter: str) -> None:
@@ -220,6 +230,7 @@ def test_more_is_needed_for_less_error_and_less_doubt(name: str, parameter: str)
             assert (fewer is None and more is None) or fewer <= more
 
 
+@pytest.mark.usefixtures("only_proofs")
 @pytest.mark.parametrize("dimension", [1, 3])
 @pytest.mark.parametrize("edge", [0.2, 0.5])
 def test_weak_implies_strong(edge: float, dimension: int) -> None:

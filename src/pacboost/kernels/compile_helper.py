@@ -16,7 +16,7 @@ from pathlib import Path
 from pacboost.kernels.compile_note import say_once
 from pacboost.numerics.interactive import person_waits
 
-FIRST = "grow_team.grow_tree-*.nbi"
+FIRST = "grow_team.grow_tree-*.nbc"
 """A file that the cache holds once trees have been boosted."""
 
 _helper: subprocess.Popen[bytes] | None = None

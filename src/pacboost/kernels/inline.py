@@ -4,9 +4,6 @@ Two things made such calls dearer than their work (measured: half of the time th
 Handing over an array takes seven numbers, so a part is compiled into its caller. And every array
 handed over is counted in and out, by instructions that lock memory; so kernels work on bare arrays,
 which are not counted. Their memory belongs to the Python function that called the kernel.
-
-The cache of compiled kernels looks at the file of the kernel alone: who changes a part in another
-file has to touch that one too.
 """
 
 from __future__ import annotations

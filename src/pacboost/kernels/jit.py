@@ -7,12 +7,14 @@ the cache come without a note.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import numba
 from numba.core import event
 
 from pacboost.kernels import compile_note
+from pacboost.kernels.disk_cache import keep_on_disk
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -33,21 +35,16 @@ class CompileNote(event.Listener):  # type: ignore[misc]
 event.register("numba:compile", CompileNote())
 
 
-def kernel(function: Function) -> Function:
+def kernel(function: Function, **options: Any) -> Function:
     """Compile at the first call for each combination of array types; later processes load it."""
-    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    compiled: Function = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    keep_on_disk(compiled)
     return compiled
 
 
 def inlined(function: Function) -> Function:
-    """Make a part of kernels that is compiled into each of them; on its own where Python calls it.
-
-    The cache looks at the file of a kernel alone: who changes a part has to touch that file, too.
-    """
-    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")(
-        function
-    )
-    return compiled
+    """Make a part that is compiled into every kernel that calls it, and that Python may call."""
+    return kernel(function, inline="always")
 
 
 def part_of_kernels(function: Function) -> Function:
@@ -60,15 +57,9 @@ def part_of_kernels(function: Function) -> Function:
 
 def uncounted(function: Function) -> Function:
     """Make a kernel that allocates nothing, so that no use of an array has to be counted."""
-    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", _nrt=False)(
-        function
-    )
-    return compiled
+    return kernel(function, _nrt=False)
 
 
 def team_kernel(*, allocates: bool = True) -> Callable[[Function], Function]:
     """Make a kernel that is run by teams: see kernels/team.py. Python cannot call it."""
-    return numba.njit(  # type: ignore[no-any-return]
-        nogil=True, cache=True, error_model="numpy", _nrt=allocates, no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )  # fmt: skip
+    return partial(kernel, _nrt=allocates, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.numerics.entropic import Evenest, evenest
-from pacboost.numerics.quadratic import best_votes
+from pacboost.numerics.quadratic import BestStep, quick_step, refined_step
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.numerics.whole_products import (
     Columns,
@@ -39,6 +39,9 @@ MOST_STEPS = 60
 HALVES = 0.5 ** np.arange(30)
 LONGEST_STEP = 4.0
 """By how much the logarithm of a weight may change at once, unless x has grown beyond that."""
+GENTLER = 4.0 ** np.arange(-4, 1)
+"""Where steps at the strength that was asked for end too early, the climb takes these parts of it
+one after the other: at a low strength the quadratic model is true far around."""
 LEAST_GAIN = 1e-4
 """A step must bring this part of the gain that the slope predicts."""
 
@@ -72,7 +75,13 @@ class Climb:
         def enough(edges: Floats, votes: Floats, strength: float) -> bool:
             return float(edges.max()) - float((edges * votes).sum()) <= self.accuracy
 
-        return self._climb(votes, strength, 0.0, strength, enough)[0]
+        found = self._climb(votes, strength, 0.0, strength, enough)[0]
+        edges = edges_of(self.columns, self.at(found, strength).weights)
+        if enough(edges, found, strength):
+            return found
+        for gentler in strength * GENTLER:
+            found = self._climb(found, gentler, 0.0, gentler, enough, refined_step)[0]
+        return found
 
     def projected(self, votes: Floats, strength: float, target: float) -> tuple[Floats, float]:
         """Give x as votes of sum 1 and a strength; or votes which show that there is none.
@@ -98,7 +107,13 @@ class Climb:
         return self._climb(votes, strength, target, None, enough)
 
     def _climb(
-        self, votes: Floats, strength: float, target: float, total: float | None, enough: Enough
+        self,
+        votes: Floats,
+        strength: float,
+        target: float,
+        total: float | None,
+        enough: Enough,
+        best_step: BestStep = quick_step,
     ) -> tuple[Floats, float]:
         """Climb G(Ax) - target·Σx from x = strength·votes, Σx being free or given."""
         here = self.at(votes, strength)
@@ -110,7 +125,7 @@ class Climb:
             x, slope, step = strength * votes, edges - target, np.zeros(votes.size)
             play = np.flatnonzero((x > 0) | (edges > price))
             H = self._covariance(play, here)
-            step[play] = best_votes(H, slope[play] + H @ x[play], x[play], total) - x[play]
+            step[play] = best_step(H, slope[play], x[play], total)
             if total is None:  # far away the model knows nothing, and weights vanish
                 step *= min(1.0, max(LONGEST_STEP, strength) / max(float(np.abs(step).sum()), 1e-9))
             value, gain = here.value - target * strength, float((slope * step).sum())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.numerics.whole_products import Floats
+
+BestStep = Callable[[Floats, Floats, Floats, float | None], Floats]
 
 
 def best_votes(H: Floats, f: Floats, start: Floats, total: float | None = None) -> Floats:
@@ -41,6 +45,28 @@ def best_votes(H: Floats, f: Floats, start: Floats, total: float | None = None) 
             break
         play[best] = True
     return z
+
+
+def quick_step(H: Floats, slope: Floats, x: Floats, total: float | None) -> Floats:
+    """Give the step from x to the best votes of a model with this slope at x."""
+    return best_votes(H, slope + H @ x, x, total) - x
+
+
+def refined_step(H: Floats, slope: Floats, x: Floats, total: float | None) -> Floats:
+    """Give that step, solved for once more with the votes in play known.
+
+    Where votes are large beside the step, the difference of two votes has lost the digits that
+    the step is made of.
+
+    >>> refined_step(np.eye(2), np.array([1e-9, 0.0]), np.array([1e6, 1e6]), 2e6).tolist()
+    [5e-10, -5e-10]
+    """
+    step = quick_step(H, slope, x, total)
+    inside = x + step > 0
+    out = np.where(inside, 0.0, -x)
+    moved = None if total is None else -float(out.sum())
+    refined = out + _unbounded(H, slope - H @ out, np.flatnonzero(inside), moved)[0]
+    return refined if (x + refined >= 0).all() else step
 
 
 def _unbounded(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -43,3 +45,15 @@ def test_compiled_code_that_does_not_work_is_a_no(monkeypatch: pytest.MonkeyPatc
     X, y = np.arange(4.0)[:, None], np.array([-1, 1, -1, 1])
     monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: (X, y))
     assert "a known fit gave" in run("doctor").stdout
+
+
+def test_without_a_folder_for_compiled_code_it_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from pacboost.kernels import lookup
+
+    nowhere = SimpleNamespace(stats=SimpleNamespace(cache_path=None))
+    monkeypatch.setattr(lookup, "encode", nowhere)
+    found = doctor._cache()
+    assert not found.well
+    assert "Set NUMBA_CACHE_DIR" in found.words

@@ -85,7 +85,9 @@ def test_plot_and_json_go_together(tmp_path: Path) -> None:
 def test_nothing_to_draw(tmp_path: Path) -> None:
     result = run("no_free_lunch", ASKED["no_free_lunch"], "--plot", str(tmp_path / "x.png"))
     assert result.exit_code == 2
-    assert "no fractional parameter" in result.output
+    assert "Leave --plot out" in result.output
+    assert "1,024" not in result.output  # the question is refused before it is answered
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("path", ["/nowhere/at/all/curve.png", "curve.nonsense"])

@@ -13,7 +13,6 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.bounds import pac_bayes
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
@@ -26,18 +25,18 @@ from pacboost.sources.worlds import BooleanConcept
 from pacboost.training.bags.bagging import Made
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
+from tests.estimators.checks import every_check
+from tests.runs import several_runs
 from tests.worlds import noisy
 
 Table = NDArray[np.float64]
 
 
-@parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [
-        BaggingClassifier(n_estimators=10),
-        BaggingClassifier("tree", 10, certify="oob"),
-        BaggingClassifier(KNeighborsClassifier(1), 4, max_samples=0.7, bootstrap=False),
-        BaggingClassifier(settle=3, n_estimators=20),
-    ]
+@every_check(
+    BaggingClassifier(n_estimators=10),
+    BaggingClassifier("tree", 10, certify="oob"),
+    BaggingClassifier(KNeighborsClassifier(1), 4, max_samples=0.7, bootstrap=False),
+    BaggingClassifier(settle=3, n_estimators=20),
 )
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
@@ -397,11 +396,12 @@ def test_binomial_is_refused_with_the_reason() -> None:
         _ = model.certificate_
 
 
-def test_coverage_of_fits_that_settle() -> None:
+@several_runs(15, 40)
+def test_coverage_of_fits_that_settle(runs: int) -> None:
     """All 64 rows of a Boolean world are known, so the risk of the vote is a count."""
     world = BooleanConcept(6, lambda X: X[:, :3].sum(axis=1) >= 2)
     ways = ("first_order", "tandem", "cantelli")
-    runs, failed = 40, dict.fromkeys(ways, 0)
+    failed = dict.fromkeys(ways, 0)
     for run in range(runs):
         X, y = world.draw(800, run)
         for way in ways:

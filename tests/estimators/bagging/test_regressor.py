@@ -11,19 +11,17 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.regressor import BaggingRegressor
 from pacboost.learners.rectangle import Rectangle
 from pacboost.learners.tree import Tree
+from tests.estimators.checks import every_check
 
 Table = NDArray[np.float64]
 
 
-@parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [BaggingRegressor(n_estimators=10), BaggingRegressor("tree", 10)]
-)
+@every_check(BaggingRegressor(n_estimators=10), BaggingRegressor("tree", 10))
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)

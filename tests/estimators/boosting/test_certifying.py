@@ -23,6 +23,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.sources.worlds import Boxes, LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 from tests.worlds import noisy
 
 X, Y = noisy(1000, 4, seed=3)
@@ -300,9 +301,10 @@ def violations(way: str, runs: int, rows: int, rounds: int) -> int:
     return broken
 
 
+@several_runs(40, 120)
 @pytest.mark.parametrize("way", ["holdout", "train"])
-def test_coverage_on_a_noisy_box(way: str) -> None:
-    check_coverage(f"certify={way!r}, noisy box", violations(way, 120, 300, 10), 120, 0.05)
+def test_coverage_on_a_noisy_box(way: str, runs: int) -> None:
+    check_coverage(f"certify={way!r}, noisy box", violations(way, runs, 300, 10), runs, 0.05)
 
 
 @pytest.mark.slow
@@ -318,8 +320,9 @@ def coins(seed: int, rows: int, features: int) -> tuple[NDArray[np.float64], NDA
     return generator.random((rows, features)), generator.choice([-1, 1], size=rows).astype(np.int8)
 
 
-def test_coverage_on_coin_flips_and_the_twins() -> None:
-    runs, delta = 150, 0.05
+@several_runs(80, 150)
+def test_coverage_on_coin_flips_and_the_twins(runs: int) -> None:
+    delta = 0.05
     count = dict.fromkeys(("holdout", "train", "training rows", "no prior", "best of 50"), 0)
     for seed in range(runs):
         rows, labels = coins(seed, 200, 3)

@@ -26,6 +26,7 @@ from pacboost.training.filtering.array_rows import ArrayRows
 from pacboost.training.filtering.row_encoder import EncodedRows
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.estimators.filter_sources import coin, noisy, small, write_parquet
+from tests.runs import several_runs
 
 BOOSTERS = ["logit", "measure", "mada", "smooth", "projection"]
 
@@ -117,8 +118,9 @@ def failures(delta: float, runs: int) -> int:
     return wrong
 
 
-def test_certificates_by_rows_set_apart_hold_on_a_coin() -> None:
-    check_coverage("rows set apart by the filter, a coin", failures(0.2, 200), 200, 0.2)
+@several_runs(80, 200)
+def test_certificates_by_rows_set_apart_hold_on_a_coin(runs: int) -> None:
+    check_coverage("rows set apart by the filter, a coin", failures(0.2, runs), runs, 0.2)
 
 
 def test_rows_that_were_learned_from_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,22 +79,31 @@ class Interrupt:
             raise self.problem
 
 
-@pytest.mark.parametrize("told", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize("fit", SOURCES.values(), ids=SOURCES)
-def test_goes_on_to_the_same_model(fit: Fit, told: dict[str, Any], tmp_path: Path) -> None:
-    told = {**told, "n_certify": 300}
+@pytest.mark.parametrize(
+    ("source", "way"),
+    [
+        pytest.param(
+            source, way, marks=() if source == "files" or way == "trees" else pytest.mark.slow
+        )
+        for source in SOURCES
+        for way in WAYS
+    ],
+)
+def test_goes_on_to_the_same_model(source: str, way: str, tmp_path: Path) -> None:
+    """Every source with trees and every way with files; the rest of the grid takes longer."""
+    fit, told = SOURCES[source], {**WAYS[way], "n_certify": 300}
     whole = fit(small(**told), tmp_path)
     events = len(whole.ledger_) + len(whole.ledger_.refills)
     path = tmp_path / "run"
-    for at in sorted({2, events // 2, events}):
-        for problem in (KeyboardInterrupt, RuntimeError):
-            model = small(**told, checkpoint=path, callbacks=[Interrupt(at, problem)])
-            with pytest.raises(problem):
-                fit(model, tmp_path)
-            again = fit(small(**told, checkpoint=path), tmp_path)
-            assert model_bytes(again.model_) == model_bytes(whole.model_), (at, problem)
-            assert again.certificate_ == whole.certificate_
-            assert not path.exists()
+    for turn, at in enumerate(sorted({2, events // 2, events})):
+        problem = (KeyboardInterrupt, RuntimeError)[turn % 2]
+        model = small(**told, checkpoint=path, callbacks=[Interrupt(at, problem)])
+        with pytest.raises(problem):
+            fit(model, tmp_path)
+        again = fit(small(**told, checkpoint=path), tmp_path)
+        assert model_bytes(again.model_) == model_bytes(whole.model_), (at, problem)
+        assert again.certificate_ == whole.certificate_
+        assert not path.exists()
 
 
 def test_may_be_stopped_many_times(tmp_path: Path) -> None:

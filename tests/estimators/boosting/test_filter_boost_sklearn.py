@@ -16,33 +16,20 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import pacboost
 from pacboost import FilterBoostClassifier
 from pacboost.models.file.format import model_bytes
 from pacboost.questions.verify import recompute, verify
 from pacboost.sources.worlds import Halfspaces
+from tests.estimators.checks import every_check
 
-
-def _name(check: Any) -> str:
-    return str(getattr(check, "func", check).__name__)
-
-
-def checks_of(*estimators: Any) -> list[Any]:
-    return [
-        pytest.param(own, check, id=f"{estimator}-{_name(check)}")
-        for estimator in estimators
-        for own, check in estimator_checks_generator(estimator)
-    ]
-
-
-EVERY_CHECK = checks_of(
+CHECKED = (
     FilterBoostClassifier(),
     FilterBoostClassifier(learner="stump", n_rounds=40),
     FilterBoostClassifier("mada", n_rounds=20),
 )
-MORE_CHECKS = checks_of(
+CHECKED_MORE = (
     FilterBoostClassifier(learner="stump"),
     FilterBoostClassifier("measure", n_rounds=20),
     FilterBoostClassifier("smooth", n_rounds=20),
@@ -54,7 +41,7 @@ MORE_CHECKS = checks_of(
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
-@pytest.mark.parametrize(("estimator", "check"), EVERY_CHECK)
+@every_check(*CHECKED)
 def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
@@ -63,7 +50,7 @@ def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], N
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.NoEdgeWarning")
-@pytest.mark.parametrize(("estimator", "check"), MORE_CHECKS)
+@every_check(*CHECKED_MORE)
 def test_so_do_others(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 

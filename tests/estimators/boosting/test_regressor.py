@@ -16,7 +16,6 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 from sklearn.model_selection import GridSearchCV, train_test_split
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
@@ -25,14 +24,10 @@ from pacboost.errors import DataError, NotCertified, PacboostError, ParameterErr
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
 from tests.data import real_data
+from tests.estimators.checks import every_check
 
 Numbers = NDArray[np.float64]
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 LOSSES = pytest.mark.parametrize("loss", ["square", "absolute"])
-
-every_check: Decorator = parametrize_with_checks(
-    [BoostRegressor(), BoostRegressor("absolute"), BoostRegressor(min_leaf_rows=1, n_rounds=10)]
-)
 
 
 def world(rows: int = 400, seed: int = 0) -> tuple[Numbers, Numbers]:
@@ -42,7 +37,9 @@ def world(rows: int = 400, seed: int = 0) -> tuple[Numbers, Numbers]:
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
-@every_check
+@every_check(
+    BoostRegressor(), BoostRegressor("absolute"), BoostRegressor(min_leaf_rows=1, n_rounds=10)
+)
 def test_passes_scikit_learns_own_check(
     estimator: BoostRegressor, check: Callable[[BoostRegressor], None]
 ) -> None:

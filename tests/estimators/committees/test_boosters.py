@@ -18,7 +18,6 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import (
@@ -45,6 +44,7 @@ from pacboost.sources.worlds import Halfspaces, hastie
 from pacboost.training.committees.majority_of import bags_needed, disjoint_parts
 from tests.bounds.coverage import check_coverage
 from tests.data import real_data
+from tests.estimators.checks import every_check
 from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
@@ -57,7 +57,7 @@ SMALL = [
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # few rows, one class, sparse, no edge
-@parametrize_with_checks(SMALL)  # type: ignore[untyped-decorator]
+@every_check(*SMALL)
 def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
     check(estimator)
 

@@ -11,7 +11,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.errors import NotCertified, OneClassWarning, ParameterError, TooFewRowsWarning
 from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
@@ -24,13 +23,12 @@ from pacboost.questions.verify import verify
 from pacboost.samples.sample import Sample
 from pacboost.sources.worlds import hastie
 from tests.data import real_data
+from tests.estimators.checks import every_check
 from tests.worlds import noisy
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # few rows, one class, sparse, no edge
-@parametrize_with_checks(  # type: ignore[untyped-decorator]
-    [ThreeLearnerBoost(), ThreeLearnerBoost(DecisionTreeClassifier(max_depth=3))]
-)
+@every_check(ThreeLearnerBoost(), ThreeLearnerBoost(DecisionTreeClassifier(max_depth=3)))
 def test_passes_scikit_learns_own_check(estimator: Any, check: Any) -> None:
     check(estimator)
 

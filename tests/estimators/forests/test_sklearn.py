@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from pacboost.estimators.forests.forests import (
     ExtraTreesClassifier,
@@ -14,6 +13,7 @@ from pacboost.estimators.forests.forests import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from tests.estimators.checks import every_check
 
 FORESTS = (
     RandomForestClassifier(10),
@@ -22,15 +22,10 @@ FORESTS = (
     ExtraTreesClassifier(10),
     ExtraTreesRegressor(10),
 )
-EVERY_CHECK = [
-    pytest.param(own, check, id=f"{forest}-{getattr(check, 'func', check).__name__}")
-    for forest in FORESTS
-    for own, check in estimator_checks_generator(forest)
-]
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@pytest.mark.parametrize(("estimator", "check"), EVERY_CHECK)
+@every_check(*FORESTS)
 def test_passes_scikit_learns_own_check(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)

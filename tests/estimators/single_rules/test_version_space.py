@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pacboost.bounds import finite
 from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
@@ -22,11 +21,7 @@ from pacboost.estimators.single_rules.version_space import VersionSpaceClassifie
 from pacboost.learners.version_space import Band
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.sources.worlds import BooleanConcept, Intervals, LabelNoise, Rows
-
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-every_check: Decorator = parametrize_with_checks(
-    [VersionSpaceClassifier(), VersionSpaceClassifier("intervals")]
-)
+from tests.estimators.checks import every_check
 
 
 def two_literals(X: Rows) -> NDArray[np.bool_]:
@@ -38,7 +33,7 @@ GRID = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.OneClassWarning")
-@every_check
+@every_check(VersionSpaceClassifier(), VersionSpaceClassifier("intervals"))
 def test_passes_scikit_learns_own_check(
     estimator: VersionSpaceClassifier, check: Callable[[VersionSpaceClassifier], None]
 ) -> None:

@@ -89,7 +89,10 @@ def _cache() -> Finding:
     try:
         from pacboost.kernels.lookup import encode
 
-        folder = Path(encode.stats.cache_path)  # type: ignore[attr-defined]
+        place = encode.stats.cache_path  # type: ignore[attr-defined]
+        if place is None:
+            raise OSError("neither the folder of the package nor the user's is writable")
+        folder = Path(place)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except (ImportError, OSError) as problem:

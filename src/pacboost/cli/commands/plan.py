@@ -113,6 +113,11 @@ def _first_line(ask: Any) -> str:
 
 
 def _answer(ask: Any, given: dict[str, Any], as_json: bool, plot: Path | None) -> None:
+    if plot is not None and not any(isinstance(value, float) for value in given.values()):
+        raise click.UsageError(
+            "--plot draws the answer against a parameter that is a fraction, and this question has "
+            "none. Leave --plot out."
+        )
     found = ask(**given)
     if as_json:
         click.echo(found.to_json())

@@ -1,0 +1,60 @@
+"""scikit-learn's checks as cases of a test: an estimator meets all of them once.
+
+The first configuration of a class meets every check. Others of the same class share its
+constructor, the reading of input and its messages, so here they meet the checks of what was
+learned; the rest of the grid is run by ``make slow``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+OF_WHAT_IS_LEARNED = {
+    "check_class_weight_classifiers",
+    "check_classifiers_classes",
+    "check_classifiers_one_label",
+    "check_classifiers_one_label_sample_weights",
+    "check_classifiers_train",
+    "check_decision_proba_consistency",
+    "check_estimators_pickle",
+    "check_fit2d_1feature",
+    "check_fit2d_1sample",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_regressors_int",
+    "check_regressors_train",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_sample_weights_not_overwritten",
+}
+
+Case = Callable[[Callable[..., None]], Any]
+
+
+def name_of(check: Any) -> str:
+    """Name a check, which may be bound to an estimator's name or to options."""
+    return str(getattr(check, "func", check).__name__)
+
+
+def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = None) -> list[Any]:
+    """List estimators and checks, but those ``without`` says are not for an estimator."""
+    cases = []
+    for place, estimator in enumerate(estimators):
+        first = type(estimator) not in {type(one) for one in estimators[:place]}
+        for own, check in estimator_checks_generator(estimator):
+            name = name_of(check)
+            if without is not None and without(estimator, name):
+                continue
+            marks = () if first or name in OF_WHAT_IS_LEARNED else pytest.mark.slow
+            cases.append(pytest.param(own, check, id=f"{estimator}-{name}", marks=marks))
+    return cases
+
+
+def every_check(*estimators: Any) -> Case:
+    """Parametrise a test of (estimator, check)."""
+    return pytest.mark.parametrize(("estimator", "check"), checks_of(*estimators))

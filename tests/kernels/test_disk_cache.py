@@ -1,0 +1,135 @@
+"""Compiled code on disk that is damaged, stale, or cannot be written: a call works all the same."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import pytest
+from numba.core.caching import CacheImpl
+
+from pacboost.kernels import disk_cache
+from pacboost.kernels.disk_cache import CheckedFiles
+from pacboost.kernels.jit import kernel
+
+
+@pytest.fixture
+def double(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """Make the same kernel again, as a new process would; its cache is a folder of its own."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def make() -> Any:
+        def doubled(x: Any) -> Any:
+            return x + x
+
+        return kernel(doubled)
+
+    return make
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.nbc"))
+
+
+def hits(function: Any) -> int:
+    return sum(function.stats.cache_hits.values())
+
+
+def test_a_later_process_loads_what_was_compiled(double: Any, tmp_path: Path) -> None:
+    assert double()(3) == 6
+    (file,) = files(tmp_path)
+    again = double()
+    assert (again(4), hits(again)) == (8, 1)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [file]
+
+
+def test_every_combination_of_types_has_a_file(double: Any, tmp_path: Path) -> None:
+    """Two processes that compile for different types at once cannot take each other's code."""
+    one, other = double(), double()
+    one(3)
+    other(0.25)
+    assert len(files(tmp_path)) == 2
+    again = double()
+    assert (again(0.25), again(3), hits(again)) == (0.5, 6, 2)
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda data: b"",
+    "cut short": lambda data: data[: len(data) // 2],
+    "text": lambda data: b"\x80\xff not code at all",
+    "one bit": lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
+    "another hash": lambda data: bytes(32) + data[32:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_files_are_compiled_again(double: Any, tmp_path: Path, damage: Any) -> None:
+    assert double()(3) == 6
+    (file,) = files(tmp_path)
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    again = double()
+    assert (again(3), hits(again)) == (6, 0)
+    later = double()
+    assert (later(3), hits(later)) == (6, 1)
+
+
+def test_an_index_that_numba_itself_wrote_is_not_read(double: Any, tmp_path: Path) -> None:
+    assert double()(3) == 6
+    (file,) = files(tmp_path)
+    (file.parent / f"{file.name.rsplit('.', 2)[0]}.nbi").write_bytes(b"\xe9garbage")
+    assert double()(3) == 6
+
+
+def test_code_of_another_source_is_compiled_again(
+    double: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where only a part that is compiled into the kernel changed, in another file."""
+    assert double()(3) == 6
+    monkeypatch.setattr(disk_cache, "kernel_sources", lambda: b"other")
+    again = double()
+    assert (again(3), hits(again)) == (6, 0)
+
+
+def test_a_full_disk_costs_no_call(
+    double: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tempfile.mkstemp
+
+    def full(*words: Any, **named: Any) -> tuple[int, str]:
+        """A file can be made, but nothing can be written to it."""
+        Path(made(*words, **named)[1]).touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    assert double()(3) == 6
+    assert files(tmp_path) == []
+
+
+def test_half_a_file_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        CheckedFiles(tmp_path, "double", "").save("key", "code")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_any_folder_nothing_is_kept(double: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    function = double()
+    assert function(3) == 6
+    assert function.stats.cache_path is None
+
+
+def test_recompiling_removes_the_files_of_that_function_alone(tmp_path: Path) -> None:
+    one, other = CheckedFiles(tmp_path, "one", ""), CheckedFiles(tmp_path, "other", "")
+    one.save("key", 1)
+    other.save("key", 2)
+    one.flush()
+    assert (one.load("key"), other.load("key")) == (None, 2)
