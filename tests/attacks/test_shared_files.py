@@ -91,7 +91,7 @@ def test_copies_that_are_not_recognised_make_false_claims(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ContentSample, "copies", lambda _: "")
-    monkeypatch.setattr(KnownRows, "learn", lambda *_: None)
+    monkeypatch.setattr(KnownRows, "note", lambda *_: None)
     false = 0
     for seed in range(RUNS):
         X, y = coins(seed)

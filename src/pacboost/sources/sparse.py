@@ -57,8 +57,15 @@ class SparseTable(Table):
 
     @property
     def as_given(self) -> Any:
-        """The table as a SciPy matrix of the class that it came in."""
-        return self._form(self.matrix)
+        """The table as a SciPy matrix of the class that it came in.
+
+        Its indices have 32 bits if that is enough, because many classifiers take no others.
+        """
+        matrix = self._form(self.matrix)
+        if matrix.format in ("csc", "csr") and matrix.nnz < 2**31:
+            matrix.indices = matrix.indices.astype(np.int32, copy=False)
+            matrix.indptr = matrix.indptr.astype(np.int32, copy=False)
+        return matrix
 
     def take(self, rows: NDArray[np.intp]) -> SparseTable:
         """Copy some rows."""

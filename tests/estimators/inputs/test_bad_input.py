@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier, Adversary, BoostClassifier
@@ -463,7 +464,7 @@ def test_sparse_rows_work_as_they_are(form: str) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"estimator": DecisionTreeClassifier(max_depth=1)},
+        {"estimator": GaussianNB()},
         {"categorical_features": [0], "min_leaf_rows": 1},
     ],
 )

@@ -42,6 +42,12 @@ MEANINGS = {
     "failure": "The probability with which one run of the learner fails.",
     "gap": "How much larger than epsilon the error of the chosen run may be.",
     "domain": "The number of different examples that exist.",
+    "recall": "The least share of positive examples to be found.",
+    "true_recall": "The share of positive examples that the classifier really finds.",
+    "share": "The share of positive examples among all.",
+    "coverage": "The least share of examples whose set holds the true class.",
+    "excess": "How much more than the coverage asked for is accepted on average.",
+    "classes": "The number of classes that are each to be covered.",
 }
 """What the parameters mean, by their names."""
 

@@ -188,5 +188,5 @@ def read_all(
         X = reader.rows(cells)
         reader.warn_of_unknown()
         if not hasattr(model, "classes_"):
-            return X, cells.numbers(target), cells
+            return X, numbers(cells.labels(target), target), cells
         return X, labels(cells.labels(target), model.classes_, target), cells

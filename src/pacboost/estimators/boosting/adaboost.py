@@ -57,10 +57,6 @@ class AdaBoostClassifier(Boosting):
         certificate.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
-    class_weight : mapping, "balanced" or None, default=None
-        The weight of the rows of each class in training; "balanced" gives all classes the same sum.
-        Set it if mistakes on a rare class cost more. ``certify="holdout"`` counts rows without
-        weights, and ``certify="train"`` does not allow them.
     early_stopping : bool, int, "refit" or "auto", default=False
         Whether to stop when ``eval_metric`` on validation rows has not improved by more than
         ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
@@ -145,7 +141,6 @@ class AdaBoostClassifier(Boosting):
     confidence_rated: bool = False
     multiclass: str = "mh"
     categorical_features: Any = "from_dtype"
-    class_weight: Any = None
 
     _rounds_name = "n_estimators"
     _row_shape = ()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitted.explained import ExplainedVote
+from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import refuse_half
 from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import positive_integer
@@ -21,7 +21,7 @@ from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric
 
 
-class ExplainedNumbers(ExplainedVote):
+class ExplainedNumbers(VoteBase):
     """A vote that predicts numbers, and can say why."""
 
     @abstractmethod

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.inputs.lazy_frames import CollectsLazyFrames
+from pacboost.estimators.inputs.lazy_frames import collects_lazy_frames
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
 
-class RemembersRows(CollectsLazyFrames):
+@collects_lazy_frames
+class RemembersRows:
     """An estimator that holds sketches of its training rows; pickles and model files keep them."""
 
     remembers_rows: ClassVar[bool] = True

@@ -5,20 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from pacboost.sources.lazy import collected
 
+Kind = TypeVar("Kind")
 
-class CollectsLazyFrames:
-    """An estimator whose public methods take polars LazyFrames, each collected once in a call."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for name, method in list(vars(cls).items()):
-            takes_rows = isinstance(method, FunctionType) and method.__code__.co_argcount > 1
-            if takes_rows and not name.startswith("_"):
-                setattr(cls, name, _collecting(method))
+def collects_lazy_frames(kind: type[Kind]) -> type[Kind]:
+    """Have public methods of a class, and of all that derive from it, take polars LazyFrames.
+
+    Each is collected once in a call.
+    """
+
+    def of_subclass(cls: Any, /, **options: Any) -> None:
+        super(kind, cls).__init_subclass__(**options)
+        _wrap_methods(cls)
+
+    kind.__init_subclass__ = classmethod(of_subclass)  # type: ignore[assignment]
+    _wrap_methods(kind)
+    return kind
+
+
+def _wrap_methods(kind: type) -> None:
+    for name, method in list(vars(kind).items()):
+        takes_rows = isinstance(method, FunctionType) and method.__code__.co_argcount > 1
+        if takes_rows and not name.startswith("_"):
+            setattr(kind, name, _collecting(method))
 
 
 def _collecting(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,7 +22,7 @@ from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import class_weights
 from pacboost.estimators.inputs.labels import read_labels, read_weights
-from pacboost.estimators.inputs.lazy_frames import CollectsLazyFrames
+from pacboost.estimators.inputs.lazy_frames import collects_lazy_frames
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading, row_roles, wishes
@@ -46,7 +46,8 @@ from pacboost.sources.text import read_texts
 ROUNDS_OF_FILTERING = 300
 
 
-class StrongFitting(CollectsLazyFrames, BaseEstimator):  # type: ignore[misc]
+@collects_lazy_frames
+class StrongFitting(BaseEstimator):  # type: ignore[misc]
     """The part of StrongClassifier that fits."""
 
     epsilon: float | None
