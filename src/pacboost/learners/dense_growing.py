@@ -13,8 +13,8 @@ from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.samples.blocks import lay_out
 
-CELLS_WORTH_A_TEAM = 30_000
-"""Rows times lanes; on fewer, to meet takes longer than to grow a tree alone."""
+CELLS_WORTH_A_MEMBER = 15_000
+"""Rows times lanes; for fewer, to meet takes longer than the work (measured at 2,000 × 28)."""
 CELLS_WORTH_MANY = 3_000_000
 FEW = 8
 """The most members on fewer cells (measured: at 50,000 × 28, 16 are slower than 8)."""
@@ -89,9 +89,8 @@ class DenseTreeSearch(TreeSearch):
     @staticmethod
     def _team(cells: int) -> int:
         """Give the size of the team for a tree on so many rows times lanes."""
-        if cells < CELLS_WORTH_A_TEAM:
-            return 1
-        return largest_team() if cells >= CELLS_WORTH_MANY else min(largest_team(), FEW)
+        most = largest_team() if cells >= CELLS_WORTH_MANY else min(largest_team(), FEW)
+        return max(1, min(most, cells // CELLS_WORTH_A_MEMBER))
 
     def _sides(
         self, feature: NDArray[np.int64], best: NDArray[np.int64], members: NDArray[np.uint8]
