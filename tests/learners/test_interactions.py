@@ -103,7 +103,7 @@ def test_sparse_trees_are_the_dense_ones(sets: Any, max_features: Any) -> None:
 
 @pytest.mark.parametrize("sets", SETS)
 def test_threads_change_no_tree(sets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_A_TEAM", 0)
+    monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_A_MEMBER", 1)
     monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_MANY", 0)
     monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 3)
     generator, sample = one_sample(3)

@@ -43,7 +43,7 @@ def test_every_path_of_every_tree_stays_within_one_set(kind: Any, sets: Any) -> 
 @pytest.mark.parametrize("rows", [FRAME, sparse.csr_array(X * (np.abs(X) > 0.5))])
 @pytest.mark.parametrize("answers", [SCORE > 0, np.digitize(SCORE, [-1, 0, 1])])
 def test_threads_change_no_byte(rows: Any, answers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_A_TEAM", 0)
+    monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_A_MEMBER", 1)
     monkeypatch.setattr("pacboost.learners.dense_growing.CELLS_WORTH_MANY", 0)
     monkeypatch.setattr("pacboost.kernels.team.cores", lambda: 3)
     found = [
