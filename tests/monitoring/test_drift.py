@@ -9,6 +9,7 @@ import pytest
 
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring import drift
+from pacboost.monitoring.codes import Codes
 from pacboost.monitoring.drift import RowStream
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -42,7 +43,7 @@ def test_no_more_false_alarms_than_promised_over_long_streams() -> None:
 class SeesTheRowsItBetsOn(RowStream):
     """The twin: rules are made from pairs that include those they bet on."""
 
-    def _bet(self, new: drift.Codes, old: drift.Codes) -> None:
+    def _bet(self, new: Codes, old: Codes) -> None:
         if self.refits:
             both = np.concatenate([self._window, new, self._old[: self.pairs], old])
             size = len(self._window) + len(new)

@@ -65,14 +65,14 @@ def test_sentences_and_the_alarm() -> None:
     assert str(monitor.status()) == "No labelled rows have come in yet."
     assert not monitor.update_mistakes(np.zeros(100)).alarm
     said = str(monitor.status())
-    assert "0 mistakes on 100 labelled rows (0.00%)" in said
+    assert "0 mistakes on 100 labelled rows (0.00 %)" in said
     assert "is not refuted" in said
     assert "has not sounded" in said
     monitor.update_mistakes(np.ones(20))
     assert monitor.alarm
     status = monitor.status()
     assert status.refuted_at is not None
-    assert "ALARM: the certificate (error at most 0.05) was refuted" in str(status)
+    assert "ALARM: the certificate (error at most 5 %) was refuted" in str(status)
     assert "ALARM: the change detector has sounded" in str(status)
     found = json.loads(json.dumps(status.to_dict()))
     assert found["alarm"] is True
@@ -159,6 +159,7 @@ def test_bad_mistakes(given: Any, words: str) -> None:
 
 
 def test_bad_settings(tmp_path: Path) -> None:
+    bad: dict[str, Any]
     for bad in ({"error": 0.0}, {"error": 1.0}, {"error": 0.05, "delta": 0}, {}):
         with pytest.raises(ParameterError):
             Monitor(**bad)

@@ -3,8 +3,8 @@
 Every new row is paired with a reference row that was not used before. Rules made from earlier pairs
 bet that they can tell which is which; if both come from one distribution, no bet wins on average,
 and the capital ever reaches 1/δ with probability at most δ. Rules are made anew from the last pairs
-after 64, 128, … pairs and then after every 1,024; each time a share 1/(k(k+1)) of the capital that
-was kept back begins to bet, so that a change which comes late is seen, too.
+after 64 pairs, then whenever a quarter more have come, and at last after every 1,024. The k-th time
+a share 1/(k(k+1)) of the capital begins to bet, so that a change which comes late is seen, too.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring.codes import Binning, Codes, fingerprint, read_rows
 from pacboost.monitoring.history import History
+from pacboost.numerics.percent import percent
 
 FIRST_REFIT = 64
 REFIT = 1024
@@ -142,7 +143,7 @@ class RowStream:
         self.refits += 1
         self.shares = self.shares + 1 / (self.refits * (self.refits + 1))
         self.won *= 0.5  # what was won lately counts most
-        self.next_refit = min(2 * self.pairs, self.pairs + REFIT)
+        self.next_refit = self.pairs + min(max(FIRST_REFIT, self.pairs // 4), REFIT)
         self.words = self._in_words(old)
 
     def _in_words(self, old: Codes) -> list[str]:
@@ -158,7 +159,9 @@ class RowStream:
                 said = f"{self.names[column]} > {cuts[cut - 1]:.6g}"
             else:
                 continue
-            found.append(f"{said}: {new_share:.1%} of new rows, {old_share:.1%} of old")
+            found.append(
+                f"{said}: {percent(new_share, 1)} of new rows, {percent(old_share, 1)} of old"
+            )
         return found[:5]
 
     def columns(self) -> dict[str, float]:

@@ -209,5 +209,5 @@ def _certified(model: Any) -> float:
 
 def _fingerprint(model: Any) -> str:
     """Give a digest of the record of a pacboost model; empty for others."""
-    ledger = getattr(model, "ledger_", None)
+    ledger: Any = getattr(model, "ledger_", None)
     return str(ledger.digest()) if hasattr(ledger, "digest") else ""

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pacboost.bounds.rounding import confidence_number
+from pacboost.bounds.rounding import confidence
 from pacboost.numerics.markup import bold
+from pacboost.numerics.percent import percent, percent_above, percent_below, percent_digits
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,16 @@ class MonitorStatus:
     def _error(self) -> str:
         if self.error is None:
             return "No labelled rows have come in yet."
+        seen = percent(self.error, 2)
         return (
-            f"{self.mistakes:,} mistakes on {self.rows:,} labelled rows ({self.error:.2%}): the "
-            f"mean error so far lies between {self.lower:.2%} and {self.upper:.2%} "
-            f"({confidence_number(self.delta)} confidence, at all moments at once)."
+            f"{self.mistakes:,} mistakes on {self.rows:,} labelled rows ({seen}): "
+            f"the mean error so far lies between {percent_below(self.lower)} and "
+            f"{percent_above(self.upper, 2)} ({confidence(self.delta)} confidence, at all moments "
+            "at once)."
         )
 
     def _certificate(self) -> str:
-        claim = f"error at most {self.certified:.4g}"
+        claim = f"error at most {percent_digits(self.certified, 4)}"
         if self.refuted_at is None:
             capital = math.exp(min(self.log_capital, 700.0))
             return (
@@ -94,7 +97,7 @@ class MonitorStatus:
 
     def _detector(self) -> str:
         rate = (
-            f"while the error stays at most {self.certified:.4g}, it sounds after "
+            f"while the error stays at most {percent_digits(self.certified, 4)}, it sounds after "
             f"{self.run_length:,} rows on average, or later"
         )
         if not self.sounded:
@@ -123,7 +126,7 @@ def _drift(drift: DriftStatus, delta: float) -> list[str]:
         )
     else:
         ahead = list(drift.columns.items())[:3]
-        named = ", ".join(f"{name} ({share:.0%})" for name, share in ahead)
+        named = ", ".join(f"{name} ({percent(share, 0)})" for name, share in ahead)
         said += [
             f"ALARM: the rows have drifted, as row {drift.drifted_at:,} showed. If they had not, "
             f"this would ever happen with probability {delta:g} at most.",
