@@ -25,6 +25,7 @@ _HOMES = {
     "FilterBoostClassifier": "pacboost.estimators.boosting.filter_boost",
     "load": "pacboost.estimators.files",
     "save": "pacboost.estimators.files",
+    "Monitor": "pacboost.monitoring.monitor",
     "MajorityOfBoosters": "pacboost.estimators.committees.majorities",
     "RandomForestClassifier": "pacboost.estimators.forests.forests",
     "RandomForestRegressor": "pacboost.estimators.forests.forests",
@@ -144,6 +145,7 @@ if TYPE_CHECKING:
     from pacboost.ledgers.ledger import Ledger as Ledger
     from pacboost.models.export.export import export as export
     from pacboost.models.file.inspect import inspect as inspect
+    from pacboost.monitoring.monitor import Monitor as Monitor
     from pacboost.questions import plan as plan
     from pacboost.questions.certify import certify as certify
     from pacboost.questions.compare_models import compare_models as compare_models

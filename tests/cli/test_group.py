@@ -122,7 +122,7 @@ def group(
         (KeyboardInterrupt(), 130, "Interrupted;"),
         (BrokenPipeError(errno.EPIPE, "nobody reads any more"), 1, ""),
         (click.UsageError("both"), 2, "Error: both"),
-        (TypeError("oops"), 3, "This is a bug in pacboost. Set PACBOOST_DEBUG=1"),
+        (TypeError("oops"), 4, "This is a bug in pacboost. Set PACBOOST_DEBUG=1"),
         (None, 0, ""),
     ],
 )
@@ -150,4 +150,4 @@ def test_warnings_are_notes_and_go_to_the_error_stream() -> None:
 
 def test_other_warnings_are_not_silenced() -> None:
     """Under the tests they are errors; whatever is not ours stays what it was."""
-    assert CliRunner().invoke(group(noted=UserWarning), ["do"]).exit_code == 3
+    assert CliRunner().invoke(group(noted=UserWarning), ["do"]).exit_code == 4

@@ -33,6 +33,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "holdout": {"epsilon": 0.1, "delta": 0.05, "error": 0.05, "power": 0.9},
     "recall": {"recall": 0.9, "delta": 0.05, "true_recall": 0.95},
     "coverage": {"coverage": 0.9, "delta": 0.05},
+    "monitor": {"before": 0.05, "after": 0.08, "delta": 0.05},
     "no_free_lunch": {"domain": 1024},
     "strong": {"epsilon": 0.1, "delta": 0.05, "edge": 0.4, "dimension": 3},
 }

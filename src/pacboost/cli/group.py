@@ -2,7 +2,7 @@
 
 Exit codes are 0 for success; 1 if the answer is no: a certificate that does not hold or is refused,
 an error above --epsilon, a learner without an edge; 2 for a command, option, file or row that
-cannot be used; 3 for a bug in pacboost; 130 after Ctrl-C.
+cannot be used; 3 for an alarm of watch; 4 for a bug in pacboost; 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from pacboost import errors
 
 THE_ANSWER_IS_NO = 1
 BAD_INPUT = 2
-BUG = 3
+ALARM = 3
+BUG = 4
 INTERRUPTED = 130
 """The exit code that shells give a program ended by Ctrl-C."""
 DEBUG = "PACBOOST_DEBUG"
@@ -87,6 +88,11 @@ class CommandError(click.ClickException):
 def the_answer_is_no() -> click.exceptions.Exit:
     """Give the exception that ends a command whose answer is no, after it has said why."""
     return click.exceptions.Exit(THE_ANSWER_IS_NO)
+
+
+def alarm() -> click.exceptions.Exit:
+    """Give the exception that ends a command after an alarm, once it has said which."""
+    return click.exceptions.Exit(ALARM)
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from pacboost.cli.group import Commands
 from pacboost.cli.options import example
 
 NAMES = (
-    "fit", "predict", "certify", "threshold", "verify", "plan", "diagnose", "compare", "inspect",
-    "report", "export", "ask", "demo", "doctor",
+    "fit", "predict", "certify", "threshold", "watch", "verify", "plan", "diagnose", "compare",
+    "inspect", "report", "export", "ask", "demo", "doctor",
 )  # fmt: skip
 
 
@@ -32,5 +32,5 @@ def main() -> None:
 
     Every command has --help with an example, and --json for programs. The exit code is 0 for
     success, 1 if the answer is no (such as an error above --epsilon, or a certificate that does not
-    hold), and 2 if the input cannot be used.
+    hold), 2 if the input cannot be used, and 3 for an alarm of watch.
     """

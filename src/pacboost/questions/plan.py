@@ -20,10 +20,11 @@ from pacboost.questions.plan_learning import (
     stumps,
     vc,
 )
+from pacboost.questions.plan_monitoring import monitor
 
 __all__ = [
-    "confidence", "coverage", "filtering", "finite", "holdout", "no_free_lunch", "recall",
-    "rectangle", "resample", "rounds", "strong", "stumps", "vc",
+    "confidence", "coverage", "filtering", "finite", "holdout", "monitor", "no_free_lunch",
+    "recall", "rectangle", "resample", "rounds", "strong", "stumps", "vc",
 ]  # fmt: skip
 
 QUESTIONS: dict[str, Callable[..., Plan]] = {
@@ -38,6 +39,7 @@ QUESTIONS: dict[str, Callable[..., Plan]] = {
     "holdout": holdout,
     "recall": recall,
     "coverage": coverage,
+    "monitor": monitor,
     "no_free_lunch": no_free_lunch,
     "strong": strong,
 }

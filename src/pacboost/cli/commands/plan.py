@@ -22,6 +22,7 @@ EXAMPLES = {
     "holdout": "--epsilon 0.1 --delta 0.05 --error 0.05 --power 0.9",
     "recall": "--recall 0.9 --delta 0.05 --true-recall 0.95 --share 0.01",
     "coverage": "--coverage 0.9 --delta 0.05 --excess 0.02",
+    "monitor": "--before 0.05 --after 0.08 --delta 0.05",
     "no_free_lunch": "--domain 1024",
     "strong": "--epsilon 0.1 --delta 0.05 --edge 0.4 --dimension 3",
 }
@@ -41,6 +42,9 @@ MEANINGS = {
     "threshold": "The run stops when the mean weight is below this share of epsilon.",
     "failure": "The probability with which one run of the learner fails.",
     "gap": "How much larger than epsilon the error of the chosen run may be.",
+    "before": "The certified error.",
+    "after": "The error after the jump that is to be seen.",
+    "run_length": "The average number of rows to a false alarm of the change detector, at least.",
     "domain": "The number of different examples that exist.",
     "recall": "The least share of positive examples to be found.",
     "true_recall": "The share of positive examples that the classifier really finds.",

@@ -1,0 +1,115 @@
+"""Is a certificate still true? Capital that grows where a model errs more often than certified.
+
+The claim is that every conditional mean of the mistakes X_1, X_2, … given the past is at most e.
+For a fixed q > e the capital ∏ (q/e)^X ((1-q)/(1-e))^(1-X) is then a nonnegative supermartingale,
+and so is its average over a grid of q. It ever reaches 1/δ with probability at most δ (Ville 1939).
+For mistakes, which are 0 or 1, it depends on their number alone. docs/proofs/monitoring.md proves
+this, the average run length of the detector, and the interval of the mean error.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from pacboost.bounds.search import smallest
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+
+ODDS = np.geomspace(1.1, 10.0, 16)
+"""Each alternative q multiplies the odds of a mistake by one of these."""
+WEIGHTS = 0.5 * 0.5 ** np.arange(14)
+"""The weights λ of the confidence sequence; each has an equal share of δ."""
+
+
+def alternatives(error: float) -> NDArray[np.float64]:
+    """Give the error rates that are bet on, all larger than the certified one.
+
+    >>> alternatives(0.05)[[0, -1]].round(4).tolist()
+    [0.0547, 0.3448]
+    """
+    odds = probability("error", error) / (1 - error) * ODDS
+    found: NDArray[np.float64] = odds / (1 + odds)
+    return found
+
+
+def log_factors(error: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the logarithms of the factors of each bet: after a mistake, and after none."""
+    others = alternatives(error)
+    return np.log(others / error), np.log1p(-others) - math.log1p(-error)
+
+
+@plain_numbers
+def log_capital(k: int, n: int, error: float) -> float:
+    """Logarithm of the capital against "the error is at most ``error``" after k of n mistakes.
+
+    >>> round(log_capital(80, 1000, 0.05), 6)
+    5.99339
+    """
+    k, n = counts(k, n)
+    won, lost = log_factors(error)
+    single = k * won + (n - k) * lost
+    top = float(single.max())
+    return top + math.log(float(np.exp(single - top).mean()))
+
+
+@plain_numbers
+def mistakes_to_refute(n: int, error: float, delta: float) -> int:
+    """Count the mistakes among n rows from which on the capital is 1/delta; n + 1 if never.
+
+    >>> mistakes_to_refute(1000, 0.05, 0.05)
+    74
+    """
+    return _mistakes_to_reach(n, error, -math.log(probability("delta", delta)))
+
+
+def _mistakes_to_reach(n: int, error: float, goal: float) -> int:
+    """Find the number by halving, since the capital rises with the mistakes."""
+    low, high = 0, positive_whole("n", n) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if log_capital(middle, n, error) >= goal else (middle, high)
+    return high
+
+
+@plain_numbers
+def rows_to_see(before: float, after: float, log_goal: float, power: float = 0.9) -> int:
+    """Count the rows after which the capital has passed e^log_goal with probability ``power``.
+
+    The certified error is ``before``, the true one ``after``, from the first of these rows on.
+
+    >>> rows_to_see(0.05, 0.08, 3.0)
+    1313
+    """
+    if not probability("before", before) < probability("after", after):
+        raise ParameterError(
+            f"before is {before:g} and after is {after:g}; only an error that grows can be seen"
+        )
+    probability("power", power)
+
+    def seen(n: int) -> bool:
+        return bool(binom.sf(_mistakes_to_reach(n, before, log_goal) - 1, n, after) >= power)
+
+    return smallest(seen, 1, f"seeing an error of {after:g} above {before:g}")
+
+
+@plain_numbers
+def mean_interval(total: float, squares: float, rows: int, delta: float) -> tuple[float, float]:
+    """Interval of the mean conditional error of the rows so far, for all moments at once.
+
+    ``squares`` is the sum of (X_i - m_i)², where m_i is the mean of the past of X_i. The errors
+    may change in time: it is their mean that lies in the interval.
+
+    >>> low, high = mean_interval(100, 90.0, 1000, 0.05)
+    >>> round(low, 6), round(high, 6)
+    (0.061123, 0.138877)
+    """
+    mean = total / positive_whole("rows", rows)
+    slack = 1e-12 + 4e-16 * rows
+    price = math.log(2 * WEIGHTS.size / probability("delta", delta))
+    spread = (-np.log1p(-WEIGHTS) - WEIGHTS) * squares
+    radius = float(((price + spread) / WEIGHTS).min()) / rows * (1 + slack) + slack
+    return max(0.0, mean - radius), min(1.0, mean + radius)

@@ -1,0 +1,201 @@
+"""Do new rows look like old ones? Rules that are boosted to tell them apart bet on the next pair.
+
+Every new row is paired with a reference row that was not used before. Rules made from earlier pairs
+bet that they can tell which is which; if both come from one distribution, no bet wins on average,
+and the capital ever reaches 1/δ with probability at most δ. Rules are made anew from the last pairs
+after 64 pairs, then whenever a quarter more have come, and at last after every 1,024. The k-th time
+a share 1/(k(k+1)) of the capital begins to bet, so that a change which comes late is seen, too.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.kernels.monitoring import boost_rules, pay
+from pacboost.monitoring.codes import Binning, Codes, fingerprint, read_rows
+from pacboost.monitoring.history import History
+from pacboost.numerics.percent import percent
+
+FIRST_REFIT = 64
+REFIT = 1024
+WINDOW = 2048
+"""Rules are made from at most so many pairs, the last ones."""
+ROUNDS = 10
+SHRINK = 0.7
+BETS = np.array([0.05, 0.1, 0.2, 0.4, 0.8])
+"""Shares of the capital that are staked."""
+FEWEST_REFERENCE = 200
+FOR_CUTS = 1000
+"""At most so many reference rows, and a quarter of them, set the cuts; they are not bet on."""
+
+
+class RowStream:
+    """The capital of bets that new rows differ from the reference."""
+
+    def __init__(self, delta: float, reference: str, names: list[str]) -> None:
+        self.delta, self.reference, self.names = delta, reference, names
+        self.pairs = self.rows = self.refits = 0
+        self.next_refit = FIRST_REFIT
+        self.shares = np.zeros(BETS.size)
+        self.won = np.zeros(len(names))
+        self.drifted_at: int | None = None
+        self.capital = 1.0
+        self.rules = np.zeros((0, 6), dtype=np.int64)
+        self.values = np.zeros((0, 4))
+        self.words: list[str] = []
+        self.history = History()
+        self._window: Codes = np.zeros((0, len(names)), dtype=np.uint8)
+        self._binning: Binning | None = None
+        self._old: Codes = self._window
+
+    @classmethod
+    def of(cls, model: Any, reference: Any, delta: float) -> RowStream:
+        """Start with these reference rows."""
+        values, names = read_rows(model, reference)
+        made = cls(delta, fingerprint(values), names)
+        made._take_reference(values)
+        return made
+
+    def give_reference(self, model: Any, reference: Any) -> None:
+        """Give the reference rows again, after a file was read."""
+        values, _ = read_rows(model, reference)
+        if fingerprint(values) != self.reference:
+            raise ParameterError(
+                "the reference rows are not those that this monitor began with; give the same "
+                "rows in the same order, or begin a new monitor"
+            )
+        self._take_reference(values)
+
+    def _take_reference(self, values: NDArray[np.float64]) -> None:
+        if len(values) < FEWEST_REFERENCE:
+            raise DataError(
+                f"there are {len(values)} reference rows; at least {FEWEST_REFERENCE} are needed, "
+                "and one more for each new row that is to be compared"
+            )
+        mixed = values[np.random.default_rng(0).permutation(len(values))]
+        first = min(FOR_CUTS, len(values) // 4)
+        self._binning = Binning(mixed[:first])
+        self._old = self._binning.codes(mixed[first:])
+
+    @property
+    def left(self) -> int | None:
+        """How many reference rows are left; None if they have to be given again."""
+        return None if self._binning is None else len(self._old) - self.pairs
+
+    def add(self, model: Any, X: Any) -> None:
+        """Compare further rows."""
+        if self._binning is None:
+            raise ParameterError(
+                "the reference rows are not in the file of a monitor; give them again: "
+                "Monitor.load(path, model, reference=rows)"
+            )
+        values, names = read_rows(model, X)
+        if names != self.names:
+            raise DataError(
+                f"the rows have the columns {', '.join(names[:8])}; the reference rows have "
+                f"{', '.join(self.names[:8])}"
+            )
+        new = self._binning.codes(values)
+        self.rows += len(new)
+        new = new[: len(self._old) - self.pairs]  # there are no more to compare with
+        place = 0
+        while place < len(new):
+            ahead = min(self.next_refit - self.pairs, self.history.until_due(self.pairs))
+            some = new[place : place + ahead]
+            self._bet(some, self._old[self.pairs : self.pairs + len(some)])
+            self._window = np.concatenate([self._window, some])[-WINDOW:]
+            self.pairs += len(some)
+            place += len(some)
+            if self.pairs == self.next_refit:
+                self._refit()
+            if self.history.due(self.pairs):
+                self.history.note(self.pairs, float(np.log(self.capital)))
+
+    def _bet(self, new: Codes, old: Codes) -> None:
+        if not self.refits:
+            return
+        payoffs = np.empty(len(new))
+        pay(new, old, self.rules, self.values, payoffs, self.won)
+        if self.drifted_at is not None:
+            return
+        factors = np.vstack([self.shares, 1 + payoffs[:, None] * BETS])
+        shares = np.multiply.accumulate(factors, axis=0)[1:]
+        capital = shares.mean(axis=1) + 1 / (self.refits + 1)
+        # Products of t factors are off by t roundings at most.
+        rich = np.flatnonzero(capital >= (1 + 1e-9 + 1e-15 * self.pairs) / self.delta)
+        last = int(rich[0]) if rich.size else len(new) - 1
+        self.shares, self.capital = shares[last], float(capital[last])
+        if rich.size:
+            self.drifted_at = self.pairs + last + 1
+
+    def _refit(self) -> None:
+        """Make rules from the last pairs, and let the next share of the capital bet."""
+        size = len(self._window)
+        old = self._old[self.pairs - size : self.pairs]
+        self.rules, self.values = np.zeros((ROUNDS, 6), dtype=np.int64), np.zeros((ROUNDS, 4))
+        boost_rules(np.concatenate([self._window, old]), size, SHRINK, self.rules, self.values)
+        self.refits += 1
+        self.shares = self.shares + 1 / (self.refits * (self.refits + 1))
+        self.won *= 0.5  # what was won lately counts most
+        self.next_refit = self.pairs + min(max(FIRST_REFIT, self.pairs // 4), REFIT)
+        self.words = self._in_words(old)
+
+    def _in_words(self, old: Codes) -> list[str]:
+        """Say of the first cut of each rule how many rows are on its side, new and old."""
+        found: list[str] = []
+        for column, cut in dict.fromkeys((int(rule[0]), int(rule[1])) for rule in self.rules):
+            new_share = float((self._window[:, column] > cut).mean())
+            old_share = float((old[:, column] > cut).mean())
+            cuts = self._binning.cuts[column] if self._binning is not None else np.empty(0)
+            if cut == 0:
+                said = f"{self.names[column]} is there"
+            elif cut <= len(cuts):
+                said = f"{self.names[column]} > {cuts[cut - 1]:.6g}"
+            else:
+                continue
+            found.append(
+                f"{said}: {percent(new_share, 1)} of new rows, {percent(old_share, 1)} of old"
+            )
+        return found[:5]
+
+    def columns(self) -> dict[str, float]:
+        """Give the share of what each column has won lately, the largest first."""
+        won = np.maximum(self.won, 0)
+        whole = float(won.sum())
+        order = np.argsort(-won, kind="stable")
+        return {self.names[j]: float(won[j] / whole) for j in order if won[j] > 0}
+
+    def stored(self) -> dict[str, Any]:
+        """Give what a file keeps; the reference rows are not in it."""
+        plain = {name: getattr(self, name) for name in PLAIN}
+        arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
+        window = base64.b64encode(zlib.compress(self._window.tobytes(), 9)).decode()
+        return {**plain, **arrays, "window": window, "history": self.history.stored()}
+
+    @classmethod
+    def restored(cls, content: dict[str, Any], delta: float) -> RowStream:
+        """Read what ``stored`` gave; ``give_reference`` has to follow before rows are added."""
+        made = cls(delta, content["reference"], content["names"])
+        for name in PLAIN:
+            setattr(made, name, content[name])
+        for name in ARRAYS:
+            own = getattr(made, name)
+            setattr(
+                made, name, np.array(content[name], dtype=own.dtype).reshape(-1, *own.shape[1:])
+            )
+        codes = np.frombuffer(zlib.decompress(base64.b64decode(content["window"])), dtype=np.uint8)
+        made._window = codes.reshape(-1, len(made.names))
+        made.history = History(**content["history"])
+        return made
+
+
+PLAIN = (
+    "reference", "names", "pairs", "rows", "refits", "next_refit", "drifted_at", "capital", "words",
+)  # fmt: skip
+ARRAYS = ("shares", "won", "rules", "values")

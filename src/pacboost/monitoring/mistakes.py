@@ -1,0 +1,146 @@
+"""Mistakes as labels come back: the mean error, the capital against the certificate, a detector."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds import monitoring
+from pacboost.errors import DataError
+from pacboost.kernels.monitoring import follow
+from pacboost.monitoring.history import History
+
+
+class MistakeStream:
+    """What a stream of mistakes says about "the error is at most ``error``"."""
+
+    def __init__(self, error: float, delta: float, run_length: int) -> None:
+        self.error, self.delta, self.run_length = error, delta, run_length
+        self._counts = np.zeros(2, dtype=np.int64)
+        self._squares = np.zeros(1)
+        self._levels = np.zeros(monitoring.ODDS.size)
+        self._marks = np.zeros(4, dtype=np.int64)
+        self.history = History()
+        won, lost = monitoring.log_factors(error)
+        self._logs = np.array([lost, won])
+        self._goal = -math.log(delta) + 1e-9  # more than all rounding
+
+    def add(self, mistakes: NDArray[np.bool_]) -> None:
+        """Follow further mistakes, in the order of the rows."""
+        place = 0
+        while place < mistakes.size:
+            some = mistakes[place : place + self.history.until_due(self.rows)]
+            follow(
+                some, self._counts, self._squares, self._logs, self._goal, self._levels,
+                float(self.run_length), self._marks,
+            )  # fmt: skip
+            place += some.size
+            if self.history.due(self.rows):
+                squares = float(self._squares[0])
+                self.history.note(self.rows, self.wrong, squares, self.detector)
+
+    @property
+    def rows(self) -> int:
+        """How many labelled rows there were."""
+        return int(self._counts[0])
+
+    @property
+    def wrong(self) -> int:
+        """How many of them were mistakes."""
+        return int(self._counts[1])
+
+    @property
+    def log_capital(self) -> float:
+        """Natural logarithm of the capital against the certificate."""
+        if not self.rows:
+            return 0.0
+        return float(monitoring.log_capital(self.wrong, self.rows, self.error))
+
+    @property
+    def detector(self) -> float:
+        """The level of the detector, which sounds at ``run_length``."""
+        return float(self._levels.mean())
+
+    @property
+    def refuted_at(self) -> int | None:
+        """The row at which the certificate was refuted."""
+        return int(self._marks[0]) or None
+
+    @property
+    def sounded_at(self) -> int | None:
+        """The row at which the detector sounded first."""
+        return int(self._marks[1]) or None
+
+    @property
+    def sounded_last(self) -> int | None:
+        """The row at which the detector sounded last."""
+        return int(self._marks[2]) or None
+
+    @property
+    def sounded(self) -> int:
+        """How often the detector has sounded."""
+        return int(self._marks[3])
+
+    def interval(self) -> tuple[float, float]:
+        """Interval of the mean error so far."""
+        if not self.rows:
+            return 0.0, 1.0
+        low, high = monitoring.mean_interval(
+            self.wrong, float(self._squares[0]), self.rows, self.delta
+        )
+        return low, high
+
+    def curves(self) -> dict[str, list[float]]:
+        """Give what was noted on the way, as columns."""
+        names = ("row", "error", "lower", "upper", "log_capital", "detector")
+        found: dict[str, list[float]] = {name: [] for name in names}
+        for row, wrong, squares, detector in self.history.points:
+            k, n = int(wrong), int(row)
+            ends = monitoring.mean_interval(k, squares, n, self.delta)
+            capital = monitoring.log_capital(k, n, self.error)
+            for name, number in zip(names, (n, k / n, *ends, capital, detector), strict=True):
+                found[name].append(number)
+        return found
+
+    def stored(self) -> dict[str, Any]:
+        """Give what a file keeps."""
+        return {
+            "counts": self._counts.tolist(),
+            "squares": self._squares.tolist(),
+            "levels": self._levels.tolist(),
+            "marks": self._marks.tolist(),
+            "history": self.history.stored(),
+        }
+
+    def restore(self, content: dict[str, Any]) -> None:
+        """Continue where ``stored`` was called."""
+        self._counts[:], self._marks[:] = content["counts"], content["marks"]
+        self._squares[:], self._levels[:] = content["squares"], content["levels"]
+        self.history = History(**content["history"])
+
+
+def read_mistakes(mistakes: Any) -> NDArray[np.bool_]:
+    """Read truth values, or numbers that are 0 or 1.
+
+    >>> read_mistakes([0, 1, 0]).tolist()
+    [False, True, False]
+    """
+    given = np.asarray(mistakes)
+    if given.ndim != 1:
+        raise DataError(
+            f"mistakes have shape {given.shape}; give one truth value for each row, in one list"
+        )
+    if given.size and given.dtype.kind not in "biuf":
+        raise DataError(
+            f"mistakes are of type {given.dtype}; give truth values, or 1 for a mistake and 0 for "
+            "none"
+        )
+    other = ~np.isin(given, (0, 1))
+    if other.any():
+        raise DataError(
+            f"mistakes hold {given[other][0]!r}; give 1 (or True) for a mistake and 0 for none"
+        )
+    return given.astype(np.bool_)

@@ -1,0 +1,213 @@
+"""Watch a model in use: its mistakes as labels come back, and its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pacboost.bounds import wording
+from pacboost.errors import FileError, ParameterError
+from pacboost.monitoring.drift import RowStream
+from pacboost.monitoring.mistakes import MistakeStream, read_mistakes
+from pacboost.monitoring.state_file import read_state, write_state
+from pacboost.monitoring.status import DriftStatus, MonitorStatus
+from pacboost.numerics.checks import positive_whole, probability
+from pacboost.questions.certify import mistakes as mistakes_of
+
+
+class Monitor:
+    """Say at any time whether a model's certificate still holds and its rows still look alike.
+
+    Three things are watched, each with a promise of its own:
+
+    * *The certificate.* Capital is bet against "the error is at most the certified one". While
+      that is true, also of rows that depend on the past, a false alarm ever comes with probability
+      ``delta`` at most.
+    * *A change.* A detector sounds soon after the error has grown, however long all was well. While
+      nothing has changed, it sounds after ``run_length`` labelled rows on average, or later.
+    * *Drift.* Rules that are boosted to tell new rows from ``reference`` rows bet on each next
+      row, without labels. If both come from one distribution, a false alarm ever comes with
+      probability ``delta`` at most.
+
+    The answers are the same whatever the batches were. Labels may come late, but not by selection:
+    if only the rows that somebody complained about are labelled, mistakes are too many, and an
+    alarm means nothing.
+
+    Parameters
+    ----------
+    model : fitted classifier, default=None
+        Needed by ``update``; also read for its certificate and for how it reads rows.
+    delta : float, default=0.05
+        The probability of a false alarm, and of an interval that misses the mean error.
+    error : float, default=None
+        The error to hold the model to. None: the value of ``model.certificate_``, which has to
+        speak of the error on new examples.
+    run_length : int, default=100000
+        The average number of labelled rows to a false alarm of the detector, at least.
+    reference : table of rows, default=None
+        Rows from the time when all was well, for ``update_rows``; at least 200. Each is used once,
+        so as many new rows can be compared as there are reference rows, less up to 1,000 that
+        divide the columns into bins. They may be the training rows, if new ones are like them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mistakes = np.random.default_rng(0).random(3000) < np.repeat([0.04, 0.1], [2000, 1000])
+    >>> monitor = Monitor(error=0.05).update_mistakes(mistakes)
+    >>> monitor.alarm, 2000 < monitor.status().sounded_at < 2600
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        model: Any = None,
+        *,
+        delta: float = 0.05,
+        error: float | None = None,
+        run_length: int = 100_000,
+        reference: Any = None,
+    ) -> None:
+        self.model = model
+        self.delta = probability("delta", delta)
+        self.error = _certified(model) if error is None else probability("error", error)
+        self.run_length = positive_whole("run_length", run_length)
+        self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
+        self._rows = None if reference is None else RowStream.of(model, reference, self.delta)
+
+    def update(self, X: Any, y: Any) -> Monitor:
+        """Count the mistakes of the model on rows whose labels have come back."""
+        if self.model is None:
+            raise ParameterError("this monitor has no model; use update_mistakes")
+        return self.update_mistakes(mistakes_of(self.model, X, y))
+
+    def update_mistakes(self, mistakes: Any) -> Monitor:
+        """Take a list that holds True or 1 for each mistake, in the order of the rows."""
+        self._mistakes.add(read_mistakes(mistakes))
+        return self
+
+    def update_rows(self, X: Any) -> Monitor:
+        """Compare new rows, without labels, with the reference rows."""
+        if self._rows is None:
+            raise ParameterError(
+                "this monitor has no reference rows to compare new ones with; give reference= "
+                "when you make it"
+            )
+        self._rows.add(self.model, X)
+        return self
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the certificate is refuted, the detector has sounded, or rows have drifted."""
+        return self.status().alarm
+
+    def status(self) -> MonitorStatus:
+        """Give everything that is known at this moment."""
+        own = self._mistakes
+        low, high = own.interval()
+        return MonitorStatus(
+            rows=own.rows,
+            mistakes=own.wrong,
+            error=own.wrong / own.rows if own.rows else None,
+            lower=low,
+            upper=high,
+            certified=self.error,
+            delta=self.delta,
+            log_capital=own.log_capital,
+            refuted_at=own.refuted_at,
+            run_length=self.run_length,
+            detector=own.detector,
+            sounded_at=own.sounded_at,
+            sounded_last=own.sounded_last,
+            sounded=own.sounded,
+            drift=self._drift(),
+        )
+
+    def _drift(self) -> DriftStatus | None:
+        own = self._rows
+        if own is None:
+            return None
+        return DriftStatus(
+            rows=own.rows,
+            compared=own.pairs,
+            left=own.left,
+            capital=own.capital,
+            drifted_at=own.drifted_at,
+            columns=own.columns(),
+            rules=tuple(own.words),
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curves: the error with its interval, the capital, the detector, and drift.
+
+        ``ax`` may be three axes, or four if rows are watched. Gives the axes drawn on.
+        """
+        from pacboost.reports.monitoring import monitor_curves
+
+        drift = None if self._rows is None else self._rows.history.points
+        return monitor_curves(
+            self._mistakes.curves(), drift, error=self.error, delta=self.delta,
+            run_length=self.run_length, ax=ax,
+        )  # fmt: skip
+
+    def save(self, path: str | Path) -> None:
+        """Write the state to a small file, from which ``load`` continues exactly."""
+        write_state(Path(path), self._stored())
+
+    def _stored(self) -> dict[str, Any]:
+        return {
+            "model": _fingerprint(self.model),
+            "delta": self.delta,
+            "error": self.error,
+            "run_length": self.run_length,
+            "mistakes": self._mistakes.stored(),
+            "rows": None if self._rows is None else self._rows.stored(),
+        }
+
+    @classmethod
+    def load(cls, path: str | Path, model: Any = None, *, reference: Any = None) -> Monitor:
+        """Continue from a file; the model and the reference rows are not in it.
+
+        Give the same reference rows again if further rows are to be compared.
+        """
+        state = read_state(Path(path))
+        known, now = state["model"], _fingerprint(model)
+        if known and now and known != now:
+            raise FileError(
+                f"{path}: watches another model than the one given; give that model, or begin a "
+                "new monitor"
+            )
+        try:
+            made = cls(
+                model, delta=state["delta"], error=state["error"], run_length=state["run_length"]
+            )
+            made._mistakes.restore(state["mistakes"])
+            if state["rows"] is not None:
+                made._rows = RowStream.restored(state["rows"], made.delta)
+        except (KeyError, TypeError, ValueError) as problem:
+            raise FileError(f"{path}: is not the file of a monitor ({problem})") from problem
+        if reference is not None and made._rows is None:
+            raise ParameterError(
+                f"{path}: this monitor was begun without reference rows; begin a new one"
+            )
+        if reference is not None and made._rows is not None:
+            made._rows.give_reference(model, reference)
+        return made
+
+
+def _certified(model: Any) -> float:
+    """Give the certified error of a model."""
+    certificate = getattr(model, "certificate_", None)
+    of_what = getattr(certificate, "of_what", None)
+    if certificate is None or of_what != wording.NEW_EXAMPLES or certificate.value >= 1:
+        has = "has no certificate" if certificate is None else f"certifies {certificate.claim!r}"
+        raise ParameterError(
+            f"the model {has}, so the error to hold it to is not known; give error=, such as the "
+            "value of pacboost.certify(model, X, y)"
+        )
+    return float(certificate.value)
+
+
+def _fingerprint(model: Any) -> str:
+    """Give a digest of the record of a pacboost model; empty for others."""
+    ledger: Any = getattr(model, "ledger_", None)
+    return str(ledger.digest()) if hasattr(ledger, "digest") else ""

@@ -1,0 +1,141 @@
+"""What a monitor knows at a moment, as numbers and as sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pacboost.bounds.rounding import confidence
+from pacboost.numerics.markup import bold
+from pacboost.numerics.percent import percent, percent_above, percent_below, percent_digits
+
+
+@dataclass(frozen=True)
+class DriftStatus:
+    """What rows without labels say."""
+
+    rows: int
+    compared: int
+    """How many new rows were compared; each needs a reference row of its own."""
+    left: int | None
+    """How many reference rows are left; None if they were not given after a file was read."""
+    capital: float
+    drifted_at: int | None
+    columns: Mapping[str, float]
+    """The columns that tell new rows from old ones, with their shares of what was won lately."""
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MonitorStatus:
+    """The error so far, whether the certificate is refuted, and whether something has changed."""
+
+    rows: int
+    mistakes: int
+    error: float | None
+    """The share of mistakes among the labelled rows; None if there are none."""
+    lower: float
+    upper: float
+    """Interval of the mean error of all rows so far, which holds at every moment at once."""
+    certified: float
+    delta: float
+    log_capital: float
+    refuted_at: int | None
+    run_length: int
+    detector: float
+    sounded_at: int | None
+    sounded_last: int | None
+    sounded: int
+    drift: DriftStatus | None
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the certificate is refuted, the detector has sounded, or rows have drifted."""
+        drifted = self.drift is not None and self.drift.drifted_at is not None
+        return self.refuted_at is not None or self.sounded > 0 or drifted
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain objects that JSON knows."""
+        found = asdict(self)
+        if found["drift"] is not None:
+            found["drift"]["rules"] = list(found["drift"]["rules"])
+        return {"alarm": self.alarm, "sentences": self.sentences, **found}
+
+    @property
+    def sentences(self) -> list[str]:
+        """What there is to say, in sentences."""
+        said = [self._error()]
+        if self.rows:
+            said += [self._certificate(), self._detector()]
+        return said if self.drift is None else [*said, *_drift(self.drift, self.delta)]
+
+    def _error(self) -> str:
+        if self.error is None:
+            return "No labelled rows have come in yet."
+        seen = percent(self.error, 2)
+        return (
+            f"{self.mistakes:,} mistakes on {self.rows:,} labelled rows ({seen}): "
+            f"the mean error so far lies between {percent_below(self.lower)} and "
+            f"{percent_above(self.upper, 2)} ({confidence(self.delta)} confidence, at all moments "
+            "at once)."
+        )
+
+    def _certificate(self) -> str:
+        claim = f"error at most {percent_digits(self.certified, 4)}"
+        if self.refuted_at is None:
+            capital = math.exp(min(self.log_capital, 700.0))
+            return (
+                f"The certificate ({claim}) is not refuted: the capital against it is "
+                f"{capital:.3g}, and {1 / self.delta:.4g} would refute it."
+            )
+        return (
+            f"ALARM: the certificate ({claim}) was refuted at labelled row {self.refuted_at:,}. "
+            f"While it holds, this ever happens with probability {self.delta:g} at most."
+        )
+
+    def _detector(self) -> str:
+        rate = (
+            f"while the error stays at most {percent_digits(self.certified, 4)}, it sounds after "
+            f"{self.run_length:,} rows on average, or later"
+        )
+        if not self.sounded:
+            return f"The change detector has not sounded ({rate})."
+        times = "once" if self.sounded == 1 else f"{self.sounded:,} times"
+        last = "" if self.sounded == 1 else f", and last at row {self.sounded_last:,}"
+        return (
+            f"ALARM: the change detector has sounded {times}, first at labelled row "
+            f"{self.sounded_at:,}{last} ({rate})."
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def _repr_html_(self) -> str:
+        first, *others = self.sentences
+        return bold(first) + "".join(f"<p>{sentence}</p>" for sentence in others)
+
+
+def _drift(drift: DriftStatus, delta: float) -> list[str]:
+    said = []
+    if drift.drifted_at is None:
+        said.append(
+            f"No drift was found in {drift.compared:,} rows: the capital of the bets is "
+            f"{drift.capital:.3g}, and {1 / delta:.4g} would show drift."
+        )
+    else:
+        ahead = list(drift.columns.items())[:3]
+        named = ", ".join(f"{name} ({percent(share, 0)})" for name, share in ahead)
+        said += [
+            f"ALARM: the rows have drifted, as row {drift.drifted_at:,} showed. If they had not, "
+            f"this would ever happen with probability {delta:g} at most.",
+            f"Columns that differ, with their shares of what the bets have won lately: {named}.",
+            *(f"  {rule}" for rule in drift.rules[:3]),
+        ]
+    if drift.rows > drift.compared:
+        said.append(
+            f"{drift.rows - drift.compared:,} rows were not compared: every row needs a reference "
+            "row that was not used before, and there are no more."
+        )
+    return said

@@ -1,0 +1,204 @@
+"""A monitor: the same answers for any batches, files that continue exactly, and bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import pacboost
+from pacboost import Monitor
+from pacboost.errors import DataError, FileError, ParameterError
+
+Doubles = NDArray[np.float64]
+
+
+def world(rows: int, seed: int, shift: float = 0.0) -> tuple[Doubles, NDArray[np.bool_]]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 4))
+    X[:, 2] += shift
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, rng.random(rows) < 0.05 + 0.1 * (shift > 0)
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 3))
+    y = X[:, 0] + X[:, 1] + 0.2 * rng.normal(size=1500) > 0
+    found = pacboost.AdaBoostClassifier(n_estimators=60, certify="holdout", random_state=0)
+    return found.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "cuts", [[], [1, 2, 63, 64, 65, 1000, 1024, 2047], list(range(0, 2600, 7))]
+)
+def test_batches_and_files_change_nothing(cuts: list[int], tmp_path: Path) -> None:
+    old, _ = world(4000, 1)
+    new, mistakes = world(2600, 2, shift=0.3)
+    whole = Monitor(error=0.05, reference=old).update_mistakes(mistakes).update_rows(new)
+    monitor, start = Monitor(error=0.05, reference=old), 0
+    for place, stop in enumerate([*cuts, 2600]):
+        monitor.update_rows(new[start:stop]).update_mistakes(mistakes[start:stop])
+        start = stop
+        if place % 97 == 3:
+            monitor.save(tmp_path / "state.json")
+            monitor = Monitor.load(tmp_path / "state.json", reference=old)
+    assert monitor.status() == whole.status()
+    monitor.save(tmp_path / "parts.json")
+    whole.save(tmp_path / "whole.json")
+    assert (tmp_path / "parts.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    assert (tmp_path / "whole.json").stat().st_size < 100_000
+    drift = whole.status().drift
+    assert drift is not None
+    assert drift.drifted_at is not None
+    assert next(iter(drift.columns)) == "x2"
+    assert drift.rules[0].startswith("x2 > ")
+
+
+def test_sentences_and_the_alarm() -> None:
+    monitor = Monitor(error=0.05)
+    assert str(monitor.status()) == "No labelled rows have come in yet."
+    assert not monitor.update_mistakes(np.zeros(100)).alarm
+    said = str(monitor.status())
+    assert "0 mistakes on 100 labelled rows (0.00 %)" in said
+    assert "is not refuted" in said
+    assert "has not sounded" in said
+    monitor.update_mistakes(np.ones(20))
+    assert monitor.alarm
+    status = monitor.status()
+    assert status.refuted_at is not None
+    assert "ALARM: the certificate (error at most 5 %) was refuted" in str(status)
+    assert "ALARM: the change detector has sounded" in str(status)
+    found = json.loads(json.dumps(status.to_dict()))
+    assert found["alarm"] is True
+    assert found["sentences"] == status.sentences
+    assert "<p>" in status._repr_html_()
+
+
+def test_a_late_jump_is_seen_by_the_detector_before_the_capital() -> None:
+    rng = np.random.default_rng(3)
+    monitor = Monitor(error=0.05).update_mistakes(rng.random(30_000) < 0.03)
+    assert not monitor.alarm
+    status = monitor.update_mistakes(rng.random(3000) < 0.12).status()
+    assert status.sounded_at is not None
+    assert 30_000 < status.sounded_at < 30_600
+    assert status.refuted_at is None
+
+
+def test_a_model_of_ours(model: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(900, 3))
+    y = X[:, 0] + X[:, 1] > 0
+    monitor = Monitor(model, reference=rng.normal(size=(1500, 3)))
+    assert monitor.error == model.certificate_.value
+    assert not monitor.update(X, y).update_rows(X).alarm
+    assert monitor.status().mistakes == model.mistakes(X, y).sum()
+    assert monitor.update(X, ~y).alarm
+    monitor.save(tmp_path / "m.json")
+    assert Monitor.load(tmp_path / "m.json", model).status().refuted_at is not None
+    other = pacboost.AdaBoostClassifier(n_estimators=3).fit(X, y)
+    with pytest.raises(FileError, match="watches another model"):
+        Monitor.load(tmp_path / "m.json", other)
+    with pytest.raises(ParameterError, match="give error="):
+        Monitor(other)
+
+
+def test_any_model_and_frames() -> None:
+    pandas = pytest.importorskip("pandas")
+    from sklearn.dummy import DummyClassifier
+
+    X = pandas.DataFrame(np.random.default_rng(0).normal(size=(900, 2)), columns=["age", "pay"])
+    model = DummyClassifier(strategy="constant", constant=1).fit(X, np.ones(900))
+    with pytest.raises(ParameterError, match="has no certificate"):
+        Monitor(model)
+    monitor = Monitor(model, error=0.1, reference=X).update(X, np.ones(900))
+    assert monitor.status().mistakes == 0
+    drift = monitor.update_rows(X.assign(pay=X.pay + 3)).status().drift
+    assert drift is not None
+    assert next(iter(drift.columns)) == "pay"
+    assert drift.rows - drift.compared == 225  # a quarter of the reference sets the cuts
+    assert "225 rows were not compared" in str(monitor.status())
+    with pytest.raises(DataError, match="have the columns a, pay"):
+        monitor.update_rows(X.rename(columns={"age": "a"}))
+    with pytest.raises(DataError, match="no number"):
+        monitor.update_rows(X.assign(pay="much"))
+
+
+def test_curves() -> None:
+    pytest.importorskip("matplotlib")
+    old, _ = world(3000, 1)
+    new, mistakes = world(2000, 2)
+    monitor = Monitor(error=0.05, reference=old)
+    with pytest.raises(DataError, match="nothing to draw"):
+        monitor.plot()
+    axes = monitor.update_mistakes(mistakes).update_rows(new).plot()
+    assert len(axes) == 4
+    with pytest.raises(DataError, match="1 axes for 4 curves"):
+        monitor.plot(axes[0])
+    assert len(Monitor(error=0.05).update_mistakes(mistakes).plot()) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([[0, 1]], "shape"),
+        ([0, 2], "hold"),
+        ([0.5], "0.5"),
+        ([float("nan")], "nan"),
+        (["yes"], "type"),
+    ],
+)
+def test_bad_mistakes(given: Any, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        Monitor(error=0.05).update_mistakes(given)
+
+
+def test_bad_settings(tmp_path: Path) -> None:
+    bad: dict[str, Any]
+    for bad in ({"error": 0.0}, {"error": 1.0}, {"error": 0.05, "delta": 0}, {}):
+        with pytest.raises(ParameterError):
+            Monitor(**bad)
+    with pytest.raises(ParameterError, match="run_length"):
+        Monitor(error=0.05, run_length=0)
+    with pytest.raises(ParameterError, match="no model"):
+        Monitor(error=0.05).update([[1.0]], [1])
+    with pytest.raises(ParameterError, match="no reference"):
+        Monitor(error=0.05).update_rows([[1.0]])
+    with pytest.raises(DataError, match="at least 200"):
+        Monitor(error=0.05, reference=np.zeros((50, 2)))
+    Monitor(error=0.05).save(tmp_path / "m.json")
+    with pytest.raises(ParameterError, match="without reference"):
+        Monitor.load(tmp_path / "m.json", reference=np.zeros((500, 2)))
+    monitor = Monitor(error=0.05, reference=world(500, 1)[0])
+    monitor.save(tmp_path / "m.json")
+    with pytest.raises(ParameterError, match="give them again"):
+        Monitor.load(tmp_path / "m.json").update_rows(world(5, 2)[0])
+    with pytest.raises(ParameterError, match="not those"):
+        Monitor.load(tmp_path / "m.json", reference=world(500, 3)[0])
+
+
+@pytest.mark.parametrize("change", [b"[]", b"{", b"", b'{"format": "other"}'])
+def test_files_that_are_no_monitors(change: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_bytes(change)
+    with pytest.raises(FileError, match="not the file of a monitor"):
+        Monitor.load(path)
+
+
+def test_changed_files(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    Monitor(error=0.05).update_mistakes([1, 1]).save(path)
+    text = path.read_text()
+    path.write_text(text.replace('"counts": [2, 2]', '"counts": [2, 0]'))
+    with pytest.raises(FileError, match="checksum"):
+        Monitor.load(path)
+    path.write_text(text.replace('"version": 1', '"version": 9'))
+    with pytest.raises(FileError, match="version 9"):
+        Monitor.load(path)
+    with pytest.raises(FileError, match="cannot be read"):
+        Monitor.load(tmp_path / "absent.json")
