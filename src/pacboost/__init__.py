@@ -74,9 +74,10 @@ _HOMES = {
     "PacboostError": "pacboost.errors",
 }
 
-__all__ = [*sorted(_HOMES), "__version__", "plan"]  # noqa: PLE0604
+__all__ = [*sorted(_HOMES), "__version__", "pictures", "plan"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
+    from pacboost import pictures as pictures
     from pacboost.boosters.adaboost import AdaBoost as AdaBoost
     from pacboost.boosters.adaboost_v import AdaBoostV as AdaBoostV
     from pacboost.boosters.arc_gv import ArcGV as ArcGV
@@ -152,7 +153,7 @@ if TYPE_CHECKING:
     from pacboost.questions.verify import verify as verify
 
 
-_ROOMS = {"plan": "pacboost.questions.plan"}
+_ROOMS = {"pictures": "pacboost.pictures", "plan": "pacboost.questions.plan"}
 
 
 def __getattr__(name: str) -> Any:
