@@ -41,6 +41,8 @@ _HOMES = {
     "compare": "pacboost.estimators.compare",
     "compare_models": "pacboost.questions.compare_models",
     "diagnose": "pacboost.questions.diagnose",
+    "game": "pacboost.questions.game",
+    "hard_core": "pacboost.questions.hard_core",
     "export": "pacboost.models.export.export",
     "inspect": "pacboost.models.file.inspect",
     "verify": "pacboost.questions.verify",
@@ -149,6 +151,8 @@ if TYPE_CHECKING:
     from pacboost.questions.certify import certify as certify
     from pacboost.questions.compare_models import compare_models as compare_models
     from pacboost.questions.diagnose import diagnose as diagnose
+    from pacboost.questions.game import game as game
+    from pacboost.questions.hard_core import hard_core as hard_core
     from pacboost.questions.selective import certify_answers as certify_answers
     from pacboost.questions.verify import verify as verify
 

@@ -9,6 +9,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+CYCLING = (
+    "-++++--+",
+    "-++--+++",
+    "+-+++-++",
+    "+-++-+++",
+    "+-+-+++-",
+    "++-++++-",
+    "++-+++-+",
+    "++++--+-",
+)
 Pairs = tuple[tuple[int, int], ...]
 
 PLUS = ((8, 0), (3, 6), (1, 5), (9, 4), (5, 7))
@@ -42,3 +52,16 @@ def lecture_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def _labelled(plus: Pairs, minus: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     points = np.array(plus + minus, dtype=np.float64)
     return points, np.repeat(np.array([1, -1]), [len(plus), len(minus)])
+
+
+def cycling_matrix() -> NDArray[np.int8]:
+    """Give y·h(x) of eight rules (columns) on eight rows, on which AdaBoost need not end well.
+
+    Some vote has margin 3/8 on every row, yet AdaBoost may cycle among rules and come to 1/3 only
+    (Rudin, Daubechies and Schapire 2004).
+
+    >>> best = np.array([2, 3, 4, 1, 2, 2, 1, 1]) / 16
+    >>> (cycling_matrix() @ best).tolist() == [3 / 8] * 8
+    True
+    """
+    return np.array([[1 if sign == "+" else -1 for sign in row] for row in CYCLING], dtype=np.int8)

@@ -1,0 +1,217 @@
+"""How often is the learned hypothesis too wrong? P[risk > epsilon], beside the bounds on it.
+
+The learner is run on many samples of m examples from a world whose truth is known. The number of
+runs whose risk exceeds epsilon is binomial, so P[risk > epsilon] has an exact interval. Where the
+world cannot give the risk of a hypothesis exactly, fresh examples bound it, and runs that they
+leave undecided count for neither end (docs/proofs/pac.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.bounds.rounding import outward
+from pacboost.errors import ParameterError
+from pacboost.learners.rectangle import Box
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.growth import log_sauer
+from pacboost.numerics.mistakes import wrong_margins
+from pacboost.sources.worlds import Boxes, Finite, Signs, World
+from pacboost.sources.worlds.base import Rows
+
+FRESH = 2**14
+"""How many fresh examples bound a risk that the world cannot give exactly."""
+MOST_TRIALS = 100_000
+
+
+@dataclass(frozen=True)
+class TailBound:
+    """A bound on P[risk > epsilon] for m examples, and why it applies."""
+
+    name: str
+    value: float
+    needs: str
+
+
+@dataclass(frozen=True)
+class PacAnswer:
+    """P[risk > epsilon] by simulation: the interval, and the bounds that apply."""
+
+    m: int
+    epsilon: float
+    trials: int
+    failures: int
+    """Runs whose risk is certainly above epsilon."""
+    undecided: int
+    """Runs whose risk may be above epsilon or not, by the fresh examples."""
+    lower: float
+    upper: float
+    """Both ends hold with probability 1 - delta."""
+    delta: float
+    mean_risk: float
+    bounds: tuple[TailBound, ...]
+    risks: tuple[float, ...]
+    """The risk of every run; where fresh examples measured it, its estimate."""
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        return (
+            f"With {self.m} examples the risk exceeds {self.epsilon:g} in {self.failures} of "
+            f"{self.trials} runs: P[risk > {self.epsilon:g}] lies between {self.lower:.4f} and "
+            f"{self.upper:.4f} (confidence {1 - self.delta:g}); the mean risk is "
+            f"{self.mean_risk:.4f}."
+        )
+
+    def __str__(self) -> str:
+        lines = [f"  {bound.value:.4g}  {bound.name} ({bound.needs})" for bound in self.bounds]
+        return "\n".join([self.sentence, *(["Bounds that apply:"] if lines else []), *lines])
+
+
+@plain_numbers
+def pac(
+    learner: Any,
+    world: World,
+    m: int,
+    *,
+    epsilon: float = 0.1,
+    trials: int = 300,
+    delta: float = 0.05,
+    log_size: float | None = None,
+    vc_dimension: int | None = None,
+    seed: int = 0,
+) -> PacAnswer:
+    """Estimate P[risk > epsilon] of a learner on m examples of a world, beside all bounds on it.
+
+    ``learner`` has ``fit`` and ``predict``, or is a function ``(X, y) -> predict``. ``log_size`` is
+    the logarithm of the number of its hypotheses, ``vc_dimension`` that of its class; say what you
+    know, and the bounds for learners without training mistakes are listed, unless a run had one.
+
+    >>> from pacboost import RectangleClassifier
+    >>> from pacboost.sources.worlds import Boxes
+    >>> found = pac(RectangleClassifier(), Boxes((0.2, 0.3), (0.7, 0.9)), 76, trials=100)
+    >>> found.upper < 0.15, [bound.name for bound in found.bounds][:2]
+    (True, ['peeling the sides of the box', 'strips along the sides of the box'])
+    """
+    positive_whole("m", m)
+    probability("epsilon", epsilon)
+    probability("delta", delta)
+    if not isinstance(world, World):
+        raise ParameterError(
+            f"world is {type(world).__name__}; give a world of pacboost.sources.worlds"
+        )
+    if positive_whole("trials", trials) > MOST_TRIALS:
+        raise ParameterError(f"trials is {trials}; it may be up to {MOST_TRIALS:,}")
+    generator = np.random.default_rng(seed)
+    runs = [_run(learner, world, m, generator, delta / (2 * trials)) for _ in range(trials)]
+    sure = sum(run.low > epsilon for run in runs)
+    perhaps = sum(run.high > epsilon for run in runs)
+    return PacAnswer(
+        m=m,
+        epsilon=epsilon,
+        trials=trials,
+        failures=sure,
+        undecided=perhaps - sure,
+        lower=clopper_pearson_lower(sure, trials, delta / 4),
+        upper=clopper_pearson(perhaps, trials, delta / 4),
+        delta=delta,
+        mean_risk=float(np.mean([run.risk for run in runs])),
+        bounds=tuple(_bounds(runs, world, m, epsilon, log_size, vc_dimension)),
+        risks=tuple(run.risk for run in runs),
+    )
+
+
+@dataclass(frozen=True)
+class PacRun:
+    """One sample: the risk of what was learned, between two ends, and its training mistakes."""
+
+    risk: float
+    low: float
+    high: float
+    mistakes: int
+    tightest: bool
+    """Whether a tightest box was learned."""
+
+
+def _run(
+    learner: Any, world: World, m: int, generator: np.random.Generator, delta: float
+) -> PacRun:
+    X, y = world.draw(m, generator)
+    predict, rule = _fitted(learner, X, y)
+    mistakes = int(wrong_margins(predict(X) * y).sum())
+    box = isinstance(rule, Box) and isinstance(world, Boxes)
+    if isinstance(world, Boxes) and isinstance(rule, Box) and rule.within > 0:
+        risk = float(world.box_risk(rule.lower, rule.upper))
+        return PacRun(risk, risk, risk, mistakes, box)
+    if isinstance(world, Finite):
+        risk = float(world.risk(predict))
+        return PacRun(risk, risk, risk, mistakes, box)
+    fresh, truth = world.draw(FRESH, generator)
+    wrong = int(wrong_margins(predict(fresh) * truth).sum())
+    low = clopper_pearson_lower(wrong, FRESH, delta / 2)
+    return PacRun(wrong / FRESH, low, clopper_pearson(wrong, FRESH, delta / 2), mistakes, box)
+
+
+def _fitted(learner: Any, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
+    """Learn from a sample; with a single class all of it is predicted, since nothing was seen."""
+    if np.unique(y).size == 1 and hasattr(learner, "fit") and not _takes_one_class(learner):
+        only = int(y[0])
+        return lambda rows: np.full(len(rows), only), None
+    if hasattr(learner, "fit") and not isinstance(learner, type):
+        fitted = deepcopy(learner).fit(X, y)
+        return lambda rows: np.asarray(fitted.predict(rows)), getattr(fitted, "rule_", None)
+    if callable(learner) and not isinstance(learner, type):
+        predict = learner(X, y)
+        return lambda rows: np.asarray(predict(rows)), None
+    raise ParameterError(
+        f"learner is {learner!r}; give an object with fit and predict (not a class), or a function "
+        "(X, y) that returns a function of rows"
+    )
+
+
+def _takes_one_class(learner: Any) -> bool:
+    return False
+
+
+def _bounds(
+    runs: list[PacRun],
+    world: World,
+    m: int,
+    epsilon: float,
+    log_size: float | None,
+    dimension: int | None,
+) -> list[TailBound]:
+    """List the bounds whose conditions hold: no noise, and no run with a training mistake."""
+    found = []
+    clean = world.noise == 0 and not any(run.mistakes for run in runs)
+    if clean and isinstance(world, Boxes) and all(run.tightest for run in runs):
+        sides = 2 * world.features
+        tail = float(binom.cdf(sides - 1, m, epsilon))
+        found.append(_tail("peeling the sides of the box", tail, "the tightest box"))
+        strips = sides * (1 - epsilon / sides) ** m
+        found.append(_tail("strips along the sides of the box", strips, "the tightest box"))
+    needs = "no run had a training mistake"
+    if clean and log_size is not None:
+        value = _exp(float(log_size) + m * math.log1p(-epsilon))
+        found.append(_tail("finite class", value, needs))
+    if clean and dimension is not None and m * epsilon >= 8:
+        growth = log_sauer(2 * m, positive_whole("vc_dimension", dimension))
+        value = _exp(math.log(2) + growth - m * epsilon / 2 * math.log(2))
+        found.append(_tail("VC dimension (Blumer et al. 1989)", value, needs))
+    return found
+
+
+def _tail(name: str, value: float, needs: str) -> TailBound:
+    return TailBound(name, min(1.0, outward(value)), needs)
+
+
+def _exp(log: float) -> float:
+    return math.exp(min(log, 0.0)) if log < 0 else 1.0
