@@ -43,6 +43,8 @@ _HOMES = {
     "diagnose": "pacboost.questions.diagnose",
     "game": "pacboost.questions.game",
     "hard_core": "pacboost.questions.hard_core",
+    "pac": "pacboost.questions.pac",
+    "shatters": "pacboost.questions.shatters",
     "export": "pacboost.models.export.export",
     "inspect": "pacboost.models.file.inspect",
     "verify": "pacboost.questions.verify",
@@ -153,6 +155,8 @@ if TYPE_CHECKING:
     from pacboost.questions.diagnose import diagnose as diagnose
     from pacboost.questions.game import game as game
     from pacboost.questions.hard_core import hard_core as hard_core
+    from pacboost.questions.pac import pac as pac
+    from pacboost.questions.shatters import shatters as shatters
     from pacboost.questions.selective import certify_answers as certify_answers
     from pacboost.questions.verify import verify as verify
 

@@ -164,9 +164,7 @@ def solve(agree: NDArray[np.int8], share: float) -> tuple[Doubles, Doubles, floa
     edges = np.hstack([agree.astype(np.float64), -np.ones((rules, 1))])
     whole = np.append(np.ones(rows), 0.0)[None]
     bounds = [(0.0, cap)] * rows + [(-1.0, 1.0)]
-    found: Any = linprog(
-        cost, edges, np.zeros(rules), whole, [1.0], bounds=bounds, method="highs"
-    )
+    found: Any = linprog(cost, edges, np.zeros(rules), whole, [1.0], bounds=bounds, method="highs")
     if found.x is None:
         raise ParameterError(f"the linear program of the game was not solved: {found.message}")
     weights = np.clip(found.x[:-1], 0.0, cap)

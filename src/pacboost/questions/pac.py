@@ -20,16 +20,23 @@ from scipy.stats import binom
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import outward
 from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Rule
+from pacboost.learners.learner import Learner
 from pacboost.learners.rectangle import Box
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.mistakes import wrong_margins
+from pacboost.samples.bins import MOST_BINS, fit_bins
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.worlds import Boxes, Finite, Signs, World
 from pacboost.sources.worlds.base import Rows
 
 FRESH = 2**14
 """How many fresh examples bound a risk that the world cannot give exactly."""
 MOST_TRIALS = 100_000
+NOTHING_SEEN = object()
+"""The rule of a sample without positive rows: the tightest box would be empty, too."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +98,10 @@ def pac(
 ) -> PacAnswer:
     """Estimate P[risk > epsilon] of a learner on m examples of a world, beside all bounds on it.
 
-    ``learner`` has ``fit`` and ``predict``, or is a function ``(X, y) -> predict``. ``log_size`` is
-    the logarithm of the number of its hypotheses, ``vc_dimension`` that of its class; say what you
-    know, and the bounds for learners without training mistakes are listed, unless a run had one.
+    ``learner`` is one of pacboost's, an object with ``fit`` and ``predict``, or a function
+    ``(X, y) -> predict``. Labels are -1 and +1. ``log_size`` is the logarithm of the number of its
+    hypotheses, ``vc_dimension`` that of its class. Give what you know: the bounds for learners
+    without training mistakes are then listed, unless a run had one.
 
     >>> from pacboost import RectangleClassifier
     >>> from pacboost.sources.worlds import Boxes
@@ -112,6 +120,7 @@ def pac(
         raise ParameterError(f"trials is {trials}; it may be up to {MOST_TRIALS:,}")
     generator = np.random.default_rng(seed)
     runs = [_run(learner, world, m, generator, delta / (2 * trials)) for _ in range(trials)]
+    share = delta / (2 if all(run.low == run.high for run in runs) else 4)
     sure = sum(run.low > epsilon for run in runs)
     perhaps = sum(run.high > epsilon for run in runs)
     return PacAnswer(
@@ -120,8 +129,8 @@ def pac(
         trials=trials,
         failures=sure,
         undecided=perhaps - sure,
-        lower=clopper_pearson_lower(sure, trials, delta / 4),
-        upper=clopper_pearson(perhaps, trials, delta / 4),
+        lower=clopper_pearson_lower(sure, trials, share),
+        upper=clopper_pearson(perhaps, trials, share),
         delta=delta,
         mean_risk=float(np.mean([run.risk for run in runs])),
         bounds=tuple(_bounds(runs, world, m, epsilon, log_size, vc_dimension)),
@@ -137,8 +146,8 @@ class PacRun:
     low: float
     high: float
     mistakes: int
-    tightest: bool
-    """Whether a tightest box was learned."""
+    tightest: bool | None
+    """Whether a tightest box was learned; None where one class was seen, which is no box."""
 
 
 def _run(
@@ -147,38 +156,51 @@ def _run(
     X, y = world.draw(m, generator)
     predict, rule = _fitted(learner, X, y)
     mistakes = int(wrong_margins(predict(X) * y).sum())
-    box = isinstance(rule, Box) and isinstance(world, Boxes)
-    if isinstance(world, Boxes) and isinstance(rule, Box) and rule.within > 0:
+    box = isinstance(rule, Box) and rule.within > 0
+    tightest = None if rule is NOTHING_SEEN else box
+    if isinstance(world, Boxes) and isinstance(rule, Box) and box:
         risk = float(world.box_risk(rule.lower, rule.upper))
-        return PacRun(risk, risk, risk, mistakes, box)
+        return PacRun(risk, risk, risk, mistakes, tightest)
     if isinstance(world, Finite):
         risk = float(world.risk(predict))
-        return PacRun(risk, risk, risk, mistakes, box)
+        return PacRun(risk, risk, risk, mistakes, tightest)
     fresh, truth = world.draw(FRESH, generator)
     wrong = int(wrong_margins(predict(fresh) * truth).sum())
-    low = clopper_pearson_lower(wrong, FRESH, delta / 2)
-    return PacRun(wrong / FRESH, low, clopper_pearson(wrong, FRESH, delta / 2), mistakes, box)
+    low, high = (end(wrong, FRESH, delta / 2) for end in (clopper_pearson_lower, clopper_pearson))
+    return PacRun(wrong / FRESH, low, high, mistakes, tightest)
 
 
 def _fitted(learner: Any, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
-    """Learn from a sample; with a single class all of it is predicted, since nothing was seen."""
-    if np.unique(y).size == 1 and hasattr(learner, "fit") and not _takes_one_class(learner):
+    """Learn from a sample; give the function that predicts, and the rule behind it."""
+    if isinstance(learner, Learner):
+        return _found(learner, X, y)
+    if isinstance(learner, type) or not (hasattr(learner, "fit") or callable(learner)):
+        raise ParameterError(
+            f"learner is {learner!r}; give a learner of pacboost, an object with fit and predict "
+            "(not a class), or a function (X, y) that returns a function of rows"
+        )
+    if not hasattr(learner, "fit"):
+        return learner(X, y), None
+    if np.unique(y).size == 1:  # most classifiers refuse a single class
         only = int(y[0])
-        return lambda rows: np.full(len(rows), only), None
-    if hasattr(learner, "fit") and not isinstance(learner, type):
-        fitted = deepcopy(learner).fit(X, y)
-        return lambda rows: np.asarray(fitted.predict(rows)), getattr(fitted, "rule_", None)
-    if callable(learner) and not isinstance(learner, type):
-        predict = learner(X, y)
-        return lambda rows: np.asarray(predict(rows)), None
-    raise ParameterError(
-        f"learner is {learner!r}; give an object with fit and predict (not a class), or a function "
-        "(X, y) that returns a function of rows"
-    )
+        return lambda rows: np.full(len(rows), only), NOTHING_SEEN if only < 0 else None
+    fitted = deepcopy(learner).fit(X, y)
+    return fitted.predict, getattr(fitted, "rule_", None)
 
 
-def _takes_one_class(learner: Any) -> bool:
-    return False
+def _found(learner: Learner, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
+    table = ArrayTable(X)
+    bins = fit_bins(table, MOST_BINS) if learner.codes else None
+    sample = Sample(table, y[:, None], bins=bins)
+    rule = learner.on(sample).find(np.ones(len(X), dtype=np.int64), y, 0)
+    if not isinstance(rule, Rule):
+        raise ParameterError(f"{learner.name} finds rules that do not answer -1 or +1; give stumps")
+
+    def predict(rows: Rows) -> Any:
+        signs = np.ones((len(rows), 1), dtype=np.int8)
+        return rule.answers(Sample(ArrayTable(rows), signs, bins=bins))
+
+    return predict, rule
 
 
 def _bounds(
@@ -192,7 +214,8 @@ def _bounds(
     """List the bounds whose conditions hold: no noise, and no run with a training mistake."""
     found = []
     clean = world.noise == 0 and not any(run.mistakes for run in runs)
-    if clean and isinstance(world, Boxes) and all(run.tightest for run in runs):
+    kinds = {run.tightest for run in runs}
+    if clean and isinstance(world, Boxes) and True in kinds and False not in kinds:
         sides = 2 * world.features
         tail = float(binom.cdf(sides - 1, m, epsilon))
         found.append(_tail("peeling the sides of the box", tail, "the tightest box"))
@@ -203,7 +226,7 @@ def _bounds(
         value = _exp(float(log_size) + m * math.log1p(-epsilon))
         found.append(_tail("finite class", value, needs))
     if clean and dimension is not None and m * epsilon >= 8:
-        growth = log_sauer(2 * m, positive_whole("vc_dimension", dimension))
+        growth = log_sauer(positive_whole("vc_dimension", dimension), 2 * m)
         value = _exp(math.log(2) + growth - m * epsilon / 2 * math.log(2))
         found.append(_tail("VC dimension (Blumer et al. 1989)", value, needs))
     return found
