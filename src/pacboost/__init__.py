@@ -156,8 +156,8 @@ if TYPE_CHECKING:
     from pacboost.questions.game import game as game
     from pacboost.questions.hard_core import hard_core as hard_core
     from pacboost.questions.pac import pac as pac
-    from pacboost.questions.shatters import shatters as shatters
     from pacboost.questions.selective import certify_answers as certify_answers
+    from pacboost.questions.shatters import shatters as shatters
     from pacboost.questions.verify import verify as verify
 
 

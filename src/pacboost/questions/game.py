@@ -57,21 +57,22 @@ class Game:
     @property
     def sentence(self) -> str:
         """What the value says of boosting."""
-        rows = self.weights.size
-        end = f"{at_most(self.upper)}" + ("" if self.certified else " that the learner found")
+        rows, low, high = self.weights.size, at_least(self.lower), at_most(self.upper)
+        found = "" if self.certified else " that the learner found"
         if self.lower > 0:
             needed = math.ceil(2 * math.log(rows) / self.lower**2)
+            also = "" if self.certified else ", if the learner finds such rules"
             return (
                 f"This learner can be boosted on these {rows} rows: under every distribution some "
-                f"rule has an edge of {at_least(self.lower)} or more, and under one none has above {end}."
-                f" {needed:,} rounds of AdaBoost or fewer leave no training error."
+                f"rule has an edge of {low} or more, and under one none{found} has above {high}. "
+                f"{needed:,} rounds of AdaBoost or fewer leave no training error{also}."
             )
         if self.upper <= 2**-20 and self.certified:
             return (
                 f"This learner cannot be boosted to no error on these {rows} rows: under one "
                 "distribution over them no rule is better than guessing."
             )
-        return f"The value of the game lies between {at_least(self.lower)} and {end}; allow more rounds."
+        return f"The value of the game lies between {low} and {high}{found}; allow more rounds."
 
     def __str__(self) -> str:
         heavy = np.argsort(-self.weights, kind="stable")[:5]

@@ -1,8 +1,8 @@
 """What your features cannot explain: a hard core of the rows, or the vote that shows there is none.
 
 A measure gives every row a number M(i) from 0 to 1; its density is their mean. Either some measure
-of density ε leaves every rule an edge below γ, or some vote of rules is wrong on a share of the rows
-below ε (Impagliazzo 1995; docs/proofs/hard_core.md). It is the game of questions/capped_game.py
+of density ε leaves every rule an edge below γ, or some vote of rules is wrong on less than a share
+ε of the rows (Impagliazzo 1995; docs/proofs/hard_core.md). It is the game of questions/capped_game.py
 with weights of at most 1/(ε·rows).
 """
 
@@ -60,14 +60,15 @@ class HardCore:
         """What was found."""
         if self.measure is not None:
             whose = "no rule" if self.certified else "no rule that the learner found"
+            mean = at_least(float(self.measure.mean()))
             return (
-                f"There is a hard core: a measure of density {at_least(float(self.measure.mean()))} over "
+                f"There is a hard core: a measure of density {mean} over "
                 f"{self.rows.size} rows on which {whose} has an edge above {at_most(self.upper)}."
             )
         return (
             f"There is no hard core of density {self.density:g}: on every such measure some rule "
-            f"has an edge of {at_least(self.lower)} or more, and their vote is wrong on {self.error:.2%} "
-            "of the rows."
+            f"has an edge of {at_least(self.lower)} or more, and their vote is wrong on "
+            f"{self.error:.2%} of the rows."
         )
 
     def __str__(self) -> str:

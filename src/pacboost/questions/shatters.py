@@ -1,4 +1,4 @@
-"""Which labelings of a few points can a class of rules give? If all of them, it shatters the points.
+"""Which labelings of a few points can a class of rules give? If all, it shatters the points.
 
 The VC dimension of a class is the largest number of points that it shatters. The learner is asked
 for a rule for every labeling, so a labeling that is found is certain; one that is missed is certain
