@@ -2,7 +2,8 @@
 
 A measure gives every row a number M(i) from 0 to 1; its density is their mean. Either some measure
 of density ε leaves every rule an edge below γ, or some vote of rules is wrong on less than a share
-ε of the rows (Impagliazzo 1995; docs/proofs/hard_core.md). It is the game of questions/capped_game.py
+ε of the rows (Impagliazzo 1995; docs/proofs/hard_core.md). It is the game of
+questions/capped_game.py
 with weights of at most 1/(ε·rows).
 """
 
