@@ -42,6 +42,10 @@ _HOMES = {
     "compare": "pacboost.estimators.compare",
     "compare_models": "pacboost.questions.compare_models",
     "diagnose": "pacboost.questions.diagnose",
+    "game": "pacboost.questions.game",
+    "hard_core": "pacboost.questions.hard_core",
+    "pac": "pacboost.questions.pac",
+    "shatters": "pacboost.questions.shatters",
     "export": "pacboost.models.export.export",
     "inspect": "pacboost.models.file.inspect",
     "verify": "pacboost.questions.verify",
@@ -75,9 +79,10 @@ _HOMES = {
     "PacboostError": "pacboost.errors",
 }
 
-__all__ = [*sorted(_HOMES), "__version__", "plan"]  # noqa: PLE0604
+__all__ = [*sorted(_HOMES), "__version__", "pictures", "plan"]  # noqa: PLE0604
 
 if TYPE_CHECKING:
+    from pacboost import pictures as pictures
     from pacboost.boosters.adaboost import AdaBoost as AdaBoost
     from pacboost.boosters.adaboost_v import AdaBoostV as AdaBoostV
     from pacboost.boosters.arc_gv import ArcGV as ArcGV
@@ -150,11 +155,15 @@ if TYPE_CHECKING:
     from pacboost.questions.certify import certify as certify
     from pacboost.questions.compare_models import compare_models as compare_models
     from pacboost.questions.diagnose import diagnose as diagnose
+    from pacboost.questions.game import game as game
+    from pacboost.questions.hard_core import hard_core as hard_core
+    from pacboost.questions.pac import pac as pac
     from pacboost.questions.selective import certify_answers as certify_answers
+    from pacboost.questions.shatters import shatters as shatters
     from pacboost.questions.verify import verify as verify
 
 
-_ROOMS = {"plan": "pacboost.questions.plan"}
+_ROOMS = {"pictures": "pacboost.pictures", "plan": "pacboost.questions.plan"}
 
 
 def __getattr__(name: str) -> Any:

@@ -18,18 +18,16 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import probability
+from pacboost.questions.two_classes import two_classes
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
-from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.dataframe import FrameTable, is_frame
-from pacboost.sources.lazy import collected
-from pacboost.sources.table import SomeRows, Table, refuse_infinite
+from pacboost.sources.table import SomeRows, Table
 from pacboost.training.run.loop import Run
 
 STAGES = (0, 1, 5, 20)
@@ -97,14 +95,7 @@ def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0
     """
     probability("delta", delta)
     weak = as_learner(learner)
-    table = _table(collected(X))
-    classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    if classes.size != 2 or codes.size != table.n_rows:
-        raise DataError(
-            f"y holds {classes.size} classes in {codes.size} rows for {table.n_rows} rows of X; "
-            "two classes, and one label a row, are needed"
-        )
-    signs = np.where(codes == 1, np.int8(1), np.int8(-1))
+    table, signs = two_classes(X, y)
     order = np.random.default_rng(seed).permutation(table.n_rows)
     half = table.n_rows // 2
     train = _sample(table, signs, np.sort(order[:half]), weak)
@@ -117,19 +108,6 @@ def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0
             break  # the run has ended: there is no such distribution
         stages.append(_stage(run.vote(), train, test, weak, delta / len(STAGES), seed))
     return Diagnosis(tuple(stages), delta)
-
-
-def _table(X: Any) -> Table:
-    if isinstance(X, Table):
-        return X
-    if is_frame(X):
-        return FrameTable(X)
-    values = np.asarray(X, dtype=np.float64)
-    if values.ndim != 2 or 0 in values.shape:
-        raise DataError(f"X has shape {values.shape}; rows and columns are needed, some of each")
-    for column in range(values.shape[1]):
-        refuse_infinite(values[:, column], str(column))
-    return ArrayTable(values)
 
 
 def _sample(

@@ -82,12 +82,7 @@ def read_examples(
     """Read rows to learn from; also give the classes. Without ``reset`` the levels are known."""
     table = open_table(estimator, X, reset=reset)
     labels = read_labels(y, table.n_rows, several=True)
-    weights = read_weights(sample_weight, table.n_rows)
-    if class_weight is not None:
-        weights = read_weights(
-            class_weights(class_weight, labels) * (1.0 if weights is None else weights),
-            table.n_rows,
-        )
+    weights = training_weights(labels, table.n_rows, sample_weight, class_weight)
     if labels.ndim == 2:
         signs = np.where(labels > 0, np.int8(1), np.int8(-1))
         return LabelledRows(table, signs, weights), np.arange(labels.shape[1])
@@ -95,6 +90,17 @@ def read_examples(
     _refuse_weightless(classes, codes, weights)
     signs, numbers = signs_of(codes, classes.size)
     return LabelledRows(table, signs, weights, numbers), classes
+
+
+def training_weights(
+    labels: Any, n_rows: int, sample_weight: Any, class_weight: Any
+) -> NDArray[np.float64] | None:
+    """Give the weight of every row, its own times that of its class; None if all are equal."""
+    weights = read_weights(sample_weight, n_rows)
+    if class_weight is None:
+        return weights
+    own = 1.0 if weights is None else weights
+    return read_weights(class_weights(class_weight, np.asarray(labels)) * own, n_rows)
 
 
 def read_known(

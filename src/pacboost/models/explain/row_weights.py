@@ -1,0 +1,147 @@
+"""D_t, the distribution over training rows under which AdaBoost asked for the rule of round t.
+
+For boosters whose potential is exp(-margin), D_t(i) is proportional to base(i)·exp(-margin_i) with
+the margins after round t - 1 (step 1 of the proof of AdaBoost: unwrap the recursion). So the rules,
+their votes and the training rows are enough to compute every D_t again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.models.model import Model
+from pacboost.numerics.checks import positive_whole
+from pacboost.samples.sample import Sample
+from pacboost.training.run.margins import NAMING
+from pacboost.training.run.scores import agreement
+
+Doubles = NDArray[np.float64]
+TOLERANCE = 1e-6
+"""How far ln ∏ Z_t may be from the recorded one: weights are rounded to whole numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowWeights:
+    """The weights D_t of all training rows; they sum to 1. NumPy reads them as an array.
+
+    With more than two classes or several labels there may be one weight for each pair of row and
+    class, (rows, classes); ``by_row`` adds them up.
+
+    >>> found = RowWeights(2, np.array([0.5, 0.25, 0.25]))
+    >>> found.heaviest(1), round(found.effective_rows, 3), np.asarray(found).sum().item()
+    ([(0, 0.5)], 2.667, 1.0)
+    """
+
+    round: int
+    values: Doubles
+
+    @property
+    def by_row(self) -> Doubles:
+        """One weight for each row."""
+        return self.values if self.values.ndim == 1 else self.values.sum(axis=1)
+
+    @property
+    def effective_rows(self) -> float:
+        """1 / Σ D_t(i)²: how many rows of equal weight the distribution is worth."""
+        return float(1 / (self.values**2).sum())
+
+    def heaviest(self, k: int = 10) -> list[tuple[int, float]]:
+        """Give the k rows of the largest weight, as pairs of row number and weight."""
+        order = np.argsort(-self.by_row, kind="stable")[: positive_whole("k", k)]
+        return [(int(row), float(self.by_row[row])) for row in order]
+
+    def sizes(self, mean: float = 60.0) -> Doubles:
+        """Give areas of points for ``scatter``: in proportion to the weights, with this mean."""
+        return mean * self.by_row * self.by_row.size
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Give a copy of the weights."""
+        return np.array(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.values.tolist())
+
+    def __str__(self) -> str:
+        rows = ", ".join(f"row {row}: {weight:.4g}" for row, weight in self.heaviest(5))
+        return (
+            f"D_{self.round} over {len(self)} rows, worth {self.effective_rows:.1f} rows of equal "
+            f"weight; the heaviest: {rows}"
+        )
+
+
+def weights_of(model: Model, sample: Sample, number: int) -> RowWeights:
+    """Compute D_t for t = ``number``; the number of rounds plus 1 gives the weights at the end."""
+    _refuse_others(model)
+    last = len(model.vote.votes) + 1
+    if not positive_whole("t", number) <= last:
+        raise ParameterError(f"t is {number}; the vote has {last - 1} rounds, so give 1 to {last}")
+    costs = log_costs(model, sample)
+    _refuse_other_rows(model, sample, costs[-1])
+    return RowWeights(number, distribution(costs[number - 1]))
+
+
+def log_costs(model: Model, sample: Sample) -> list[Doubles]:
+    """Give ln(D_1(i) exp(-margin_i)) before every round and after the last, (rows[, outputs])."""
+    added = list(gains(model, sample))
+    shape = added[0].shape if added else (sample.n_rows,)
+    base = np.broadcast_to(sample.base, (sample.n_rows,)).reshape(-1, *[1] * (len(shape) - 1))
+    with np.errstate(divide="ignore"):  # a row without weight has none in any round
+        costs = [np.log(base) + np.zeros(shape)]
+    costs[0] -= logsumexp(costs[0])
+    for gained in added:
+        costs.append(costs[-1] - gained)
+    return costs
+
+
+def gains(model: Model, sample: Sample) -> Iterator[Doubles]:
+    """Give what each round added to the margins, (rows,) or (rows, outputs)."""
+    naming = sample.labels is not None and model.ledger.multiclass in NAMING
+    for rule, vote in zip(model.vote.hypotheses, model.vote.votes, strict=True):
+        if naming:
+            yield vote * agreement(rule, sample).astype(np.float64)
+        else:
+            gained = vote * rule.values[rule.cells(sample)] * sample.signs
+            yield gained[:, 0] if gained.shape[1] == 1 else gained
+
+
+def distribution(costs: Doubles) -> Doubles:
+    """Divide costs, given as logarithms, by their sum."""
+    return np.exp(costs - logsumexp(costs))
+
+
+def _refuse_others(model: Model) -> None:
+    ledger = model.ledger
+    if ledger.potential != "exponential" or ledger.revised:
+        raise ParameterError(
+            f"the weights of {ledger.booster} do not follow from the final votes alone; weights "
+            "are there for 'adaboost', 'adaboost_v' and 'arc_gv'"
+        )
+    if len(model.vote.votes) != len(ledger.rounds):
+        raise ParameterError(
+            "the votes were changed after the fit (by certify='train' or compress), so they no "
+            "longer give the weights of the rounds; fit without that"
+        )
+
+
+def _refuse_other_rows(model: Model, sample: Sample, last: Doubles) -> None:
+    """Raise unless the mean of exp(-margin) is ∏ Z_t, which the record holds."""
+    recorded = math.fsum(math.log(entry.normaliser) for entry in model.ledger.rounds)
+    close = abs(float(logsumexp(last)) - recorded) <= TOLERANCE * (1 + abs(recorded))
+    counted = sample.n_rows - int((sample.base == 0).sum())
+    if counted != model.ledger.rows or not close:
+        raise DataError(
+            f"these {sample.n_rows} rows are not the {model.ledger.rows} rows, labels and weights "
+            "that the rounds were trained on. Give the same X, y and sample_weight as to fit; rows "
+            "held back for validation, calibration or certificates are no training rows"
+        )

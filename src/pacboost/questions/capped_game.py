@@ -1,0 +1,174 @@
+"""The game between rows and rules: its value, with two ends that hold whenever the search stops.
+
+The row player chooses weights D ≥ 0 of sum 1, none above 1/(share·m); the rule player a mixture w
+of rules. D pays w the mean of y_i h_q(x_i) over both. For any D and w,
+
+    least mean margin of w on such weights  ≤  value  ≤  largest edge of any rule under D,
+
+so a pair (D, w) brackets the value (docs/proofs/game.md). The search adds, in each round, the rule
+that the learner finds under the best D against the rules so far, until the two ends meet. Both are
+computed in whole numbers: no error of the linear program can make an end false.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from pacboost.errors import ParameterError
+from pacboost.hypotheses.hypothesis import Rule
+from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
+from pacboost.samples.sample import Sample
+
+Doubles = NDArray[np.float64]
+Wholes = NDArray[np.int64]
+UNITS = 2**40
+"""Weights and votes are rounded to multiples of 1/UNITS."""
+TIES = 2.0**-29
+"""The best of all stumps may exceed the one that is found by this: near ties go to the lowest."""
+
+
+@dataclass(eq=False)
+class CappedGame:
+    """A game on one sample, with the rules that were found so far."""
+
+    sample: Sample
+    learner: Learner
+    share: float
+    """No weight exceeds 1/(share·rows); 0 for no cap."""
+    seed: int = 0
+    rules: list[Rule] = field(default_factory=list)
+    agree: list[NDArray[np.int8]] = field(default_factory=list)
+    lower: Fraction = Fraction(-1)
+    upper: Fraction = Fraction(1)
+    votes: Wholes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """The best mixture so far, in whole units, for the first rules."""
+    weights: Wholes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """The best weights so far, in whole units."""
+
+    def __post_init__(self) -> None:
+        self._search = self.learner.on(self.sample)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the learner finds the best rule of its class under any weights."""
+        return isinstance(self.learner, Stump) and self.learner.finds_rules(self.sample)
+
+    def ask(self, weights: Doubles) -> float:
+        """Ask for a rule under weights, keep it, and give its edge; the upper end may fall."""
+        whole = np.maximum(np.floor(weights * UNITS), 0).astype(np.int64)
+        self.seed += 1
+        rule = self._search.find(whole, self.sample.signs[:, 0], self.seed)
+        if not isinstance(rule, Rule):
+            raise ParameterError(
+                f"the learner {self.learner.name} found a rule that does not answer -1 or +1; the "
+                "game is between rows and such rules, for example stumps"
+            )
+        agree = rule.agreement(self.sample)
+        gained = int((whole * agree).sum())
+        if gained < 0:
+            rule, agree, gained = rule.negated(), -agree, -gained
+        self.rules.append(rule)
+        self.agree.append(agree)
+        edge = Fraction(gained, int(whole.sum()))
+        end = min(edge + (Fraction(TIES) if self.exact else 0), Fraction(1))
+        if self._allowed(whole) and (end < self.upper or not self.weights.size):
+            self.upper, self.weights = end, whole
+        return float(edge)
+
+    def _allowed(self, whole: Wholes) -> bool:
+        """Tell whether weights keep to the cap, in whole numbers."""
+        return int(whole.max()) * Fraction(self.share) * whole.size <= int(whole.sum())
+
+    def try_votes(self, votes: Doubles) -> None:
+        """Measure a mixture of the first rules; the lower end may rise."""
+        whole = np.floor(votes / votes.sum() * UNITS).astype(np.int64)
+        margins = np.zeros(self.sample.n_rows, dtype=np.int64)
+        for cast, agree in zip(whole, self.agree, strict=False):
+            if cast:
+                margins += cast * agree
+        end = worst_mean(margins, self.share) / int(whole.sum())
+        if end > self.lower or not self.votes.size:
+            self.lower, self.votes = end, whole
+
+    def rounds(self, most: int) -> Iterator[None]:
+        """Solve the game of the rules so far, and ask the learner for an answer to it."""
+        if not self.rules:
+            self.ask(np.full(self.sample.n_rows, 1 / self.sample.n_rows))
+        for _ in range(most):
+            weights, votes, value = solve(np.array(self.agree), self.share)
+            self.try_votes(votes)
+            better = self.ask(weights) > value + 1e-11
+            yield
+            if not better:
+                return
+
+
+def below(end: Fraction) -> float:
+    """Give a float that is not above a fraction."""
+    near = float(end)
+    return near if Fraction(near) <= end else math.nextafter(near, -math.inf)
+
+
+def above(end: Fraction) -> float:
+    """Give a float that is not below a fraction."""
+    return -below(-end)
+
+
+def at_least(end: float) -> str:
+    """Write a lower end in four digits, rounded down.
+
+    >>> at_least(0.12349), at_most(0.12341)
+    ('0.1234', '0.1235')
+    """
+    return f"{math.floor(end * 1e4) / 1e4:.4f}"
+
+
+def at_most(end: float) -> str:
+    """Write an upper end in four digits, rounded up."""
+    return f"{math.ceil(end * 1e4) / 1e4:.4f}"
+
+
+def worst_mean(margins: Wholes, share: float) -> Fraction:
+    """Give the least mean of margins under weights of at most 1/(share·rows), as a fraction.
+
+    >>> worst_mean(np.array([3, 1, 2]), 0.0), worst_mean(np.array([3, 1, 2]), 0.5)
+    (Fraction(1, 1), Fraction(4, 3))
+    """
+    order = np.sort(margins)
+    count = Fraction(share) * margins.size
+    if count <= 1:
+        return Fraction(int(order[0]))
+    full = math.floor(count)
+    total = Fraction(int(order[:full].sum()))
+    if full < order.size:
+        total += (count - full) * int(order[full])
+    return total / count
+
+
+def solve(agree: NDArray[np.int8], share: float) -> tuple[Doubles, Doubles, float]:
+    """Give the best weights of rows, the best mixture of rules, and the value of their game."""
+    rules, rows = agree.shape
+    # A little more spread than allowed, so that rounding to whole numbers keeps to the cap.
+    cap = min(1.0, (1 - 1e-9) / (share * rows)) if share > 0 else 1.0
+    cost = np.zeros(rows + 1)
+    cost[-1] = 1.0
+    edges = np.hstack([agree.astype(np.float64), -np.ones((rules, 1))])
+    whole = np.append(np.ones(rows), 0.0)[None]
+    bounds = [(0.0, cap)] * rows + [(-1.0, 1.0)]
+    found: Any = linprog(cost, edges, np.zeros(rules), whole, [1.0], bounds=bounds, method="highs")
+    if found.x is None:
+        raise ParameterError(f"the linear program of the game was not solved: {found.message}")
+    weights = np.clip(found.x[:-1], 0.0, cap)
+    votes = np.maximum(-found.ineqlin.marginals, 0.0)
+    if votes.sum() <= 0:
+        votes = np.ones(rules)
+    return weights / weights.sum(), votes / votes.sum(), float(found.fun)

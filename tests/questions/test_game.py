@@ -1,0 +1,147 @@
+"""The value of games that is known, by other means, and what a broken game would give."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import pacboost
+from pacboost.errors import DataError, ParameterError
+from pacboost.hypotheses.function import Recorded
+from pacboost.questions import game as module
+from pacboost.questions.capped_game import CappedGame, worst_mean
+from pacboost.questions.two_classes import whole_sample
+from pacboost.samples.sample import Sample
+from pacboost.sources.toy import cycling_matrix, lecture_points
+from tests.boosters.margins import best_of_stumps
+
+ROWS = 12
+LABELS = np.arange(ROWS) % 2
+
+
+def adversary(wrong: int) -> Any:
+    """The best of all rules that are wrong on so many rows: on the lightest ones."""
+
+    def find(X: Any, y: NDArray[Any], weights: NDArray[Any]) -> Recorded:
+        given = y.copy()
+        lightest = np.argsort(weights, kind="stable")[:wrong]
+        given[lightest] = -given[lightest]
+        return Recorded(given.astype(np.int8), "all but the lightest")
+
+    return find
+
+
+def columns(matrix: NDArray[np.int8]) -> Any:
+    """The best column of a matrix of y·h(x)."""
+
+    def find(X: Any, y: NDArray[Any], weights: NDArray[Any]) -> Recorded:
+        best = int((weights @ matrix).argmax())
+        return Recorded((matrix[:, best] * y).astype(np.int8), f"column {best}")
+
+    return find
+
+
+def noisy(rows: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 3)).round(1)
+    return X, X.sum(axis=1) > 0
+
+
+@pytest.mark.parametrize("wrong", [1, 3, 5])
+def test_adversary_of_known_value(wrong: int) -> None:
+    found = pacboost.game(adversary(wrong), np.zeros((ROWS, 1)), LABELS)
+    value = (ROWS - 2 * wrong) / ROWS
+    assert found.lower <= value <= found.upper + 1e-9
+    assert found.upper - found.lower < 1e-6
+    assert not found.certified
+    assert np.allclose(found.weights, 1 / ROWS, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stumps_against_a_program_over_all_of_them(seed: int) -> None:
+    X, y = noisy(40, seed)
+    found = pacboost.game("stump", X, y)
+    signs = np.where(y, np.int8(1), np.int8(-1))[:, None]
+    sample = Sample(whole_sample(pacboost.Stump(), X, y).table, signs)
+    value = best_of_stumps(sample, 0.0)
+    assert found.certified
+    assert found.lower <= value + 1e-9
+    assert found.upper >= value - 1e-9
+    assert found.upper - found.lower < 1e-6
+
+
+def test_both_strategies_prove_their_end() -> None:
+    X, y = lecture_points()
+    found = pacboost.game(None, X, y)
+    sample = whole_sample(pacboost.Stump(), X, y)
+    margins = found.vote.scores(sample.table) * y
+    assert margins.min() == pytest.approx(found.lower, abs=1e-9)
+    match = CappedGame(sample, pacboost.Stump(), 0.0)
+    assert match.ask(found.weights) <= found.upper
+    assert found.weights.sum() == pytest.approx(1)
+
+
+def test_the_matrix_on_which_adaboost_may_cycle_has_value_three_eighths() -> None:
+    found = pacboost.game(columns(cycling_matrix()), np.zeros((8, 1)), np.arange(8) % 2)
+    assert found.lower <= 3 / 8 + 1e-12
+    assert found.upper == pytest.approx(3 / 8, abs=1e-6)
+
+
+def test_contradicting_rows_have_value_zero() -> None:
+    found = pacboost.game("stump", [[0.0], [0.0], [1.0]], [0, 1, 1])
+    assert found.lower <= 0 <= found.upper < 1e-6
+    assert "cannot be boosted" in found.sentence
+
+
+def test_a_rule_without_mistakes_has_value_one() -> None:
+    found = pacboost.game("stump", [[0.0], [1.0], [2.0]], [0, 1, 1])
+    assert (found.lower, found.upper) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("rounds", [10, 100, 400])
+def test_hedge_keeps_its_promise(rounds: int) -> None:
+    path = pacboost.game("stump", *noisy(60, 1), hedge_rounds=rounds).path
+    assert path.bound == math.sqrt(2 * math.log(60) / rounds)
+    assert path.upper[-1] - path.lower[-1] <= path.bound
+    assert (np.diff(path.upper) <= 0).all()
+
+
+def test_a_broken_hedge_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin gives weight to rows that were right; the same promise has to fail."""
+    ask = CappedGame.ask
+
+    def turned(self: CappedGame, weights: NDArray[np.float64]) -> float:
+        edge = ask(self, weights)
+        self.agree[-1] = -self.agree[-1]
+        return edge
+
+    monkeypatch.setattr(CappedGame, "ask", turned)
+    match = CappedGame(whole_sample(pacboost.Stump(), *noisy(60, 1)), pacboost.Stump(), 0.0)
+    path = module._hedge(match, 400)
+    assert path.upper[-1] - path.lower[-1] > path.bound
+
+
+def test_the_sentence_says_what_boosting_can_do() -> None:
+    found = pacboost.game("stump", *lecture_points())
+    assert "can be boosted on these 10 rows" in found.sentence
+    assert "The rows that decide" in str(found)
+
+
+def test_worst_mean_takes_part_of_a_row() -> None:
+    assert worst_mean(np.array([0, 4, 8, 100]), 0.375) == pytest.approx((0 + 0.5 * 4) / 1.5)
+
+
+def test_what_is_refused() -> None:
+    X, y = lecture_points()
+    with pytest.raises(DataError, match="two classes"):
+        pacboost.game("stump", X, np.arange(10))
+    with pytest.raises(ParameterError, match="tolerance"):
+        pacboost.game("stump", X, y, tolerance=0)
+    with pytest.raises(ParameterError, match="does not answer"):
+        pacboost.game("tree", X, y)
+    with pytest.raises(ParameterError, match="learner is 'stamp'"):
+        pacboost.game("stamp", X, y)

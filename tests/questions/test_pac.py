@@ -1,0 +1,89 @@
+"""P[risk > epsilon] by simulation: known probabilities lie in it, a broken learner does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.tree import DecisionTreeClassifier
+
+import pacboost
+from pacboost import RectangleClassifier, Stump
+from pacboost.errors import ParameterError
+from pacboost.learners.rectangle import Rectangle
+from pacboost.sources.worlds import BooleanConcept, Boxes, Intervals, LabelNoise
+
+SQUARE = Boxes((0.1, 0.1), (0.9, 0.9))
+SEGMENT = Boxes((0.0,), (0.5,))
+
+
+def test_the_exact_probability_is_in_the_interval() -> None:
+    """What is missed at one end alone has (1 - e)^m, what is missed at both at most the bound."""
+    found = pacboost.pac(Rectangle(), SEGMENT, 20, epsilon=0.1, trials=600, seed=1)
+    ends = (1 - 0.1) ** 20, float(binom.cdf(1, 20, 0.1))
+    assert found.lower <= ends[1]
+    assert found.upper >= ends[0]
+    assert found.undecided == 0
+    assert found.bounds[0].value == pytest.approx(ends[1])
+
+
+def test_peeling_bound_holds_and_a_broken_learner_exceeds_it() -> None:
+    good = pacboost.pac(RectangleClassifier(), SQUARE, 60, epsilon=0.1, trials=200)
+    assert [bound.name.split()[0] for bound in good.bounds] == ["peeling", "strips"]
+    assert good.lower <= good.bounds[0].value <= good.bounds[1].value
+
+    def shrunk(X: Any, y: Any) -> Callable[[Any], Any]:
+        box = RectangleClassifier().fit(X, y)
+        middle, half = (box.lower_ + box.upper_) / 2, 0.45 * (box.upper_ - box.lower_)
+        return lambda rows: np.where((np.abs(rows - middle) <= half).all(axis=1), 1, -1)
+
+    twin = pacboost.pac(shrunk, SQUARE, 60, epsilon=0.1, trials=100)
+    assert twin.lower > good.bounds[0].value
+    assert twin.bounds == ()
+
+
+def test_finite_worlds_are_exact_and_classes_may_be_stated() -> None:
+    world = BooleanConcept(4, lambda X: X[:, 0] > 0)
+    found = pacboost.pac(Stump(), world, 90, epsilon=0.1, trials=50, log_size=2.0, vc_dimension=3)
+    assert found.failures == 0
+    assert [bound.name.split()[0] for bound in found.bounds] == ["finite", "VC"]
+    assert found.bounds[0].value == pytest.approx(np.exp(2.0) * 0.9**90, rel=1e-6)
+    assert "Bounds that apply" in str(found)
+
+
+def test_fresh_examples_measure_where_the_world_cannot() -> None:
+    world = Intervals(((0.25, 0.75),))
+    found = pacboost.pac(DecisionTreeClassifier(), world, 30, epsilon=0.05, trials=40)
+    assert found.undecided > 0
+    assert found.lower < found.failures / 40 < found.upper
+    assert "lies between" in found.sentence
+
+
+def test_noise_and_training_mistakes_exclude_bounds() -> None:
+    noisy = LabelNoise(BooleanConcept(3, lambda X: X[:, 0] > 0), 0.1)
+    assert pacboost.pac(Stump(), noisy, 50, trials=20, log_size=2.0).bounds == ()
+    parity = BooleanConcept(3, lambda X: X.sum(axis=1) % 2 == 1)
+    assert pacboost.pac(Stump(), parity, 50, trials=20, log_size=2.0).bounds == ()
+
+
+def test_samples_of_one_class() -> None:
+    tiny = Boxes((0.4, 0.4), (0.5, 0.5))
+    found = pacboost.pac(RectangleClassifier(), tiny, 20, epsilon=0.02, trials=60)
+    assert found.failures == 0
+    assert found.bounds[0].name.startswith("peeling")
+    every = pacboost.pac(RectangleClassifier(), Boxes((0.0,), (1.0,)), 5, trials=10)
+    assert every.bounds == ()
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(ParameterError, match="world is int"):
+        pacboost.pac(Stump(), 3, 10)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="not a class"):
+        pacboost.pac(RectangleClassifier, SQUARE, 10)
+    with pytest.raises(ParameterError, match="m is"):
+        pacboost.pac(Stump(), SQUARE, 0)
+    with pytest.raises(ParameterError, match="trials is"):
+        pacboost.pac(Stump(), SQUARE, 5, trials=10**6)
