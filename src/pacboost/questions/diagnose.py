@@ -28,6 +28,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import FrameTable, is_frame
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 from pacboost.sources.table import SomeRows, Table, refuse_infinite
 from pacboost.training.run.loop import Run
@@ -85,6 +86,7 @@ class Diagnosis:
         return "\n".join(lines)
 
 
+@explains_input
 def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0) -> Diagnosis:
     """Measure the edge of a weak learner on the distributions that boosting makes.
 
