@@ -14,7 +14,13 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from pacboost.errors import DataError, DataTypeError, PacboostError
-from pacboost.sources.odd_cells import NUMBERS_OR_TEXT, odd_cell, odd_value
+from pacboost.sources.odd_cells import (
+    NUMBERS_OR_TEXT,
+    missing_value,
+    odd_cell,
+    odd_shape,
+    odd_value,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -62,7 +68,8 @@ def explained(
         return kind(f"{said}; {NUMBERS_OR_TEXT}. Convert it or leave it out ({first})")
     if _raised_by_checks(problem):
         return kind(first)
-    return None
+    said = next(filter(None, (_lacking(n, v) for n, v in arguments.items())), None)
+    return None if said is None else kind(said)
 
 
 def _odd(name: str, value: Any, *, text: bool) -> str | None:
@@ -71,6 +78,13 @@ def _odd(name: str, value: Any, *, text: bool) -> str | None:
     if name in VALUES:
         return odd_value(value, name, text=text and name == "sample_weight")
     return None
+
+
+def _lacking(name: str, value: Any) -> str | None:
+    """Say what is wrong with rows or labels as a whole."""
+    if name in ROWS:
+        return odd_shape(value)
+    return missing_value(value, name) if name in ("y", "y_val") else None
 
 
 def _wrong_arguments(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.dataframe import WIDE, is_frame, open_frame
 from pacboost.sources.levels import is_missing, is_unicode
 from pacboost.sources.table import Table
 
@@ -56,6 +56,46 @@ def odd_value(values: Any, name: str, *, text: bool = False) -> str | None:
         return None
     found = _first(cells, oddity, text=text)
     return None if found is None else f"{name} holds {found}"
+
+
+def odd_shape(data: Any) -> str | None:
+    """Say that rows are no table of rows and columns.
+
+    >>> odd_shape(np.zeros(3))
+    'X has shape (3,), but rows and columns are needed. Reshape it'
+    >>> odd_shape([[1, 2], [3]])
+    'X has rows of different lengths (2 in row 0, 1 in row 1); all need the same columns'
+    """
+    if isinstance(data, Table) or is_frame(data):
+        return None
+    if isinstance(data, list | tuple) and data:
+        sizes = [len(row) if isinstance(row, list | tuple) else None for row in data]
+        other = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
+        if other is not None:
+            return (
+                f"X has rows of different lengths ({sizes[0]} in row 0, {sizes[other]} in row "
+                f"{other}); all need the same columns"
+            )
+    shape = getattr(data, "shape", None)
+    shape = np.shape(_array(data)) if shape is None else shape
+    if len(shape) == 2:
+        return None
+    return f"X has shape {tuple(shape)}, but rows and columns are needed. Reshape it"
+
+
+def missing_value(values: Any, name: str) -> str | None:
+    """Say in which row a label is missing.
+
+    >>> missing_value(["a", None], "y")
+    'y holds nothing in row 1 (None); every row needs a label: drop the others'
+    """
+    for row, cell in enumerate(_cells(values) or ()):
+        if is_missing(cell):
+            return (
+                f"{name} holds nothing in row {row} ({shown(cell)}); every row needs a label: drop "
+                "the others"
+            )
+    return None
 
 
 def oddity(cell: Any) -> str | None:
@@ -122,7 +162,9 @@ def _columns(data: Any) -> Columns:
     if is_frame(data):
         frame = open_frame(data)
         for number, name in enumerate(frame.columns):
-            yield repr(name), frame[:, number].to_list()
+            kind = frame.schema[name]
+            wide = kind in WIDE  # NumPy has no such kind
+            yield repr(name), [kind] if wide else frame[:, number].to_list()
         return
     array = _array(data)
     if array.dtype.kind in "fiub" or array.ndim != 2:
