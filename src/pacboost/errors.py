@@ -11,6 +11,14 @@ class DataError(PacboostError):
     """The examples cannot be used as they are."""
 
 
+class DataTypeError(DataError, TypeError):
+    """What came is of a kind that cannot be used, where Python's habit is a TypeError.
+
+    >>> issubclass(DataTypeError, PacboostError), issubclass(DataTypeError, TypeError)
+    (True, True)
+    """
+
+
 class ParameterError(PacboostError):
     """A parameter is outside what is allowed."""
 

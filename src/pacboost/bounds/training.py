@@ -78,7 +78,7 @@ def rounding_slack(ledger: Ledger) -> float:
         slack = 2 * ledger.rows * ledger.classes / ledger.rounds[0].weight + 1e-12 * len(ledger)
     for entry in ledger.rounds:
         eta = 2 * ledger.rows * ledger.classes / entry.weight + 1e-13  # exp errs by less than that
-        shift = eta * math.exp(abs(entry.vote))
+        shift = eta * math.exp(min(abs(entry.vote), 700.0))  # more says nothing, too
         slack = min(slack * (entry.normaliser + shift) + product * shift, 1e300)
         product *= entry.normaliser
     return slack

@@ -6,10 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import click
-
 from pacboost.bounds.certificate import Certificate
-from pacboost.cli.output import certificate_sentence, print_json
+from pacboost.cli.output import certificate_sentence, echo, print_json
 from pacboost.errors import NotCertified
 
 
@@ -34,9 +32,9 @@ def report_model(
 def report_saved(output: Path | None) -> None:
     """Print where the model is."""
     if output is None:
-        click.echo("The model was not saved: use --output to save it.")
+        echo("The model was not saved: use --output to save it.")
     else:
-        click.echo(f"The model is in {output}. For a report on it: pacboost report {output}")
+        echo(f"The model is in {output}. For a report on it: pacboost report {output}")
 
 
 def model_content(model: Any, about: str) -> dict[str, Any]:

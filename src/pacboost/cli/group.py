@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from pacboost import errors
+from pacboost.numerics.visible import visible
 
 THE_ANSWER_IS_NO = 1
 BAD_INPUT = 2
@@ -81,7 +82,7 @@ class CommandError(click.ClickException):
     """An error in one sentence."""
 
     def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
+        super().__init__(visible(message))
         self.exit_code = exit_code  # type: ignore[misc]
 
 
@@ -104,7 +105,7 @@ def _notes() -> Iterator[None]:
                 warnings.simplefilter("always", kind)
 
         def show(message: Warning | str, *_: object) -> None:
-            click.echo(f"Note: {message}.", err=True)
+            click.echo(visible(f"Note: {message}."), err=True)
 
         warnings.showwarning = show  # type: ignore[assignment]
         yield

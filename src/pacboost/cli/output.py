@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pacboost.numerics.visible import visible
+
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
     from pacboost.bounds.certificate import Certificate
@@ -80,12 +83,29 @@ def certificate_facts(certificate: Certificate) -> list[tuple[str, str]]:
     ]
 
 
+def echo(text: str, *, err: bool = False) -> None:
+    """Print a sentence; control characters in it are shown, not obeyed."""
+    click.echo(visible(text), err=err)
+
+
+def make_console(**options: Any) -> Console:
+    """Make a console of rich that shows control characters in texts, and does not obey them."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class VisibleConsole(Console):
+        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+            for part in super().render(renderable, options):
+                yield part if part.control else Segment(visible(part.text), part.style)
+
+    return VisibleConsole(**options)
+
+
 def print_parts(*parts: Any) -> None:
     """Print tables and sentences."""
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = make_console(highlight=False)
     for part in parts:
         console.print(Text(part) if isinstance(part, str) else part)
 

@@ -40,12 +40,14 @@ from pacboost.questions.compare import (
     surely_worse,
 )
 from pacboost.reports.progress import RoundsBar
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
 WARM_ROWS = 200
 """So few rows suffice to load the compiled code."""
 
 
+@explains_input
 def compare(
     boosters: Any,
     learner: Any,

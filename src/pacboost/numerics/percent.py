@@ -17,6 +17,8 @@ def percent(share: float, decimals: int | None = None) -> str:
     """
     if decimals is not None:
         return f"{100 * share:.{decimals}f} %"
+    if share < 0:
+        return f"−{percent(-share)}"
     if share in (0.0, 1.0):
         return f"{100 * share:.0f} %"
     if 0.9995 <= share < 1:

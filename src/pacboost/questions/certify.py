@@ -22,6 +22,7 @@ from pacboost.questions.new_rows import (
 )
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
 __all__ = ["UNCHECKED", "certify", "holdout_certificate", "mistakes"]
@@ -43,6 +44,7 @@ def certify(
 ) -> Any: ...  # fmt: skip
 
 
+@explains_input
 def certify(
     model: Any,
     X: Any,

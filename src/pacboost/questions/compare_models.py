@@ -12,8 +12,10 @@ from pacboost.numerics.checks import probability
 from pacboost.questions.certify import mistakes
 from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting
 from pacboost.questions.selective import kept_rows
+from pacboost.sources.explained_errors import explains_input
 
 
+@explains_input
 def compare_models(
     one: Any,
     other: Any,

@@ -27,6 +27,7 @@ from pacboost.numerics.checks import probability
 from pacboost.questions.two_classes import two_classes
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.run.loop import Run
 
@@ -83,6 +84,7 @@ class Diagnosis:
         return "\n".join(lines)
 
 
+@explains_input
 def diagnose(learner: Any, X: Any, y: Any, *, delta: float = 0.05, seed: int = 0) -> Diagnosis:
     """Measure the edge of a weak learner on the distributions that boosting makes.
 

@@ -14,9 +14,11 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import confidence
 from pacboost.questions.certify import mistakes
 from pacboost.questions.new_rows import RowCounting, refuse_training_rows, row_counting
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
 
+@explains_input
 def certify_answers(
     model: Any,
     X: Any,

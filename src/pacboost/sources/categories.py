@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.sources.arrays import holds_text
 from pacboost.sources.dataframe import is_frame, open_frame
-from pacboost.sources.levels import Level, Levels, is_missing, is_text, pieces
+from pacboost.sources.levels import Level, Levels, is_missing, is_text, is_unicode, pieces
 from pacboost.sources.table import Table
 
 MOST_LEVELS = 254
@@ -196,6 +196,12 @@ def _in_order(distinct: list[Any], name: str) -> tuple[Level, ...]:
             "or booleans. Turn them into text, or leave the column out."
         )
     text = {cell for cell in plain if isinstance(cell, str)}
+    broken = [cell for cell in text if not is_unicode(cell)]
+    if broken:
+        raise DataError(
+            f"column {name} holds {broken[0]!a}, which is no valid Unicode and could not be "
+            "written to a file; replace it, or leave the column out"
+        )
     numbers = plain - text
     if text and numbers:
         raise DataError(

@@ -11,10 +11,12 @@ import numpy as np
 
 from pacboost.errors import DataError
 from pacboost.sources.dates import DAYS, ORIGIN
-from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.levels import NO_LEVELS, Levels, is_unicode
 from pacboost.sources.table import ColumnTable, Values, refuse_infinite, refuse_text
 
 DATES = (nw.Date, nw.Datetime, nw.Duration)
+WIDE = (nw.Int128, nw.UInt128)
+"""Whole numbers that NumPy has no kind for."""
 MILLISECONDS = 86_400_000.0
 DAYS_BEFORE = (ORIGIN - datetime(1970, 1, 1)).days
 
@@ -23,17 +25,31 @@ def is_frame(data: object) -> bool:
     """Tell whether narwhals knows this as an eager data frame."""
     if isinstance(data, np.ndarray | list):  # asking narwhals takes a tenth of a millisecond
         return False
-    return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
+    try:
+        return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
+    except nw.exceptions.DuplicateError as problem:
+        raise _refuse_doubled(problem) from problem
 
 
 def open_frame(data: Any) -> nw.DataFrame[Any]:
-    """Read through narwhals; the names of columns have to differ."""
+    """Read through narwhals; the names of columns have to differ, and to be valid Unicode."""
     try:
         frame: nw.DataFrame[Any] = nw.from_native(data, eager_only=True)
         frame.schema  # noqa: B018 - narwhals looks at the names only here
     except nw.exceptions.DuplicateError as problem:
-        raise DataError(f"column names must differ: {problem}") from problem
+        raise _refuse_doubled(problem) from problem
+    for number, name in enumerate(frame.columns):
+        if not is_unicode(str(name)):
+            raise DataError(
+                f"the name of column {number} is {name!a}, which is no valid Unicode and "
+                "could not be written to a file; rename the column"
+            )
     return frame
+
+
+def _refuse_doubled(problem: Exception) -> DataError:
+    said = " ".join(str(problem).split())
+    return DataError(f"column names must differ: {said}. Rename or drop the columns")
 
 
 def with_dates(data: Any, known: Collection[str] | None = None) -> Any:
@@ -96,6 +112,8 @@ class FrameTable(ColumnTable):
             return self.levels.numbers(number, series, repr(self.name(number)))
         if series.dtype == nw.Float32 and series.null_count() == 0:
             return np.asarray(series.to_numpy(), dtype=np.float32)
+        if series.dtype in WIDE:
+            return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
         if series.dtype.is_integer() and series.null_count() == 0:
             return np.asarray(series.to_numpy(), dtype=np.float64)  # Arrow's cast refuses 2**53 + 1
         if series.dtype.is_integer():

@@ -89,8 +89,17 @@ def is_missing(cell: Any) -> bool:
     """Tell None, NaN, and pandas' NA, which answers neither yes nor no."""
     try:
         return cell is None or bool(cell != cell)  # noqa: PLR0124
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):  # Decimal's sNaN cannot be compared
         return not isinstance(cell, np.ndarray)
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether text can be written to a file: it holds no half of a pair of surrogates.
+
+    >>> is_unicode("ä"), is_unicode(chr(0xD800))
+    (True, False)
+    """
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def is_text(kind: nw.dtypes.DType) -> bool:

@@ -6,12 +6,11 @@ import io
 import sys
 import time
 
-from rich.console import Console
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from pacboost.cli.actions.fit_in_memory import show
-from pacboost.cli.output import print_json
+from pacboost.cli.output import make_console, print_json
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.numerics.percent import percent
 from pacboost.sources.arrays import ArrayTable
@@ -20,7 +19,7 @@ from pacboost.sources.toy import ten_points
 
 def run_demo(rounds: int, *, as_json: bool) -> None:
     """Boost both data sets and show the results."""
-    console = Console(file=io.StringIO()) if as_json else Console()
+    console = make_console(file=io.StringIO()) if as_json else make_console()
     console.rule("ten points, three rules")
     X, y = ten_points()
     toy = AdaBoostClassifier(n_estimators=3)

@@ -17,7 +17,7 @@ from pacboost.cli.group import INTERRUPTED
 from pacboost.cli.inputs.data_files import missing_words, separator
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.options import MEAN_FILTERING
-from pacboost.cli.output import bold, print_parts
+from pacboost.cli.output import bold, echo, make_console, print_parts
 from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
 from pacboost.reports.filtering import refills_table, summary
 from pacboost.sources.data_file import read_as_a_whole
@@ -97,9 +97,7 @@ def run_filtering(
         if hasattr(model, "model_") and len(model.ledger_):
             _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
         else:
-            click.echo(
-                "Interrupted before the first round was finished; nothing was saved.", err=True
-            )
+            echo("Interrupted before the first round was finished; nothing was saved.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
 
@@ -144,12 +142,12 @@ def _keep(
     checkpoint = model.checkpoint
     with suppress(OSError):
         if checkpoint is not None and Path(checkpoint).exists():
-            click.echo(f"The same command continues from {checkpoint}.", err=as_json)
+            echo(f"The same command continues from {checkpoint}.", err=as_json)
 
 
 def show(model: FilterBoostClassifier, title: str, console: Console | None = None) -> None:
     """Print a table of the samples drawn, and a summary."""
-    console = console or Console()
+    console = console or make_console()
     ledger = model.ledger_
     console.print(refills_table(ledger, title))
     held, stop = model.model_.certificate, model.stop_certificate_

@@ -14,7 +14,7 @@ from pacboost.cli.fit_result import report_model, save_model, sentence_of
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.model_files import check_output
-from pacboost.cli.output import bold, print_parts
+from pacboost.cli.output import bold, make_console, print_parts
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.strong.row_roles import FEWEST
@@ -81,7 +81,7 @@ def run_fit(data: Path, target: str, output: Path | None, given: Mapping[str, An
 
 def show(model: Boosting, title: str, console: Console | None = None) -> None:
     """Print the rounds, why they ended, and the certificate."""
-    console = console or Console()
+    console = console or make_console()
     ledger = model.ledger_
     console.print(rounds_table(ledger, title))
     console.print(f"Stopped: {ledger.stopped}.")
@@ -91,4 +91,4 @@ def show(model: Boosting, title: str, console: Console | None = None) -> None:
 def _show_hardest(model: Boosting, number: int) -> None:
     if number:
         found = model.ledger_.hardest(min(number, len(model.ledger_.hard) or 1))
-        Console().print(hardest_table(found, "hardest rows, numbered from 0"))
+        make_console().print(hardest_table(found, "hardest rows, numbered from 0"))

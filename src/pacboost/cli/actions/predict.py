@@ -6,23 +6,23 @@ import csv
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.model_files import check_output, load, model_first
 from pacboost.cli.inputs.rows import Reader, labels
-from pacboost.cli.output import print_json, working
+from pacboost.cli.output import echo, print_json, working
 from pacboost.errors import FileError
 from pacboost.models.answers import confidence
 from pacboost.numerics.percent import percent
+from pacboost.numerics.visible import guarded, visible
 from pacboost.reports.text import counted
 from pacboost.sources.atomic_write import atomic_write
 from pacboost.sources.cells import Cells
@@ -67,6 +67,7 @@ def run_predict(
     abstain_below: float | None,
     text: Sequence[str],
     drop: Sequence[str],
+    raw: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -82,10 +83,11 @@ def run_predict(
     everything: list[list[Any]] = []
     with _writing(output, nothing=as_json) as file, working("predicting") as progress:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(collected.header)
+        safe = _safe(raw=raw, terminal=output is None and sys.stdout.isatty())
+        writer.writerow([safe(name) for name in collected.header])
         for cells in blocks(file_of_rows):
             predicted, rows = collected.of(reader.rows(cells), cells)
-            writer.writerows(rows)
+            writer.writerows([safe(cell) for cell in row] for row in rows)
             _count(tally, predicted, model, cells, target)
             if as_json and output is None:
                 everything += rows
@@ -95,9 +97,20 @@ def run_predict(
         _tell_json(tally, collected.header, everything, output)
         return
     for said in tally.sentences():
-        click.echo(said, err=output is None)
+        echo(said, err=output is None)
     if output is not None:
-        click.echo(f"The predictions are in {output}.")
+        echo(f"The predictions are in {output}.")
+
+
+def _safe(*, raw: bool, terminal: bool) -> Callable[[object], object]:
+    """Give what makes a cell safe for a spreadsheet, and for a terminal if it is printed on one."""
+
+    def safe(cell: object) -> object:
+        if terminal and isinstance(cell, str):
+            cell = visible(cell)
+        return cell if raw else guarded(cell)
+
+    return safe
 
 
 class Answers:

@@ -37,7 +37,7 @@ def command(model: Path, to: str | None, output: Path, as_json: bool) -> None:
     The exported model gives the same predictions.
     """
     from pacboost.cli.inputs.model_files import check_output, load
-    from pacboost.cli.output import print_json, working
+    from pacboost.cli.output import echo, print_json, working
     from pacboost.models.export.export import export
 
     check_output(output, model)
@@ -48,4 +48,4 @@ def command(model: Path, to: str | None, output: Path, as_json: bool) -> None:
         size = output.stat().st_size
         print_json({"model": model, "output": output, "bytes": size})
     else:
-        click.echo(f"The model is in {output}. It runs without pacboost.")
+        echo(f"The model is in {output}. It runs without pacboost.")

@@ -17,11 +17,11 @@ def command(model: Path, as_json: bool) -> None:
 
     The file is checked for damage, but the model is not built, so this is fast.
     """
-    from pacboost.cli.output import print_json
+    from pacboost.cli.output import echo, print_json
     from pacboost.models.file.inspect import inspect
 
     found = inspect(model)
     if as_json:
         print_json(found.to_dict())
     else:
-        click.echo(str(found))
+        echo(str(found))

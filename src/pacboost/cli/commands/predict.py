@@ -27,6 +27,12 @@ from pacboost.cli import options
     metavar="COLUMN",
     help="The column of labels, if there is one: errors are then counted.",
 )
+@click.option(
+    "--raw",
+    is_flag=True,
+    help="Write texts that begin with =, +, - or @ as they are. Otherwise an apostrophe is put "
+    "before them, so that no spreadsheet runs them as formulas.",
+)
 @options.abstain_below
 @options.text
 @options.drop

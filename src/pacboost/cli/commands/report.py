@@ -50,7 +50,7 @@ def command(
     from pacboost.cli.inputs.data_files import data_file
     from pacboost.cli.inputs.model_files import check_output, load
     from pacboost.cli.inputs.rows import read_all
-    from pacboost.cli.output import print_json, working
+    from pacboost.cli.output import echo, print_json, working
 
     if (data is None) != (target is None):
         raise click.UsageError("--data and --target have to be given together")
@@ -65,4 +65,4 @@ def command(
     if as_json:
         print_json({"model": model, "output": path, "bytes": path.stat().st_size})
     else:
-        click.echo(f"The report is in {path}. Open it in a browser.")
+        echo(f"The report is in {path}. Open it in a browser.")

@@ -24,7 +24,7 @@ def command(model: Path, as_json: bool) -> None:
     The exit code is 1 if the certificate does not hold, or if something could not be checked.
     Whether mistakes were counted correctly in the first place cannot be checked without the data.
     """
-    from pacboost.cli.output import print_json
+    from pacboost.cli.output import echo, print_json
     from pacboost.questions.verify import sentence, verify
 
     checks = verify(model)
@@ -36,10 +36,10 @@ def command(model: Path, as_json: bool) -> None:
     else:
         for check in checks:
             found = "holds" if check.holds else "FAILS" if check.checked else "?    "
-            click.echo(f"{found}  {check.name}: {check.words}")
-        click.echo(f"{model}: {_answer(checks)}.")
+            echo(f"{found}  {check.name}: {check.words}")
+        echo(f"{model}: {_answer(checks)}.")
         if said:
-            click.echo(said)
+            echo(said)
     if not stands:
         raise the_answer_is_no()
 

@@ -77,6 +77,9 @@ def take_weights(
     return LabelledTable(table.columns(kept), examples.labels), weights
 
 
+ONLY_TARGET = "the file holds nothing but the target, and at least one more column is needed"
+
+
 def _check_names(data: DataFile, target: str, drop: Sequence[str], text: Sequence[str]) -> None:
     """Look for the columns that options name, before all rows are read."""
     if not drop and not text:
@@ -92,8 +95,8 @@ def _refuse_unknown(asked: Sequence[str], known: Collection[str], option: str) -
     for name in asked:
         if name not in known:
             raise ParameterError(
-                f"{option} names {name!r}, which is no column; the columns are "
-                f"{', '.join(map(repr, known))}"
+                f"{option} names {name!r}, which is no column; "
+                + (f"the columns are {', '.join(map(repr, known))}" if known else ONLY_TARGET)
             )
 
 

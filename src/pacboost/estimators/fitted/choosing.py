@@ -17,8 +17,10 @@ from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
 from pacboost.questions.scored_rows import ScoredRows, class_place
 from pacboost.questions.selective import kept_rows
+from pacboost.sources.explained_errors import explains_input
 
 
+@explains_input
 def choose_threshold(
     model: Any,
     X: Any,

@@ -10,6 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import column_or_1d
 
 from pacboost.errors import DataError
+from pacboost.sources.levels import is_unicode
+from pacboost.sources.odd_cells import odd_value, shown
 
 MOST_TARGET = 1e100
 
@@ -41,6 +43,12 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
         raise DataError(f"Input y contains {what}. Every row needs a label: drop the others.")
     if labels.dtype.kind == "O" and any(_is_absent(label) for label in labels):
         raise DataError("y holds missing labels (None or NaN); drop those rows")
+    if labels.dtype.kind in "OU":
+        _refuse_broken(labels)
+    if labels.dtype.kind in "MmV":
+        raise DataError(
+            f"y holds {labels.dtype}; labels are text, whole numbers or booleans. Make them text"
+        )
     try:
         check_classification_targets(labels)
     except ValueError as problem:
@@ -94,8 +102,17 @@ def _is_absent(label: Any) -> bool:
     """None, NaN, and pandas' NA, which answers neither yes nor no."""
     try:
         return label is None or bool(label != label)  # noqa: PLR0124
-    except TypeError:
-        return True
+    except (TypeError, ValueError, ArithmeticError):
+        return not isinstance(label, np.ndarray)
+
+
+def _refuse_broken(labels: NDArray[Any]) -> None:
+    for row, label in enumerate(labels.ravel().tolist()):
+        if isinstance(label, str) and not is_unicode(label):
+            raise DataError(
+                f"y holds {label!a} in row {row}, which is no valid Unicode and could not be "
+                "written to a file; replace it, or drop the row"
+            )
 
 
 def two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int8]]:
@@ -113,7 +130,12 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
     """Check weights: one per row, finite, not negative, not all zero; None if all are equal."""
     if weights is None:
         return None
-    values = np.asarray(weights, dtype=np.float64)
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
+        said = odd_value(weights, "sample_weight", text=True)
+        said = said or f"sample_weight is {shown(weights)}"
+        raise DataError(f"{said}; give one number, 0 or more, for every row") from problem
     if values.ndim == 0:
         values = np.full(rows, float(values))
     if values.ndim != 1:

@@ -1,4 +1,8 @@
-"""Lazy frames are accepted wherever frames are: every public method collects them first."""
+"""What every public method of an estimator does with its input.
+
+Lazy frames are accepted wherever frames are, and collected first. Where another library raises
+because of the input, the error becomes one of pacboost that says where the input is odd.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,13 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, TypeVar
 
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
 Kind = TypeVar("Kind")
+
+INHERITED = ("score",)
+"""Methods that scikit-learn's classes give to estimators, and that take rows."""
 
 
 def collects_lazy_frames(kind: type[Kind]) -> type[Kind]:
@@ -28,13 +36,17 @@ def collects_lazy_frames(kind: type[Kind]) -> type[Kind]:
 
 
 def _wrap_methods(kind: type) -> None:
-    for name, method in list(vars(kind).items()):
+    inherited = {name: getattr(kind, name, None) for name in INHERITED}
+    methods = {n: own for n, own in inherited.items() if not hasattr(own, "__wrapped__")}
+    for name, method in {**methods, **vars(kind)}.items():
         takes_rows = isinstance(method, FunctionType) and method.__code__.co_argcount > 1
         if takes_rows and not name.startswith("_"):
             setattr(kind, name, _collecting(method))
 
 
 def _collecting(method: Callable[..., Any]) -> Callable[..., Any]:
+    method = explains_input(method)
+
     @wraps(method)
     def collecting(self: Any, *given: Any, **named: Any) -> Any:
         rows = [collected(value) for value in given]

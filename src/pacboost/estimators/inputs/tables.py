@@ -15,7 +15,7 @@ from pacboost.kernels.threads import each_rows
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import FrameTable, is_frame, with_dates
-from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
 
@@ -43,7 +43,7 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         if levels:
             raw = validate_data(estimator, raw, reset=reset, dtype=None, ensure_all_finite=False)
             return CategorisedArray(raw, levels)
-    array = _checked_array(estimator, X, reset=reset)
+    array = _checked_array(estimator, _without_na(X), reset=reset)
     if not sparse.issparse(array):
         return ArrayTable(array)
     stored = _with_levels(estimator, SparseTable(array), reset=reset)
@@ -100,6 +100,14 @@ def set_features(estimator: Any, columns: int, names: Sequence[str] | None) -> N
     estimator.__dict__.pop("feature_names_in_", None)
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _without_na(X: Any) -> Any:
+    """Replace what is missing in an array of objects (None, pandas' NA and NaT) by NaN."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
+        return X
+    absent = np.frompyfunc(is_missing, 1, 1)(X).astype(np.bool_)
+    return np.where(absent, np.nan, X) if absent.any() else X
 
 
 def _levels(estimator: Any, data: Any, *, reset: bool) -> Levels:

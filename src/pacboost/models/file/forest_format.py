@@ -20,7 +20,7 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.kernels.forest_grow import LEAF
-from pacboost.models.file import container, earlier, parts
+from pacboost.models.file import container, earlier, meaning, parts
 from pacboost.models.file.fields import LARGEST, Fields
 from pacboost.models.file.seal import sealed
 from pacboost.samples.sketch import Sketch
@@ -124,6 +124,7 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
         made = whole.made("decision", ThresholdDecision.from_dict) if "decision" in whole else None
         whole.end()
         model = _model(core, about, earlier.read(certificate, content.document))
+        meaning.check_certificate(certificate, counted, [str(c) for c in model.classes])
         return replace(
             model, held_out=counted, seen=seen, decision=earlier.decided(made, content.document)
         )

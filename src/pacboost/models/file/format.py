@@ -23,7 +23,7 @@ from pacboost.ledgers.ledger import OUTSIDE, Ledger, Round
 from pacboost.ledgers.refill import Refill
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
-from pacboost.models.file import container, earlier, parts, records
+from pacboost.models.file import container, earlier, meaning, parts, records
 from pacboost.models.file.fields import Fields
 from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.models.file.seal import sealed
@@ -88,6 +88,8 @@ def opened(content: container.Content, path: str | Path) -> Model:
         beside["seen"] = parts.sketches_read(whole)
         whole.end()
         model = _model(core, about, certificate=certificate, **beside)
+        meaning.check_ledger(model.ledger, model.classes.size)
+        meaning.check_certificate(certificate, model.held_out, [str(c) for c in model.classes])
         return earlier.completed(model, content.document)
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem

@@ -101,18 +101,20 @@ def inspect(path: str | Path) -> Summary:
         core, about = whole.part("model"), whole.part("about")
         found = _forest(core) if kind == "forest" else _vote(core)
         names = None if about.peek("names") is None else tuple(about.words("names"))
-        return Summary(
+        summary = Summary(
             **found,
             names=names,
             classes=tuple(core.entries("classes")),
             certificate=_certificate(whole, content.document),
             versions=about.mapping("versions"),
-            fingerprint=about.any("fingerprint") if "fingerprint" in about else "",
+            fingerprint=about.text("fingerprint") if "fingerprint" in about else "",
             sha256=content.sha256,
             size=path.stat().st_size,
             held_out=whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None,
         )
-    except (LookupError, TypeError, ValueError) as problem:
+        str(summary)  # what cannot be said of it is noticed here
+        return summary
+    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
 
 

@@ -67,6 +67,8 @@ def round_numbers(low: float, high: float, most: int = 6) -> list[float]:
     if not high > low:
         return [low]
     raw = (high - low) / most
+    if not 1e-300 < raw < 1e300:  # ten to that power is no float
+        return [low, high]
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * k for k in (1, 2, 5, 10) if power * k >= raw * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

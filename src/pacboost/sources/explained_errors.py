@@ -1,0 +1,128 @@
+"""Errors of other libraries about the input become errors of pacboost that say where it is odd.
+
+Public methods and functions are called within ``explained``. What scikit-learn, NumPy, narwhals or
+Python raise about X, y or weights is raised again as a ``DataError`` that names the column, the row
+and what stands there. Errors that have nothing to do with the input pass as they are.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from types import TracebackType
+from typing import Any, TypeVar
+
+from pacboost.errors import DataError, DataTypeError, PacboostError
+from pacboost.sources.odd_cells import (
+    NUMBERS_OR_TEXT,
+    missing_value,
+    odd_cell,
+    odd_shape,
+    odd_value,
+)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+ROWS = ("X", "X_val", "rows", "table")
+VALUES = ("y", "y_val", "sample_weight", "groups")
+NEVER = (PacboostError, AttributeError, OSError, Warning)
+"""These are no errors about the input, or already say what is wrong (also: a fit is missing)."""
+CHECKS = ("sklearn.utils", "sklearn.metrics")
+"""Where scikit-learn checks what came."""
+CONVERSIONS = ("convert", "float()", "numeric", "text")
+MOST_SAID = 200
+
+
+def explains_input(function: Function) -> Function:
+    """Make a function raise a ``DataError`` where another library raises because of the input."""
+
+    @wraps(function)
+    def explaining(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except NEVER:
+            raise
+        except Exception as problem:
+            found = explained(problem, function, given, named)
+            if found is None:
+                raise
+            raise found from problem
+
+    return explaining  # type: ignore[return-value]
+
+
+def explained(
+    problem: Exception, function: Callable[..., Any], given: Any, named: Mapping[str, Any]
+) -> PacboostError | None:
+    """Give the error to raise in the place of another one; None if the input is not to blame."""
+    try:
+        arguments = inspect.signature(function).bind(*given, **named).arguments
+    except TypeError:
+        return _wrong_arguments(function, given, named) if isinstance(problem, TypeError) else None
+    first = _first_line(problem)
+    asks_numbers = any(word in first for word in CONVERSIONS)
+    said = next(filter(None, (_odd(n, v, text=asks_numbers) for n, v in arguments.items())), None)
+    kind = DataTypeError if isinstance(problem, TypeError) else DataError
+    if said is not None:
+        return kind(f"{said}; {NUMBERS_OR_TEXT}. Convert it or leave it out ({first})")
+    if _raised_by_checks(problem):
+        return kind(first)
+    said = next(filter(None, (_lacking(n, v) for n, v in arguments.items())), None)
+    return None if said is None else kind(said)
+
+
+def _odd(name: str, value: Any, *, text: bool) -> str | None:
+    if name in ROWS:
+        return odd_cell(value, text=text)
+    if name in VALUES:
+        return odd_value(value, name, text=text and name == "sample_weight")
+    return None
+
+
+def _lacking(name: str, value: Any) -> str | None:
+    """Say what is wrong with rows or labels as a whole."""
+    if name in ROWS:
+        return odd_shape(value)
+    return missing_value(value, name) if name in ("y", "y_val") else None
+
+
+def _wrong_arguments(
+    function: Callable[..., Any], given: Any, named: Mapping[str, Any]
+) -> PacboostError:
+    """Say which arguments a function takes."""
+    own = inspect.signature(function).parameters
+    method = "self" in own and bool(given)
+    where = f"{type(given[0]).__name__}.{function.__name__}" if method else function.__name__
+    known = [name for name in own if name != "self"]
+    unknown = [name for name in named if name not in own]
+    if unknown:
+        return DataTypeError(f"{where} has no argument {unknown[0]!r}; it takes {', '.join(known)}")
+    lacking = [
+        name
+        for name in known[max(len(given) - method, 0) :]
+        if own[name].default is inspect.Parameter.empty and name not in named
+    ]
+    what = f"lacks {', '.join(lacking)}" if lacking else f"got {len(given) - method} arguments"
+    return DataTypeError(f"{where} {what}; it takes {', '.join(known)}")
+
+
+def _first_line(problem: Exception) -> str:
+    """Give what an error says, without the rows that some print."""
+    try:
+        lines = str(problem).split("\n")
+    except Exception:  # some errors cannot show the letters that they are about
+        return type(problem).__name__
+    said = " ".join(line for line in lines if not line.lstrip().startswith(("[", "array=", "<")))
+    said = said.encode("ascii", "backslashreplace").decode("ascii") if not said.isascii() else said
+    return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
+
+
+def _raised_by_checks(problem: Exception) -> bool:
+    step: TracebackType | None = problem.__traceback__
+    last = ""
+    while step is not None:
+        name = step.tb_frame.f_globals.get("__name__", "")
+        last = name if name.startswith(("sklearn", "pacboost")) else last
+        step = step.tb_next
+    return last.startswith(CHECKS)

@@ -1,0 +1,230 @@
+"""Odd input of every kind, at every way in: only errors of pacboost are raised."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+import pacboost
+from pacboost.errors import DataError, PacboostError
+
+N = 24
+RNG = np.random.default_rng(0)
+GOOD = RNG.normal(size=(N, 3))
+LABELS = (GOOD[:, 0] > 0).astype(int)
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "boost": lambda: pacboost.BoostClassifier(n_rounds=2),
+    "held out": lambda: pacboost.AdaBoostClassifier(2, certify="holdout", random_state=0),
+    "by majority": lambda: pacboost.BoostByMajority(edge=0.4, epsilon=0.4, n_rounds=2),
+    "regressor": lambda: pacboost.BoostRegressor(n_rounds=2),
+    "forest": lambda: pacboost.RandomForestClassifier(2, random_state=0),
+    "out of bag": lambda: pacboost.RandomForestClassifier(2, certify="oob", random_state=0),
+    "numbers": lambda: pacboost.ExtraTreesRegressor(2, random_state=0),
+    "bagging": lambda: pacboost.BaggingClassifier(n_estimators=2, random_state=0),
+    "filter": lambda: pacboost.FilterBoostClassifier(n_rounds=2, random_state=0),
+    "rectangle": pacboost.RectangleClassifier,
+    "version space": pacboost.VersionSpaceClassifier,
+    "text": lambda: pacboost.TextBoostClassifier(n_rounds=2),
+    "majority": lambda: pacboost.MajorityOfBoosters(n_rounds=2, random_state=0),
+    "bagged": lambda: pacboost.BaggedBoost(n_rounds=2, n_bags=3, random_state=0),
+    "three": lambda: pacboost.ThreeLearnerBoost("stump", random_state=0),
+    "strong": lambda: pacboost.StrongClassifier(n_rounds=2, random_state=0),
+}
+
+CELLS: list[Any] = [
+    pd.NA, pd.NaT, np.datetime64("NaT"), np.datetime64("2020-01-01"), datetime.date(2020, 1, 1),
+    datetime.timedelta(1), pd.Timestamp("2020"), decimal.Decimal("1.5"), decimal.Decimal("sNaN"),
+    {"a": 1}, [1, 2], (1,), {1}, 10**400, -(10**400), 2**70, 1j, b"a", object(), len, int, ...,
+    np.zeros(2), None, True, "", "x", "1.5", "\ud800", "\x1b[31m", float("nan"),
+    float("inf"), 1e308,
+]  # fmt: skip
+
+
+def table_with(cell: Any, row: int = 3, column: int = 1) -> Any:
+    array = GOOD.astype(object)
+    array[row, column] = cell
+    return array
+
+
+def frame_with(cell: Any) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"a": GOOD[:, 0], "b": pd.Series(list(table_with(cell)[:, 1]), dtype=object)}
+    )
+
+
+WHOLE: dict[str, Any] = {
+    "0-d": np.array(1.0),
+    "1-d": GOOD[:, 0],
+    "3-d": GOOD.reshape(N, 3, 1),
+    "complex": GOOD.astype(complex),
+    "no rows": np.zeros((0, 3)),
+    "no columns": np.zeros((N, 0)),
+    "None": None,
+    "a word": "hello",
+    "a number": 3,
+    "a dict": {"a": [1, 2]},
+    "ragged": [[1, 2, 3], [1, 2]] * (N // 2),
+    "nested": [[[1], [2], [3]]] * N,
+    "a set": {1, 2},
+    "records": np.zeros(N, dtype=[("a", float), ("b", int)]),
+    "bytes": np.full((N, 2), b"a"),
+    "dates": np.full((N, 2), np.datetime64("2020-01-01")),
+    "names twice": pd.DataFrame(GOOD, columns=["a", "a", "b"]),
+    "a broken name": pd.DataFrame(GOOD, columns=pd.Index(["\ud800", "a", "b"], dtype=object)),
+    "mixed names": pd.DataFrame(GOOD, columns=[1, "a", None]),
+    "intervals": pd.DataFrame({"a": GOOD[:, 0], "b": pd.interval_range(0, N)}),
+    "complex frame": pd.DataFrame(GOOD.astype(complex)),
+    "lists in polars": pl.DataFrame({"a": GOOD[:, 0], "b": [[1, 2]] * N}),
+    "structs in polars": pl.DataFrame({"a": GOOD[:, 0], "b": [{"x": 1}] * N}),
+    "objects in polars": pl.DataFrame(
+        {"a": GOOD[:, 0], "b": pl.Series([len] * N, dtype=pl.Object)}
+    ),
+    "128 bits": pl.DataFrame({"a": GOOD[:, 0], "b": pl.Series([2**100] * N, dtype=pl.Int128)}),
+    "complex sparse": sparse.csr_matrix(GOOD.astype(complex)),
+    "1-d sparse": sparse.coo_array(GOOD[:, 0]),
+}
+WEIGHTS: list[Any] = [
+    "a", ["a"] * N, {"a": 1}, np.ones(N, complex), np.ones(N - 1), np.ones((N, 2)), -np.ones(N),
+    [10**400] * N, [None] * N, [pd.NA] * N, [{}] * N, object(), {1, 2}, iter([1.0] * N), [],
+    sparse.csr_matrix(np.ones((N, 1))), np.full(N, np.datetime64("2020")), [[1], [1, 2]] * (N // 2),
+]  # fmt: skip
+
+
+def raises_only_ours(use: Callable[[], object]) -> None:
+    """Let a use succeed or raise an error of pacboost; all others fail the test."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            use()
+        except (PacboostError, NotFittedError):
+            return
+
+
+def fitted(name: str) -> Any:
+    if name == "text":
+        return MAKERS[name]().fit(["good day" if label else "bad luck" for label in LABELS], LABELS)
+    return MAKERS[name]().fit(GOOD, LABELS)
+
+
+@pytest.mark.parametrize("name", ["boost", "regressor", "held out", "forest", "text"])
+def test_odd_cells(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fitted(name)
+    for cell in CELLS:
+        for X in (table_with(cell), frame_with(cell), table_with(cell).tolist()):
+            raises_only_ours(lambda X=X: MAKERS[name]().fit(X, LABELS))  # type: ignore[misc]
+            raises_only_ours(lambda X=X: model.predict(X))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_odd_tables_labels_and_weights(name: str) -> None:
+    for X in WHOLE.values():
+        raises_only_ours(lambda X=X: MAKERS[name]().fit(X, LABELS))  # type: ignore[misc]
+    for cell in CELLS:
+        y = [cell, *LABELS[1:].tolist()]
+        raises_only_ours(lambda y=y: MAKERS[name]().fit(GOOD, y))  # type: ignore[misc]
+    for weights in WEIGHTS:
+        raises_only_ours(
+            lambda w=weights: MAKERS[name]().fit(GOOD, LABELS, sample_weight=w)  # type: ignore[misc]
+        )
+
+
+def test_odd_labels_to_score_and_certify() -> None:
+    models = [fitted("boost"), fitted("bagging")]
+    for cell in CELLS:
+        y = [cell, *LABELS[1:].tolist()]
+        for model in models:
+            raises_only_ours(lambda m=model, y=y: m.score(GOOD, y))  # type: ignore[misc]
+            raises_only_ours(lambda m=model, y=y: pacboost.certify(m, GOOD, y))  # type: ignore[misc]
+
+
+def cells() -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3),
+        st.binary(max_size=2),
+        st.complex_numbers(), st.decimals(), st.dates(), st.datetimes(), st.timedeltas(),
+        st.fractions(), st.lists(st.integers(), max_size=2), st.sampled_from(CELLS),
+    )  # fmt: skip
+
+
+def try_a_table(name: str, data: st.DataObject) -> None:
+    width = data.draw(st.integers(1, 3))
+    array = np.empty((N, width), dtype=object)
+    array[:] = GOOD[:, :width]
+    for _ in range(data.draw(st.integers(0, 4))):
+        place = data.draw(st.integers(0, N - 1)), data.draw(st.integers(0, width - 1))
+        array[place] = data.draw(cells())
+    y: Any = LABELS.astype(object)
+    if data.draw(st.booleans()):
+        y[data.draw(st.integers(0, N - 1))] = data.draw(cells())
+    kind = data.draw(st.sampled_from(("array", "list", "frame")))
+    X = array.tolist() if kind == "list" else array
+    X = pd.DataFrame(array) if kind == "frame" else X
+    raises_only_ours(lambda: MAKERS[name]().fit(X, y).predict(X))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(("boost", "regressor", "held out", "rectangle")), st.data())
+def test_only_our_errors(name: str, data: st.DataObject) -> None:
+    try_a_table(name, data)
+
+
+@pytest.mark.slow
+@settings(max_examples=3_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(sorted(MAKERS)), st.data())
+def test_only_our_errors_at_length(name: str, data: st.DataObject) -> None:
+    try_a_table(name, data)
+
+
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [
+        (table_with({"a": 1}), r"column 1 holds a dict in row 3: \{'a': 1\}"),
+        (table_with(10**400), "column 1 holds a whole number too large for a float in row 3: 1000"),
+        (table_with(datetime.date(2020, 1, 1)), "column 1 holds a date in row 3"),
+        (frame_with([1, 2]), r"column 'b' holds a list in row 3: \[1, 2\]"),
+        (WHOLE["names twice"], "column names must differ"),
+        (WHOLE["a broken name"], "the name of column 0 is .* no valid Unicode"),
+    ],
+)
+def test_errors_name_column_row_and_cell(X: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        pacboost.BoostRegressor(n_rounds=2).fit(X, LABELS)
+
+
+def test_an_unknown_argument_is_named() -> None:
+    with pytest.raises(DataError, match=r"RectangleClassifier\.fit has no argument 'weights'"):
+        pacboost.RectangleClassifier().fit(GOOD, LABELS, weights=1)
+    with pytest.raises(TypeError, match=r"it takes X, y"):
+        pacboost.RectangleClassifier().fit(GOOD, LABELS, weights=1)
+
+
+def test_na_in_arrays_of_objects_is_missing() -> None:
+    one = pacboost.BoostRegressor(n_rounds=2).fit(table_with(pd.NA), LABELS)
+    other = pacboost.BoostRegressor(n_rounds=2).fit(table_with(np.nan), LABELS)
+    assert one.predict(GOOD).tolist() == other.predict(GOOD).tolist()
+
+
+def test_errors_of_callbacks_pass_as_they_are() -> None:
+    class Stop(Exception):  # noqa: N818
+        pass
+
+    def stop(*_: object) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        pacboost.BoostClassifier(n_rounds=2, callbacks=[stop]).fit(GOOD, LABELS)
