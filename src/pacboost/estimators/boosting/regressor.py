@@ -16,6 +16,7 @@ from pacboost.boosters.base.objective import CustomLoss
 from pacboost.boosters.regression.square import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
+from pacboost.estimators.fitted.calibrated import PredictsIntervals
 from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
 from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
@@ -50,11 +51,13 @@ ROWS_TO_STOP = 2_000
 
 @accepts_aliases
 @dataclass(eq=False, repr=False)
-class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
+class BoostRegressor(RegressorMixin, PredictsIntervals, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
-    The ledger records the mean loss after every round. There is no certificate: the theorems of
-    pacboost are about errors, and a number is never simply right or wrong.
+    The ledger records the mean loss after every round. A fit certifies nothing, because a number is
+    never simply right or wrong; rows that it has not seen do: ``certify_intervals`` makes intervals
+    that hold the number as often as was asked for, ``pacboost.certify(model, X, y, of=...)`` bounds
+    errors.
 
     Parameters
     ----------

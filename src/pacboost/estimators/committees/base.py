@@ -15,6 +15,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.calibrated import PredictsSets
 from pacboost.estimators.fitted.mistakes import mistaken
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
@@ -37,7 +38,7 @@ from pacboost.sources.table import Table
 T = TypeVar("T")
 
 
-class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
+class MembersClassifier(ClassifierMixin, PredictsSets, VoteBase):  # type: ignore[misc]
     """A classifier whose fit leaves ``classes_``, and a ``model_`` with one vote for each rule."""
 
     learner: Any

@@ -18,6 +18,7 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import DataError
 from pacboost.estimators.fitted import abstaining, compressing, explaining, margins
 from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.calibrated import PredictsSets
 from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
 from pacboost.estimators.inputs.examples import label_rows
 from pacboost.estimators.inputs.parameters import positive_integer
@@ -34,7 +35,7 @@ from pacboost.samples.sample import Sample
 Doubles = NDArray[np.float64]
 
 
-class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
+class VoteClassifier(ClassifierMixin, PredictsSets, VoteBase):  # type: ignore[misc]
     """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``."""
 
     classes_: NDArray[Any]

@@ -16,6 +16,7 @@ from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.bags import rows_to_count
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
+from pacboost.estimators.fitted.calibrated import PredictsSets
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Division, refuse_weights
@@ -36,7 +37,7 @@ MOST_CLASSES = 2**16
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
+class ForestClassifier(ClassifierMixin, PredictsSets, ForestBase):  # type: ignore[misc]
     """A forest whose fit leaves a ``model_`` and ``classes_``."""
 
     class_weight: Any = None

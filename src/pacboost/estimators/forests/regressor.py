@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
+from pacboost.estimators.fitted.calibrated import PredictsIntervals
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.labels import read_targets
@@ -24,7 +25,7 @@ from pacboost.training.metrics import LOSSES, Metric
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
+class ForestRegressor(RegressorMixin, PredictsIntervals, ForestBase):  # type: ignore[misc]
     """A forest whose fit leaves a ``model_`` that predicts numbers."""
 
     max_features: Any = 1.0
@@ -35,12 +36,19 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
         with using(threads(self.n_jobs)):
             return self.model_.forest.numbers(table)
 
+    def spread(self, X: Any) -> NDArray[np.float64]:
+        """Give the standard deviation of what the trees predict, for every row."""
+        table = self._open(X)
+        with using(threads(self.n_jobs)):
+            return self.model_.forest.spread(table)
+
     @property
     def certificate_(self) -> Certificate:
         """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
-            "the certificates bound how often a vote of classes errs; numbers are never simply "
-            "right or wrong. Grow classifiers, or look at oob_score_, which is an estimate"
+            "the certificates of a fit bound how often a vote of classes errs; numbers are never "
+            "simply right or wrong. certify_intervals certifies intervals by new rows; oob_score_ "
+            "is an estimate"
         )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.fitted import display
+from pacboost.estimators.fitted.calibrated import PredictsSets
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
@@ -21,7 +22,7 @@ from pacboost.models.model import Model
 
 @accepts_aliases
 @dataclass(eq=False, repr=False)
-class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
+class StrongClassifier(ClassifierMixin, PredictsSets, StrongFitting):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
     The classifier picks booster and learner from the data, and holds out as many rows for the
