@@ -132,6 +132,23 @@ def test_strong_classifier() -> None:
     assert covered(strong, LATER, TRUTH).mean() > 0.88
 
 
+def test_texts() -> None:
+    generator = np.random.default_rng(0)
+    words = np.array(["good", "fine", "bad", "poor", "film", "plot"])
+    texts = [" ".join(generator.choice(words, 6)) for _ in range(600)]
+    labels = np.array([text.count("good") + text.count("fine") > 2 for text in texts])
+    own = pacboost.TextBoostClassifier(n_rounds=10).fit(texts[:300], labels[:300])
+    own.certify_sets(texts[300:], labels[300:], method="aps", copies="independent")
+    assert own.predict_set(texts[300:]).shape == (300, 2)
+
+
+def test_certificates_as_text(model: Any) -> None:
+    made: Any = pacboost.sets(model, FRESH, LABELS, method="raps").certificate_
+    assert pacboost.Certificate.from_json(made.to_json()) == made
+    family: Any = pacboost.sets(model, FRESH, LABELS, by_class=True).certificate_
+    assert Family.from_dict(family.to_dict()) == family
+
+
 def test_answers_do_not_lose_sets() -> None:
     own = BoostClassifier(n_rounds=20).fit(X, Y)
     own.certify_sets(FRESH, LABELS)

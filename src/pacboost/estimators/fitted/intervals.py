@@ -49,7 +49,8 @@ def intervals(
     method : "residual", "scaled", "quantiles" or None, default=None
         "residual": the prediction, and the same width for all. "scaled": widths are multiples of
         ``scale``. "quantiles": both quantiles of a pair, moved by the same number. None:
-        "quantiles" for a pair, "scaled" if ``scale`` is given, else "residual".
+        "quantiles" for a pair, "scaled" if ``scale`` is given, else "residual". Choose it before
+        the rows are looked at, or give each of several tries its share of delta.
     scale : fitted regressor, default=None
         For "scaled": a model of how large errors are, fitted on other rows than these. None: the
         standard deviation of what the members of a forest or bag predict.

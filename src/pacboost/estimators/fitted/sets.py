@@ -52,7 +52,8 @@ def sets(
     method : "lac", "aps" or "raps", default="lac"
         "lac": labels of at least some probability, the smallest sets on average. "aps": the most
         probable labels up to some sum of probabilities; sets are larger where the model is unsure.
-        "raps": the same with a penalty on labels beyond the first few.
+        "raps": the same with a penalty on labels beyond the first few. Choose it before the rows
+        are looked at, or give each of several tries its share of delta.
     by_class : bool, default=False
         Cover the examples of every class to this extent, each with rows and a share of delta of
         its own.
