@@ -16,7 +16,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.base import BaggingBase
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
-from pacboost.estimators.fitted.calibrated import PredictsSets
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
@@ -30,7 +30,7 @@ from pacboost.training.bags.out_of_bag import OutOfBagVotes
 
 @accepts_aliases
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaggingClassifier(ClassifierMixin, PredictsSets, BaggingBase):  # type: ignore[misc]
+class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     """The plurality vote of members, each fitted on a different bag of rows (Breiman 1996).
 
     Bagging helps unstable learners, whose classifier changes much with a few rows. The rows outside
@@ -115,6 +115,9 @@ class BaggingClassifier(ClassifierMixin, PredictsSets, BaggingBase):  # type: ig
     certify: str | None = None
     holdout: float = 0.2
     delta: float = 0.05
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class with the most votes; a tie goes to the first class."""

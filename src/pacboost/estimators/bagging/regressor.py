@@ -14,7 +14,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.bagging.base import BaggingBase
 from pacboost.estimators.bagging.classifier import BaggingClassifier
-from pacboost.estimators.fitted.calibrated import PredictsIntervals
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
@@ -27,7 +27,7 @@ from pacboost.training.bags.out_of_bag import Averages
 
 @accepts_aliases
 @documented_like(BaggingClassifier)
-class BaggingRegressor(RegressorMixin, PredictsIntervals, BaggingBase):  # type: ignore[misc]
+class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
     """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
     A fit certifies nothing, because a number is never simply right or wrong; ``certify_intervals``
@@ -61,6 +61,10 @@ class BaggingRegressor(RegressorMixin, PredictsIntervals, BaggingBase):  # type:
     >>> round(BaggingRegressor(random_state=0).fit(X, y).oob_score_, 3)
     0.999
     """
+
+    certify_intervals = calibrated.certify_intervals
+    predict_interval = calibrated.predict_interval
+    intervals_ = property(calibrated.kept_intervals)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the members predict."""

@@ -16,7 +16,7 @@ from pacboost.boosters.base.objective import CustomLoss
 from pacboost.boosters.regression.square import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
-from pacboost.estimators.fitted.calibrated import PredictsIntervals
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
 from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
@@ -51,7 +51,7 @@ ROWS_TO_STOP = 2_000
 
 @accepts_aliases
 @dataclass(eq=False, repr=False)
-class BoostRegressor(RegressorMixin, PredictsIntervals, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
+class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
@@ -195,6 +195,10 @@ class BoostRegressor(RegressorMixin, PredictsIntervals, ExplainedNumbers, Boosti
     early_stopping: bool | int | str = "auto"
     eval_metric: Any = "loss"
     random_state: Any = None
+
+    certify_intervals = calibrated.certify_intervals
+    predict_interval = calibrated.predict_interval
+    intervals_ = property(calibrated.kept_intervals)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""

@@ -14,8 +14,8 @@ from sklearn.utils import get_tags
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.fitted.base import VoteBase
-from pacboost.estimators.fitted.calibrated import PredictsSets
 from pacboost.estimators.fitted.mistakes import mistaken
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
@@ -38,7 +38,7 @@ from pacboost.sources.table import Table
 T = TypeVar("T")
 
 
-class MembersClassifier(ClassifierMixin, PredictsSets, VoteBase):  # type: ignore[misc]
+class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     """A classifier whose fit leaves ``classes_``, and a ``model_`` with one vote for each rule."""
 
     learner: Any
@@ -46,6 +46,9 @@ class MembersClassifier(ClassifierMixin, PredictsSets, VoteBase):  # type: ignor
     holdout: float
     delta: float
     classes_: NDArray[Any]
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class that most members name; a tie goes to the first of them."""

@@ -16,9 +16,8 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import DataError
-from pacboost.estimators.fitted import abstaining, compressing, explaining, margins
+from pacboost.estimators.fitted import abstaining, calibrated, compressing, explaining, margins
 from pacboost.estimators.fitted.base import VoteBase
-from pacboost.estimators.fitted.calibrated import PredictsSets
 from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
 from pacboost.estimators.inputs.examples import label_rows
 from pacboost.estimators.inputs.parameters import positive_integer
@@ -35,13 +34,16 @@ from pacboost.samples.sample import Sample
 Doubles = NDArray[np.float64]
 
 
-class VoteClassifier(ClassifierMixin, PredictsSets, VoteBase):  # type: ignore[misc]
+class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     """A classifier whose fit leaves a vote, in ``model_``, and ``classes_``."""
 
     classes_: NDArray[Any]
     kept_rows_: NDArray[np.intp]
     target_error: float | None = None
     abstain_below: float | None = None
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class each row is voted into; a tie goes to the first class.

@@ -16,7 +16,7 @@ from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.bags import rows_to_count
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
-from pacboost.estimators.fitted.calibrated import PredictsSets
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Division, refuse_weights
@@ -37,7 +37,7 @@ MOST_CLASSES = 2**16
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ForestClassifier(ClassifierMixin, PredictsSets, ForestBase):  # type: ignore[misc]
+class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     """A forest whose fit leaves a ``model_`` and ``classes_``."""
 
     class_weight: Any = None
@@ -46,6 +46,9 @@ class ForestClassifier(ClassifierMixin, PredictsSets, ForestBase):  # type: igno
     delta: float = 0.05
 
     _refusal = NOT_ASKED
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class with the largest share; a tie goes to the first class.

@@ -12,7 +12,7 @@ from sklearn.metrics import r2_score
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.estimators.fitted.calibrated import PredictsIntervals
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.labels import read_targets
@@ -25,10 +25,14 @@ from pacboost.training.metrics import LOSSES, Metric
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ForestRegressor(RegressorMixin, PredictsIntervals, ForestBase):  # type: ignore[misc]
+class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
     """A forest whose fit leaves a ``model_`` that predicts numbers."""
 
     max_features: Any = 1.0
+
+    certify_intervals = calibrated.certify_intervals
+    predict_interval = calibrated.predict_interval
+    intervals_ = property(calibrated.kept_intervals)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the trees predict."""

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.fitted import display
-from pacboost.estimators.fitted.calibrated import PredictsSets
+from pacboost.estimators.fitted import calibrated, display
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
@@ -22,7 +21,7 @@ from pacboost.models.model import Model
 
 @accepts_aliases
 @dataclass(eq=False, repr=False)
-class StrongClassifier(ClassifierMixin, PredictsSets, StrongFitting):  # type: ignore[misc]
+class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
     The classifier picks booster and learner from the data, and holds out as many rows for the
@@ -120,6 +119,9 @@ class StrongClassifier(ClassifierMixin, PredictsSets, StrongFitting):  # type: i
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
         model: Model = self.estimator_.model_
         return model
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of each row."""
