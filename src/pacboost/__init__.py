@@ -36,6 +36,8 @@ _HOMES = {
     "ThreeLearnerBoost": "pacboost.estimators.committees.three_learners",
     "ThreeWayBoost": "pacboost.estimators.committees.three_way",
     "VersionSpaceClassifier": "pacboost.estimators.single_rules.version_space",
+    "sets": "pacboost.estimators.fitted.sets",
+    "intervals": "pacboost.estimators.fitted.intervals",
     "choose_threshold": "pacboost.estimators.fitted.choosing",
     "certify": "pacboost.questions.certify",
     "certify_answers": "pacboost.questions.selective",
@@ -127,6 +129,8 @@ if TYPE_CHECKING:
     from pacboost.estimators.files import load as load
     from pacboost.estimators.files import save as save
     from pacboost.estimators.fitted.choosing import choose_threshold as choose_threshold
+    from pacboost.estimators.fitted.intervals import intervals as intervals
+    from pacboost.estimators.fitted.sets import sets as sets
     from pacboost.estimators.forests.forests import ExtraTreesClassifier as ExtraTreesClassifier
     from pacboost.estimators.forests.forests import ExtraTreesRegressor as ExtraTreesRegressor
     from pacboost.estimators.forests.forests import (

@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import binom
 
 from pacboost import plan
+from pacboost.bounds.covering import covering_rank
 from pacboost.bounds.rates import rate_lower
 from pacboost.errors import ParameterError
-from pacboost.questions.plan_deciding import _rank
 from tests.cli.running import answer
 
 
@@ -34,7 +34,7 @@ def test_it_passes_as_often_as_planned() -> None:
 )
 def test_vectors_of_coverage(case: tuple[int, float], rank: int) -> None:
     n, a = case
-    assert _rank(n, 1 - a, 0.05) == rank
+    assert covering_rank(n, 1 - a, 0.05) == rank
     assert binom.sf(rank - 1, n, 1 - a) <= 0.05 < binom.sf(rank - 2, n, 1 - a)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pacboost.bounds import measured, measures
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.measures import GAP, MEASURES, is_lower
+from pacboost.bounds.measures import GAP, KINDS, is_lower
 from pacboost.bounds.rates import write_parts
 from pacboost.bounds.rounding import confidence
 from pacboost.errors import NotCertified, ParameterError
@@ -70,7 +70,7 @@ class Family:
     def worst(self) -> Certificate:
         """The certificate of the worst group, class or measure; all have to be of one measure."""
         one = self._one_measure("the worst of them")
-        higher = MEASURES[one].higher_is_better
+        higher = KINDS[one].higher_is_better
         end = "lower" if higher else "upper"
         found = self.of(one, end=end)
         if not found:
@@ -126,10 +126,10 @@ class Family:
         lines = self._lines()
         widths = [max(map(len, column)) for column in zip(HEADS, *lines, strict=True)]
         rows = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in (HEADS, *lines)]
-        return "\n".join([*rows, "", self._note()])
+        return "\n".join([*rows, "", self.note])
 
     def _repr_html_(self) -> str:
-        return bold(self._note()) + table(HEADS, self._lines()) + paragraph(" ".join(self.claims))
+        return bold(self.note) + table(HEADS, self._lines()) + paragraph(" ".join(self.claims))
 
     @property
     def claims(self) -> list[str]:
@@ -143,14 +143,16 @@ class Family:
                 str(own.details.get("class", "")),
                 str(own.details.get("group", "")),
                 _end(own),
-                measures.number_of(own, MEASURES[own.of_what].rate),
+                measures.number_of(own, KINDS[own.of_what].rate),
                 f"{float(own.details.get('seen', float('nan'))):.4g}",
                 f"{own.size:,}",
             ]
             for own in self
         ]
 
-    def _note(self) -> str:
+    @property
+    def note(self) -> str:
+        """How delta is shared, and that all claims hold together."""
         return (
             f"All {len(self)} claims hold together with {confidence(self.delta)} confidence: delta "
             f"is {self.delta:g}, and each has its share of it."

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pacboost.bounds import deciding, losses, rates
+from pacboost.bounds import covering, deciding, losses, rates
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import KNOWN
-from pacboost.bounds.measures import GAP, MEASURES
+from pacboost.bounds.measures import GAP, KINDS
 from pacboost.errors import ParameterError
 
 CLOPPER = "Clopper and Pearson 1934"
@@ -60,6 +60,10 @@ BOUNDS: dict[str, tuple[Callable[..., float], str, str]] = {
     "deciding.cost_upper": (
         deciding.cost_upper, "π·a·P[missed] + (1 - π)·b·P[false alarm], for all thresholds", TONG,
     ),
+    "covering.covered_lower": (
+        covering.covered_lower, "P[score ≤ s₍ₖ₎] ≥ p where P[Bin(n, p) ≥ k] = delta/claims",
+        "Vovk 2012; Park, Bastani, Matni and Lee 2020; docs/proofs/sets.md",
+    ),
 }  # fmt: skip
 """By the name of a bound: its function, its theorem, and by whom."""
 INDEPENDENT = "rows are drawn independently from the distribution of new examples"
@@ -85,8 +89,8 @@ def certificate(
     >>> print(found.claim)
     Of the new examples of class '1', the classifier finds at least 92.42 %.
     """
-    if measure not in MEASURES and measure != GAP:
-        allowed = ", ".join(map(repr, MEASURES))
+    if measure not in KINDS and measure != GAP:
+        allowed = ", ".join(map(repr, KINDS))
         raise ParameterError(f"measure is {measure!r}; it may be {allowed}")
     if bound not in BOUNDS:
         raise ParameterError(f"bound is {bound!r}; it may be {', '.join(map(repr, BOUNDS))}")

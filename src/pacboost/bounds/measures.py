@@ -88,8 +88,21 @@ MEASURES: dict[str, MeasureKind] = {
         numbers=True,
     ),
 }
+SETS: dict[str, MeasureKind] = {
+    "set_coverage": MeasureKind(
+        "the prediction set holds the true class for {at} ", " of {new}", True
+    ),
+    "class_coverage": MeasureKind(
+        "of the {new} of class {c}, {at} ", " get a prediction set that holds it", True, True
+    ),
+    "interval_coverage": MeasureKind(
+        "the prediction interval holds the true number for {at} ", " of {new}", True, numbers=True
+    ),
+}
+"""What ``pacboost.sets`` and ``pacboost.intervals`` certify."""
+KINDS = {**MEASURES, **SETS}
 GAP = "gap"
-OF_WHAT = (*MEASURES, GAP)
+OF_WHAT = (*KINDS, GAP)
 """What certificates made here speak of."""
 
 
@@ -130,7 +143,7 @@ def claim(certificate: Certificate) -> tuple[str, str, str]:
         before = f"the {measure.replace('_', ' ')}{of_class} differs by at most "
         number = f"{math.ceil(1e4 * certificate.value - 1e-7) / 100:.2f} percentage points"
         return before.format_map(words), number, " between any two groups."
-    known = MEASURES[measure]
+    known = KINDS[measure]
     after = known.after.format_map(words)
     return known.before.format_map(words), number_of(certificate, known.rate), f"{after}."
 

@@ -161,6 +161,19 @@ class Forest:
         """Average the distributions (or count the votes) of the trees: (rows, classes)."""
         return as_shares(self.sums(table), max(1, len(self)), many=self.many)
 
+    def spread(self, table: Table) -> NDArray[np.float64]:
+        """Give the standard deviation of what the trees predict, in regression."""
+        leaves = self.leaves(table)
+        sums, squares, number = np.zeros(table.n_rows), np.zeros(table.n_rows), 0
+        for block in self.blocks:
+            values = block.nodes.view(np.float32)[forest_walk.HALF :: 2]
+            for first in block.firsts[:-1]:
+                own = values[first + leaves[:, number]].astype(np.float64)
+                sums, squares, number = sums + own, squares + own**2, number + 1
+        mean = sums / max(1, number)
+        variance = np.maximum(squares / max(1, number) - mean**2, 0.0)
+        return np.asarray(self.scale * np.sqrt(variance))
+
     def leaves(self, table: Table) -> NDArray[np.int64]:
         """Give the leaf of every row in every tree, (rows, trees): the place of its node."""
         leaves = np.empty((table.n_rows, len(self)), np.int64)

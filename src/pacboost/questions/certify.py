@@ -185,7 +185,7 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
         raise NotCertified(
             "certify bounds how often a classifier is wrong; this model predicts numbers, which "
             "are never simply right or wrong. Certify of='absolute_error' with clip=, or "
-            "of='large_errors' with larger_than="
+            "of='large_errors' with larger_than=, or make intervals by pacboost.intervals"
         )
     if hasattr(model, "ledger_"):  # a vote of ours
         wrong: NDArray[np.bool_] = model.mistakes(X, y)

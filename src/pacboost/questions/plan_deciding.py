@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from pacboost.bounds import deciding, passing
+from pacboost.bounds.covering import average_rank, covering_rank
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import smallest
 from pacboost.errors import ParameterError
@@ -75,11 +76,11 @@ def coverage(*, coverage: float, delta: float, excess: float = 0.02, classes: in
     probability("excess", excess)
     fewest = deciding.fewest_rows(1 - target, level)
     rows = smallest(
-        lambda n: _rank(n, target, level) / (n + 1) - target <= excess,
+        lambda n: covering_rank(n, target, level) / (n + 1) - target <= excess,
         fewest,
         f"coverage within {excess:g} of {target:g}",
     )
-    rank = _rank(rows, target, level)
+    rank = covering_rank(rows, target, level)
     return Plan(
         question=f"Calibration rows for prediction sets that cover at least {target:g} with "
         f"confidence {confidence_number(delta)}, and at most {excess:g} more on average",
@@ -90,11 +91,6 @@ def coverage(*, coverage: float, delta: float, excess: float = 0.02, classes: in
             "rank": rank,
             "mean coverage": rank / (rows + 1),
             "fewest rows": fewest,
-            "rank for coverage on average only": math.ceil((rows + 1) * target * (1 - 1e-12)),
+            "rank for coverage on average only": average_rank(rows, target),
         },
     )
-
-
-def _rank(n: int, target: float, delta: float) -> int:
-    """The smallest k with P[Bin(n, target) ≥ k] ≤ delta; n + 1 if there is none."""
-    return n + 1 - deciding.rank_for(n, 1 - target, delta)

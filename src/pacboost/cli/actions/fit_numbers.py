@@ -90,6 +90,6 @@ def _show(model: BoostRegressor, said: str, output: Path | None, *, as_json: boo
         facts.append((f"mean {model.loss}", f"{loss:.6g} on the training rows"))
     if best is not None:
         facts.append(("", f"{best:.6g} on the validation rows, which chose the number of rounds"))
-    sentence = "It predicts numbers, for which there is no certificate; measure it on new rows."
+    sentence = "It predicts numbers, for which a fit gives no certificate; measure it on new rows."
     print_parts(bold(sentence), "", grid(facts), "")
     report_saved(output)

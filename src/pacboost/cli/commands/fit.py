@@ -75,8 +75,8 @@ class BoosterName(click.Choice[str]):
 @click.option(
     "--loss",
     type=click.Choice(loss_names()),
-    help="Predict numbers, not classes: boost trees that lower this loss. There is no certificate "
-    "for numbers.",
+    help="Predict numbers, not classes: boost trees that lower this loss. A fit certifies "
+    "nothing about numbers.",
 )
 @click.option(
     "--quantile",

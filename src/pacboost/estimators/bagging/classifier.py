@@ -16,6 +16,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.base import BaggingBase
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
@@ -114,6 +115,9 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     certify: str | None = None
     holdout: float = 0.2
     delta: float = 0.05
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class with the most votes; a tie goes to the first class."""

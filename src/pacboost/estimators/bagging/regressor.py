@@ -14,6 +14,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.bagging.base import BaggingBase
 from pacboost.estimators.bagging.classifier import BaggingClassifier
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
@@ -29,8 +30,8 @@ from pacboost.training.bags.out_of_bag import Averages
 class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
     """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
-    There is no certificate: the theorems of pacboost are about errors, and a number is never simply
-    right or wrong.
+    A fit certifies nothing, because a number is never simply right or wrong; ``certify_intervals``
+    makes intervals that hold the number as often as was asked for, by rows that are new.
 
     Parameters
     ----------
@@ -61,6 +62,10 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
     0.999
     """
 
+    certify_intervals = calibrated.certify_intervals
+    predict_interval = calibrated.predict_interval
+    intervals_ = property(calibrated.kept_intervals)
+
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the members predict."""
         total: NDArray[np.float64] = np.zeros(1)
@@ -68,12 +73,17 @@ class BaggingRegressor(RegressorMixin, BaggingBase):  # type: ignore[misc]
             total = total + predicted
         return total / len(self._members)
 
+    def spread(self, X: Any) -> NDArray[np.float64]:
+        """Give the standard deviation of what the members predict, for every row."""
+        return np.asarray(np.std(list(self._answers(X)), axis=0))
+
     @property
     def certificate_(self) -> Certificate:
         """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
-            "the certificates bound how often a vote of classes errs; numbers are never simply "
-            "right or wrong. Bag classifiers, or look at oob_score_, which is an estimate"
+            "the certificates of a fit bound how often a vote of classes errs; numbers are never "
+            "simply right or wrong. certify_intervals certifies intervals by new rows; oob_score_ "
+            "is an estimate"
         )
 
     def _read(self, X: Any, y: Any) -> LabelledRows:

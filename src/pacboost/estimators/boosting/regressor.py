@@ -16,6 +16,7 @@ from pacboost.boosters.base.objective import CustomLoss
 from pacboost.boosters.regression.square import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
 from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
@@ -53,8 +54,10 @@ ROWS_TO_STOP = 2_000
 class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
-    The ledger records the mean loss after every round. There is no certificate: the theorems of
-    pacboost are about errors, and a number is never simply right or wrong.
+    The ledger records the mean loss after every round. A fit certifies nothing, because a number is
+    never simply right or wrong; rows that it has not seen do: ``certify_intervals`` makes intervals
+    that hold the number as often as was asked for, ``pacboost.certify(model, X, y, of=...)`` bounds
+    errors.
 
     Parameters
     ----------
@@ -192,6 +195,10 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     early_stopping: bool | int | str = "auto"
     eval_metric: Any = "loss"
     random_state: Any = None
+
+    certify_intervals = calibrated.certify_intervals
+    predict_interval = calibrated.predict_interval
+    intervals_ = property(calibrated.kept_intervals)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""

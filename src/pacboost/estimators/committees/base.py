@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import mistaken
 from pacboost.estimators.inputs import division
@@ -45,6 +46,9 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     holdout: float
     delta: float
     classes_: NDArray[Any]
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class that most members name; a tie goes to the first of them."""

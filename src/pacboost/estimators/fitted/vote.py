@@ -16,7 +16,7 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import DataError
-from pacboost.estimators.fitted import abstaining, compressing, explaining, margins
+from pacboost.estimators.fitted import abstaining, calibrated, compressing, explaining, margins
 from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
 from pacboost.estimators.inputs.examples import label_rows, training_weights
@@ -43,6 +43,9 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     kept_rows_: NDArray[np.intp]
     target_error: float | None = None
     abstain_below: float | None = None
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class each row is voted into; a tie goes to the first class.

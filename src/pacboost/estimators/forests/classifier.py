@@ -16,6 +16,7 @@ from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.bags import rows_to_count
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Division, refuse_weights
@@ -45,6 +46,9 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
     delta: float = 0.05
 
     _refusal = NOT_ASKED
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class with the largest share; a tie goes to the first class.

@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.labels import read_targets
@@ -29,18 +30,29 @@ class ForestRegressor(RegressorMixin, ForestBase):  # type: ignore[misc]
 
     max_features: Any = 1.0
 
+    certify_intervals = calibrated.certify_intervals
+    predict_interval = calibrated.predict_interval
+    intervals_ = property(calibrated.kept_intervals)
+
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the trees predict."""
         table = self._open(X)
         with using(threads(self.n_jobs)):
             return self.model_.forest.numbers(table)
 
+    def spread(self, X: Any) -> NDArray[np.float64]:
+        """Give the standard deviation of what the trees predict, for every row."""
+        table = self._open(X)
+        with using(threads(self.n_jobs)):
+            return self.model_.forest.spread(table)
+
     @property
     def certificate_(self) -> Certificate:
         """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
-            "the certificates bound how often a vote of classes errs; numbers are never simply "
-            "right or wrong. Grow classifiers, or look at oob_score_, which is an estimate"
+            "the certificates of a fit bound how often a vote of classes errs; numbers are never "
+            "simply right or wrong. certify_intervals certifies intervals by new rows; oob_score_ "
+            "is an estimate"
         )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.fitted import display
+from pacboost.estimators.fitted import calibrated, display
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
@@ -119,6 +119,9 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
         model: Model = self.estimator_.model_
         return model
+
+    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
+    sets_ = property(calibrated.kept_sets)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of each row."""

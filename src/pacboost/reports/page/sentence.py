@@ -51,8 +51,8 @@ def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Senten
 
 def _of_numbers(rows: Evidence | Numbers | None) -> Sentence:
     why = (
-        "There is no certificate for regression: the theorems bound how often a prediction is "
-        "wrong, and a number is rarely exactly right."
+        "A fit certifies nothing for regression, because a number is rarely exactly right. "
+        "Intervals are certified by new rows: pacboost.intervals."
     )
     if not isinstance(rows, Numbers):
         return Sentence("It predicts ", "a number", ".", why)

@@ -1,0 +1,123 @@
+"""Methods of estimators that keep sets and intervals: certify_sets, predict_set, and for numbers.
+
+What was calibrated belongs to the parts of the fit that make predictions, and is compared with them
+by identity: after another fit it is no longer there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import NotCertified
+from pacboost.estimators.fitted.intervals import interval_rule, predicted_interval
+from pacboost.estimators.fitted.sets import predicted_set, set_rule
+from pacboost.questions.conformity import LabelScore, SetRule
+from pacboost.questions.interval_rule import IntervalRule
+
+
+def certify_sets(
+    self: Any,
+    X: Any,
+    y: Any,
+    *,
+    coverage: float = 0.9,
+    method: str = "lac",
+    by_class: bool = False,
+    delta: float = 0.05,
+    groups: Any = None,
+    copies: str = "auto",
+    penalty: float = 0.05,
+    free_labels: int = 2,
+) -> Any:
+    """Calibrate prediction sets by fresh rows, keep them for ``predict_set``, and certify them.
+
+    Parameters are those of ``pacboost.sets``. Gives the certificate, or with ``by_class`` a
+    family of them.
+    """
+    found = set_rule(
+        self, X, y, coverage=coverage, score=LabelScore(method, penalty, free_labels),
+        by_class=by_class, delta=delta, groups=groups, copies=copies,
+    )  # fmt: skip
+    _keep(self, "_set_rule", found)
+    return found.certificate
+
+
+def kept_sets(self: Any) -> SetRule:
+    """How sets are made, and what is certified of them; there after ``certify_sets``."""
+    found: SetRule = _kept(self, "_set_rule", "sets")[0]
+    return found
+
+
+def predict_set(self: Any, X: Any) -> NDArray[np.bool_]:
+    """Tell for every row and class, in the order of ``classes_``, whether the set holds it.
+
+    ``certify_sets`` has to come first. No set is empty: the most probable class is kept.
+    """
+    return predicted_set(self, kept_sets(self), X)
+
+
+def certify_intervals(
+    self: Any,
+    X: Any,
+    y: Any,
+    *,
+    coverage: float = 0.9,
+    method: str | None = None,
+    scale: Any = None,
+    floor: float = 1e-9,
+    delta: float = 0.05,
+    groups: Any = None,
+    copies: str = "auto",
+) -> Any:
+    """Calibrate intervals by fresh rows, keep them for ``predict_interval``, and certify them.
+
+    Parameters are those of ``pacboost.intervals``. Gives the certificate.
+    """
+    found = interval_rule(
+        self, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
+        groups=groups, copies=copies,
+    )  # fmt: skip
+    _keep(self, "_interval_rule", found, scale)
+    return found.certificate
+
+
+def kept_intervals(self: Any) -> IntervalRule:
+    """How wide intervals are, and what is certified; there after ``certify_intervals``."""
+    found: IntervalRule = _kept(self, "_interval_rule", "intervals")[0]
+    return found
+
+
+def predict_interval(self: Any, X: Any) -> NDArray[np.float64]:
+    """Give the two ends of the interval of every row; ``certify_intervals`` has to come first.
+
+    The intervals of new examples hold their numbers as often as the certificate says.
+    """
+    rule, scale = _kept(self, "_interval_rule", "intervals")
+    return predicted_interval(self, rule, scale, X)
+
+
+def _predicting_parts(estimator: Any) -> tuple[Any, ...]:
+    """Give the objects that make the predictions."""
+    if "_members" in estimator.__dict__:  # of a bag
+        return tuple(estimator._members)
+    model = estimator.model_
+    return (model.forest,) if hasattr(model, "forest") else (model.vote, model.calibration)
+
+
+def _keep(estimator: Any, name: str, *found: Any) -> None:
+    estimator.__dict__[name] = (_predicting_parts(estimator), found)
+
+
+def _kept(estimator: Any, name: str, what: str) -> Any:
+    parts, found = estimator.__dict__.get(name, ((), ()))
+    now = _predicting_parts(estimator) if found else ()
+    same = len(parts) == len(now) and all(a is b for a, b in zip(parts, now, strict=True))
+    if not found or not same:
+        raise NotCertified(
+            f"{what} are there after certify_{what}(X, y, coverage=…), with rows that had no part "
+            "in the fit; every fit needs its own"
+        )
+    return found

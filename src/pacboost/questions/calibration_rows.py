@@ -1,0 +1,114 @@
+"""Which rows calibrate prediction sets and intervals, and which of their scores sets the cutoff."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds import covering, measured
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.deciding import fewest_rows
+from pacboost.errors import NotCertified
+from pacboost.numerics.checks import probability
+from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
+from pacboost.questions.selective import kept_rows
+from pacboost.samples.groups import numbered
+from pacboost.samples.hidden_copies import refuse_hidden_copies
+
+Doubles = NDArray[np.float64]
+WIDER = 1e-9
+"""Cutoffs are raised by so much, and those of numbers by this share of themselves: the score of an
+equal row that is computed among other rows may differ in its last digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationRows:
+    """The rows that count, and what a certificate says of them."""
+
+    kept: NDArray[np.intp]
+    known: NDArray[np.bool_]
+    """Which rows, of all, were training rows: they count as not covered."""
+    checked: bool
+    sample: str
+    unit: str = "rows"
+
+    @classmethod
+    def of(
+        cls, models: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str
+    ) -> CalibrationRows:
+        """Refuse training rows of any of the models, and decide how equal rows count."""
+        checked = [refuse_training_rows(model, X) for model in models]
+        known = np.any([known_rows(model, X, y.size) for model in models], axis=0)
+        if groups is None:
+            counting = row_counting(models[0], X, y, copies)
+            words = f"calibration rows; {counting.words}" if counting.words else "calibration rows"
+            return cls(kept_rows(counting), known, all(checked), words)
+        refuse_hidden_copies(X, np.asarray(groups))
+        kept = one_of_each(numbered(np.asarray(groups), y.size))
+        words = "calibration rows, one drawn from each group"
+        return cls(kept, known, all(checked), words, "groups")
+
+    def cutoff(
+        self,
+        measure: str,
+        scores: Doubles,
+        coverage: float,
+        delta: float,
+        claims: int = 1,
+        **details: Any,
+    ) -> tuple[float, Certificate]:
+        """Give the score up to which labels or numbers are covered, with the certificate.
+
+        ``scores`` are those of rows that count, infinite where nothing could cover them.
+        """
+        n, share = scores.size, probability("delta", delta) / claims
+        what = f"{self.unit} of class {details['class']!r}" if "class" in details else self.unit
+        rank = covering.covering_rank(n, coverage, share) if n else 1
+        if rank > n:
+            raise NotCertified(too_few(n, coverage, share, what))
+        value = float(np.partition(scores, rank - 1)[rank - 1])
+        if not np.isfinite(value):
+            lost = int(np.isinf(scores).sum())
+            raise NotCertified(
+                f"{lost:,} of {n:,} {what} can never be covered, because they are training rows or "
+                f"their label is unknown to the model; coverage={coverage:g} allows {n - rank:,}. "
+                "Calibrate by new rows whose labels the model knows"
+            )
+        inputs = {"rank": rank, "n": n, "delta": delta, "claims": claims}
+        if self.unit == "groups":
+            details["unit"] = "groups"
+        cutoff = value + WIDER * (abs(value) if measure == "interval_coverage" else 1.0)
+        made = measured.certificate(
+            measure, "covering.covered_lower", inputs, size=n, sample=self.sample,
+            cutoff=cutoff, seen=float((scores <= cutoff).mean()), **details,
+        )  # fmt: skip
+        return cutoff, seen_check(made, self.checked)
+
+
+def too_few(n: int, coverage: float, delta: float, what: str) -> str:
+    """Say how many rows are needed.
+
+    >>> print(too_few(20, 0.9, 0.05, "rows"))
+    coverage=0.9 with delta=0.05 needs at least 29 rows to calibrate by; there are 20. Collect 9 \
+more, or ask for less; pacboost.plan.coverage says how many keep sets small
+    """
+    needed = fewest_rows(1 - coverage, delta)
+    return (
+        f"coverage={coverage:g} with delta={delta:g} needs at least {needed:,} {what} to calibrate "
+        f"by; there are {n:,}. Collect {needed - n:,} more, or ask for less; "
+        "pacboost.plan.coverage says how many keep sets small"
+    )
+
+
+def one_of_each(place: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Draw one row of every group; rows of different groups are independent.
+
+    >>> one_of_each(np.array([0, 0, 1, 2, 2])).size
+    3
+    """
+    order = np.random.default_rng(0).permutation(place.size)
+    return np.sort(order[np.unique(place[order], return_index=True)[1]])

@@ -1,0 +1,110 @@
+"""How badly a label fits the probabilities of a row: scores of prediction sets.
+
+* ``lac``: 1 - p(y). The smallest sets on average; they may be empty where a model is unsure.
+* ``aps`` (Romano, Sesia and Candès 2020): the probability of all labels before y, the most probable
+  first, and a share u of p(y). Sets grow where a model is unsure.
+* ``raps`` (Angelopoulos, Bates, Malik and Jordan 2021): the same, and a penalty for every label
+  beyond the first few, which keeps sets small where there are many classes.
+
+u in [0, 1) is made from the values of the row, so that a score is a function of row and label, and
+equal rows get equal sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.family import Family
+from pacboost.errors import ParameterError
+from pacboost.samples.row_hashes import RowHasher
+from pacboost.sources.table import Table
+
+Doubles = NDArray[np.float64]
+METHODS = ("lac", "aps", "raps")
+SALT = 20200604
+
+
+@dataclass(frozen=True)
+class LabelScore:
+    """A score of labels; all of it is fixed before calibration rows are looked at."""
+
+    method: str = "lac"
+    penalty: float = 0.05
+    free_labels: int = 2
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            allowed = ", ".join(map(repr, METHODS))
+            raise ParameterError(f"method is {self.method!r}; it may be {allowed}")
+        if not isinstance(self.penalty, int | float) or not 0 <= self.penalty < np.inf:
+            raise ParameterError(f"penalty is {self.penalty!r}; it is a finite number, 0 or more")
+        if isinstance(self.free_labels, bool) or not isinstance(self.free_labels, int | np.integer):
+            raise ParameterError(f"free_labels is {self.free_labels!r}; it is a whole number")
+
+    @property
+    def by_row(self) -> bool:
+        """Whether a number made from every row is needed."""
+        return self.method != "lac"
+
+    def __call__(self, chances: Doubles, u: Doubles | None) -> Doubles:
+        """Score all labels of all rows: (rows, classes), the lower the better.
+
+        >>> some = LabelScore("aps")(np.array([[0.7, 0.2, 0.1]]), np.array([0.5]))
+        >>> some.round(3).tolist()
+        [[0.35, 0.8, 0.95]]
+        """
+        if u is None:
+            return 1 - chances
+        order = np.argsort(-chances, axis=1, kind="stable")
+        falling = np.take_along_axis(chances, order, axis=1)
+        scores = np.cumsum(falling, axis=1) - (1 - u[:, None]) * falling
+        if self.method == "raps":
+            places = np.arange(1, chances.shape[1] + 1)
+            scores += self.penalty * np.maximum(0, places - self.free_labels)
+        found = np.empty_like(scores)
+        np.put_along_axis(found, order, scores, axis=1)
+        return found
+
+
+def share_of_row(table: Table) -> Doubles:
+    """Make a number in [0, 1) from the values of every row.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> some = share_of_row(ArrayTable(np.array([[1.0], [2.0], [1.0]])))
+    >>> bool(some[0] == some[2] != some[1])
+    True
+    """
+    hashes = RowHasher(SALT, np.ones(table.n_columns)).exact(table)
+    return np.asarray((hashes >> np.uint64(11)) * 2.0**-53)
+
+
+@dataclass(frozen=True)
+class SetRule:
+    """Which labels a set holds: those whose score is at most the cutoff; and what is certified."""
+
+    score: LabelScore
+    coverage: float
+    cutoffs: tuple[float, ...]
+    """One for all labels, or one for each class."""
+    certificate: Certificate | Family
+    mean_size: float = float("nan")
+    """How many labels the sets of the calibration rows hold on average: an estimate."""
+
+    def holds(self, chances: Any, u: Doubles | None) -> NDArray[np.bool_]:
+        """Tell which labels are in the set of each row; the most probable one always is.
+
+        >>> from pacboost.bounds.family import Family
+        >>> rule = SetRule(LabelScore(), 0.9, (0.75,), Family((), 0.05))
+        >>> rule.holds([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]], None).tolist()
+        [[True, True, False], [False, False, True]]
+        """
+        known = np.asarray(chances, dtype=np.float64)
+        found = self.score(known, u) <= np.asarray(self.cutoffs)
+        if len(found):
+            found[np.arange(len(found)), known.argmax(axis=1)] = True
+        return np.asarray(found)

@@ -1,0 +1,73 @@
+"""How far a number is from its prediction, and the interval of all numbers that are no farther.
+
+* ``residual``: |y - f(x)|. All intervals have the same width.
+* ``scaled``: |y - f(x)|/s(x), with s a second model of how large errors are, or the spread of the
+  members of a forest. Intervals are wide where errors are large.
+* ``quantiles`` (Romano, Patterson and Candès 2019): max(l(x) - y, y - h(x)) for two models of
+  quantiles. Intervals have the shape of the data, and need not be symmetric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds.certificate import Certificate
+
+Doubles = NDArray[np.float64]
+METHODS = ("residual", "scaled", "quantiles")
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What models say of rows: the ends of an interval before calibration, and its scale."""
+
+    low: Doubles
+    high: Doubles
+    scale: Doubles
+
+    @classmethod
+    def of(cls, low: Doubles, high: Doubles, scale: Doubles | None = None) -> Forecast:
+        """Put quantiles that cross in their order; without a scale all rows have 1."""
+        unit = np.ones(low.size) if scale is None else scale
+        return cls(np.minimum(low, high), np.maximum(low, high), unit)
+
+    def score(self, y: Doubles) -> Doubles:
+        """Say how far numbers lie outside, in units of the scale; negative if inside.
+
+        >>> one = Forecast.of(np.array([1.0]), np.array([3.0]))
+        >>> one.score(np.array([2.0])).tolist(), one.score(np.array([5.0])).tolist()
+        ([-1.0], [2.0])
+        """
+        return np.maximum(self.low - y, y - self.high) / self.scale
+
+    def interval(self, cutoff: float) -> Doubles:
+        """Give all numbers whose score is at most the cutoff: (rows, 2).
+
+        Ends are rounded outward. Where nothing is left between two quantiles, the interval is the
+        point in their middle.
+
+        >>> Forecast.of(np.array([1.0]), np.array([3.0])).interval(0.5).round(6).tolist()
+        [[0.5, 3.5]]
+        """
+        more = cutoff * self.scale
+        low = np.nextafter(self.low - more, -np.inf)
+        high = np.nextafter(self.high + more, np.inf)
+        middle = (self.low + self.high) / 2
+        crossed = low > high
+        return np.column_stack([np.where(crossed, middle, low), np.where(crossed, middle, high)])
+
+
+@dataclass(frozen=True)
+class IntervalRule:
+    """How wide intervals are, and what is certified."""
+
+    method: str
+    coverage: float
+    cutoff: float
+    floor: float
+    certificate: Certificate
+    mean_width: float
+    """How wide the intervals of the calibration rows are on average: an estimate."""
