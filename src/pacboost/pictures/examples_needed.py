@@ -26,7 +26,7 @@ def true_error(
     sizes: Sequence[int] = SIZES,
     *,
     delta: float = 0.05,
-    trials: int = 200,
+    trials: int = 400,
     seed: int = 0,
     ax: Any = None,
 ) -> Any:
@@ -84,4 +84,5 @@ def version_space(
         label = "one sample each" if number == 0 else None
         axes.step(range(last + 1), [grid.size(1), *left], where="post", lw=1, label=label)
     axes.set(xlabel="examples", ylabel="hypotheses without a mistake", yscale="log")
+    axes.set_ylim(bottom=0.8)
     return tidy(axes, legend=True)

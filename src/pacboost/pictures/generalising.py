@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
@@ -44,6 +45,11 @@ def generalises(
     shown = [number for number in wanted if number <= done] or [done]
     axes: NDArray[Any] = figure((9, 3.8)).subplots(1, 2)
     model.plot_rounds(X_test, y_test, ax=axes[0])
+    # The bound falls below any error that can be drawn; the errors are what is compared here.
+    measured = [
+        place.get_ydata() for place in axes[0].get_lines() if "bound" not in place.get_label()
+    ]
+    axes[0].set(yscale="linear", ylim=(0, 1.15 * max(float(np.max(line)) for line in measured)))
     if len(model.ledger_) > 50:
         axes[0].set_xscale("log")
     plots.margins(model._margins_after(X, y, shown), axes[1])

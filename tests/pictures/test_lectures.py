@@ -1,0 +1,123 @@
+"""Each picture shows what the lectures say: numbers are read off what was drawn."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from pacboost import AdaBoostClassifier, pictures
+from pacboost.errors import DataError, ParameterError
+from pacboost.pictures.counter_examples import cycling_margins, long_servedio_points
+from pacboost.sources.worlds import Boxes
+
+pytest.importorskip("matplotlib")
+
+
+def lines(axes: Any) -> dict[str, Any]:
+    return {line.get_label(): np.asarray(line.get_ydata()) for line in axes.get_lines()}
+
+
+def test_margins_grow_after_the_training_error_is_zero() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    axes = pictures.generalises(X[::2], y[::2], X[1::2], y[1::2], rounds=(5, 40))
+    drawn = lines(axes[0])
+    training = next(values for label, values in drawn.items() if label.startswith("training"))
+    assert training[-1] == 0
+    assert drawn["test error"].size == 40
+    curves = axes[1].get_lines()[:2]
+    least = [line.get_xdata()[np.flatnonzero(line.get_ydata() > 0)[0]] for line in curves]
+    assert least[1] > 0 > least[0]
+
+
+def test_a_fitted_vote_is_taken_as_it_is() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    model = AdaBoostClassifier(n_estimators=4).fit(X, y)
+    axes = pictures.generalises(X, y, X, y, model=model, rounds=(2, 4, 1000))
+    assert [text.get_text() for text in axes[1].get_legend().get_texts()] == [
+        "after round 2",
+        "after round 4",
+    ]
+    with pytest.raises(DataError, match="rounds is empty"):
+        pictures.generalises(X, y, X, y, rounds=())
+
+
+def test_flipped_labels_turn_the_curve_up() -> None:
+    drawn = lines(pictures.label_noise())
+    clean, noisy = drawn["trained on clean labels"], drawn["trained on 20% flipped"]
+    assert clean[-1] == pytest.approx(clean.min(), abs=0.01)
+    assert noisy[-1] > noisy.min()
+    assert noisy[-1] > 2 * clean[-1]
+
+
+def test_long_and_servedio() -> None:
+    X, flipped, y = long_servedio_points(500, 0.1, 0)
+    assert (np.sign(X.sum(axis=1)) == y).all()
+    assert 0.05 < (flipped != y).mean() < 0.15
+    drawn = lines(pictures.long_servedio(rounds=60))
+    assert drawn["AdaBoost"][-1] > 0.2
+    assert drawn["LogitBoost"][-1] > 0.2
+
+
+def test_adaboost_stops_at_a_third_where_three_eighths_is_possible() -> None:
+    assert cycling_margins("adaboost", 400)[-1] == pytest.approx(1 / 3, abs=0.004)
+    assert cycling_margins("arc_gv", 400)[-1] > 0.35
+
+
+def test_losses_lie_above_mistakes() -> None:
+    drawn = list(lines(pictures.losses()).values())
+    margins = np.linspace(-2, 3, 501)
+    for values in drawn[:2]:
+        assert (values >= np.where(margins <= 0, 1, 0) - 1e-12).all()
+
+
+def test_rectangle_lies_in_its_target_and_strips_have_their_mass() -> None:
+    axes = pictures.rectangle(80, epsilon=0.2)
+    target, box = axes.get_lines()
+    assert box.get_xdata().min() >= target.get_xdata().min()
+    assert box.get_ydata().max() <= target.get_ydata().max()
+    masses = [patch.get_width() * patch.get_height() for patch in axes.patches]
+    assert masses == pytest.approx([0.05] * 4)
+    with pytest.raises(ParameterError, match="3 features"):
+        pictures.rectangle(world=Boxes((0.1,) * 3, (0.5,) * 3))
+
+
+def test_true_error_falls_and_its_tail_is_near_the_bound() -> None:
+    drawn = lines(pictures.true_error(sizes=(40, 160), trials=150))
+    assert (np.diff(drawn["mean"]) < 0).all()
+    assert (drawn["mean"] < drawn["bound by peeling"]).all()
+    assert (drawn["bound by peeling"] < drawn["bound by strips"]).all()
+    assert (drawn["95% of the runs are below"] < drawn["bound by strips"]).all()
+
+
+def test_version_space_only_shrinks() -> None:
+    for line in pictures.version_space(30).get_lines():
+        assert (np.diff(line.get_ydata()) <= 0).all()
+        assert line.get_ydata()[-1] >= 1
+
+
+def test_ramp_ends_at_one_over_its_slope() -> None:
+    line = pictures.ramp(edge=0.5, epsilon=0.1).get_lines()[0]
+    assert line.get_xdata()[2] == pytest.approx(20)
+    with pytest.raises(ParameterError, match="edge is"):
+        pictures.ramp(edge=0)
+
+
+def test_out_of_bag() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    drawn = lines(pictures.out_of_bag(X[::2], y[::2], X[1::2], y[1::2], trees=(10, 40)))
+    assert set(drawn) == {"out of bag", "test rows"}
+    assert drawn["out of bag"].max() < 0.12
+    with pytest.raises(ParameterError, match="come together"):
+        pictures.out_of_bag(X, y, X)
+
+
+def test_every_picture_is_on_its_page() -> None:
+    from tests.markdown import DOCS
+
+    page = (DOCS / "pictures.md").read_text(encoding="utf-8")
+    names = importlib.import_module("pacboost.pictures").__all__
+    assert [name for name in names if f"pictures.{name}(" not in page] == []
