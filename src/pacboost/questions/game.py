@@ -128,7 +128,9 @@ def _hedge(match: CappedGame, rounds: int) -> HedgePath:
     """Let the rows play Hedge: weights fall by exp(-η) where the rule was right."""
     rows = match.sample.n_rows
     rate = math.sqrt(2 * math.log(rows) / rounds)
-    total, lower, upper = np.zeros(rows), [], []
+    total = np.zeros(rows)
+    lower: list[float] = []
+    upper: list[float] = []
     for number in range(1, rounds + 1):
         weights = np.exp(-rate * (total - total.min()))
         edge = match.ask(weights / weights.sum())

@@ -80,7 +80,8 @@ dimension is at least 2.
         )
     bins = fit_bins(table, MOST_BINS) if weak.codes else None
     weights = np.ones(table.n_rows, dtype=np.int64)
-    found, missed = [], []
+    found: list[NDArray[np.int8]] = []
+    missed: list[NDArray[np.int8]] = []
     for signs in product((-1, 1), repeat=table.n_rows):
         labels = np.array(signs, dtype=np.int8)
         sample = Sample(table, labels[:, None], bins=bins)

@@ -66,7 +66,8 @@ def test_capped_votes_do_not_leave_the_rule_at_one_half() -> None:
 def test_sample_and_class_weights_are_part_of_the_weights() -> None:
     X, y = lecture_points()
     own = np.arange(10.0)
-    model = AdaBoostClassifier(n_estimators=3, class_weight={-1: 2, 1: 1}).fit(X, y, own)
+    weigh = {-1: 2, 1: 1}
+    model = BoostClassifier("adaboost", "stump", 3, class_weight=weigh).fit(X, y, own)
     first = np.asarray(model.weights(1, X, y, own))
     expected = own * np.where(y < 0, 2, 1)
     assert np.allclose(first, expected / expected.sum())
