@@ -159,8 +159,13 @@ def test_bad_mistakes(given: Any, words: str) -> None:
 
 
 def test_bad_settings(tmp_path: Path) -> None:
-    bad: dict[str, Any]
-    for bad in ({"error": 0.0}, {"error": 1.0}, {"error": 0.05, "delta": 0}, {}):
+    refused: list[dict[str, Any]] = [
+        {"error": 0.0},
+        {"error": 1.0},
+        {"error": 0.05, "delta": 0},
+        {},
+    ]
+    for bad in refused:
         with pytest.raises(ParameterError):
             Monitor(**bad)
     with pytest.raises(ParameterError, match="run_length"):

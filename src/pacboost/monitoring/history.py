@@ -6,7 +6,7 @@ from typing import Any
 
 POINTS = 400
 """When a curve has so many points, every second one is dropped."""
-FIRST_STEP = 16
+FIRST_STEP = 64
 
 
 class History:
@@ -17,7 +17,7 @@ class History:
     ...     if curve.due(row):
     ...         curve.note(row, row / 2)
     >>> len(curve.points), curve.step, curve.points[-1]
-    (250, 32, [8000, 4000.0])
+    (125, 64, [8000, 4000.0])
     """
 
     def __init__(self, step: int = FIRST_STEP, points: list[list[float]] | None = None) -> None:

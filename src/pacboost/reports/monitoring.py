@@ -35,7 +35,7 @@ def monitor_curves(
     if grid.size < panels:
         raise DataError(f"there are {grid.size} axes for {panels} curves; give more axes")
     if not mistakes["row"] and not drift:
-        raise DataError("there is nothing to draw yet; a curve begins after 16 rows")
+        raise DataError("there is nothing to draw yet; a curve begins after 64 rows")
     _draw_mistakes(grid, {name: np.array(own, float) for name, own in mistakes.items()}, error)
     _goal(grid[1], -math.log10(delta), "refuted")
     _goal(grid[2], math.log10(run_length), "sounds")

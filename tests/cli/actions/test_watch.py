@@ -14,7 +14,7 @@ from tests.cli.running import answer, people, run, well, write_csv
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("watch")
     old = write_csv(made / "old.csv", people(1200, 0))
-    options = ("--booster", "adaboost", "--learner", "stump", "--rounds", "20")
+    options = ("--booster", "logit", "--learner", "stump", "--rounds", "30")
     well("fit", old, "--target", "label", "--output", made / "m.pacb", *options)
     write_csv(made / "reference.csv", people(1500, 1))
     for night in (1, 2):
