@@ -189,7 +189,7 @@ class PredictionSets:
     def predict_set(self, X: Any) -> NDArray[np.bool_]:
         """Tell for every row and class, in the order of ``classes_``, whether the set holds it.
 
-        No set is empty: the most probable class is kept where its score is above the cutoff.
+        No set is empty: the most probable class is in every set.
         """
         return predicted_set(self.estimator_, self.rule, X)
 
