@@ -1,6 +1,6 @@
 """How badly a label fits the probabilities of a row: scores of prediction sets.
 
-* ``lac``: 1 - p(y). The smallest sets on average.
+* ``lac``: 1 - p(y): labels of at least some probability; sets are small on average.
 * ``aps`` (Romano, Sesia and Candès 2020): the probability of all labels before y, the most probable
   first, and a share u of p(y). Sets grow where a model is unsure.
 * ``raps`` (Angelopoulos, Bates, Malik and Jordan 2021): the same, and a penalty for every label
