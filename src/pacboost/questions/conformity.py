@@ -1,13 +1,14 @@
 """How badly a label fits the probabilities of a row: scores of prediction sets.
 
-* ``lac``: 1 - p(y). The smallest sets on average; they may be empty where a model is unsure.
+* ``lac``: 1 - p(y): labels of at least some probability; sets are small on average.
 * ``aps`` (Romano, Sesia and Candès 2020): the probability of all labels before y, the most probable
   first, and a share u of p(y). Sets grow where a model is unsure.
 * ``raps`` (Angelopoulos, Bates, Malik and Jordan 2021): the same, and a penalty for every label
   beyond the first few, which keeps sets small where there are many classes.
 
 u in [0, 1) is made from the values of the row, so that a score is a function of row and label, and
-equal rows get equal sets.
+equal rows get equal sets. The most probable label has the score 0: it is in every set, so that none
+is empty, and as calibration rows are scored in the same way, that makes no set larger than needed.
 """
 
 from __future__ import annotations
@@ -56,10 +57,14 @@ class LabelScore:
 
         >>> some = LabelScore("aps")(np.array([[0.7, 0.2, 0.1]]), np.array([0.5]))
         >>> some.round(3).tolist()
-        [[0.35, 0.8, 0.95]]
+        [[0.0, 0.8, 0.95]]
         """
-        if u is None:
-            return 1 - chances
+        found = 1 - chances if u is None else self._cumulated(chances, u)
+        if len(found):
+            found[np.arange(len(found)), chances.argmax(axis=1)] = 0.0
+        return found
+
+    def _cumulated(self, chances: Doubles, u: Doubles) -> Doubles:
         order = np.argsort(-chances, axis=1, kind="stable")
         falling = np.take_along_axis(chances, order, axis=1)
         scores = np.cumsum(falling, axis=1) - (1 - u[:, None]) * falling
@@ -104,7 +109,4 @@ class SetRule:
         [[True, True, False], [False, False, True]]
         """
         known = np.asarray(chances, dtype=np.float64)
-        found = self.score(known, u) <= np.asarray(self.cutoffs)
-        if len(found):
-            found[np.arange(len(found)), known.argmax(axis=1)] = True
-        return np.asarray(found)
+        return np.asarray(self.score(known, u) <= np.asarray(self.cutoffs))

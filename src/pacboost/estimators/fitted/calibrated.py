@@ -54,7 +54,7 @@ def kept_sets(self: Any) -> SetRule:
 def predict_set(self: Any, X: Any) -> NDArray[np.bool_]:
     """Tell for every row and class, in the order of ``classes_``, whether the set holds it.
 
-    ``certify_sets`` has to come first. No set is empty: the most probable class is kept.
+    ``certify_sets`` has to come first. No set is empty: the most probable class is in it.
     """
     return predicted_set(self, kept_sets(self), X)
 

@@ -50,7 +50,7 @@ def sets(
     coverage : float, default=0.9
         The share of new examples whose set has to hold their class.
     method : "lac", "aps" or "raps", default="lac"
-        "lac": labels of at least some probability, the smallest sets on average. "aps": the most
+        "lac": labels of at least some probability; sets are small on average. "aps": the most
         probable labels up to some sum of probabilities; sets are larger where the model is unsure.
         "raps": the same with a penalty on labels beyond the first few. Choose it before the rows
         are looked at, or give each of several tries its share of delta.
@@ -189,7 +189,7 @@ class PredictionSets:
     def predict_set(self, X: Any) -> NDArray[np.bool_]:
         """Tell for every row and class, in the order of ``classes_``, whether the set holds it.
 
-        No set is empty: the most probable class is kept where its score is above the cutoff.
+        No set is empty: the most probable class is in every set.
         """
         return predicted_set(self.estimator_, self.rule, X)
 
