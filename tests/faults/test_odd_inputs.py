@@ -20,14 +20,16 @@ from sklearn.exceptions import NotFittedError
 import pacboost
 from pacboost.errors import DataError, PacboostError
 
-N = 24
+N = 60
 RNG = np.random.default_rng(0)
 GOOD = RNG.normal(size=(N, 3))
 LABELS = (GOOD[:, 0] > 0).astype(int)
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "boost": lambda: pacboost.BoostClassifier(n_rounds=2),
-    "held out": lambda: pacboost.AdaBoostClassifier(2, certify="holdout", random_state=0),
+    "held out": lambda: pacboost.AdaBoostClassifier(
+        n_estimators=2, certify="holdout", random_state=0
+    ),
     "by majority": lambda: pacboost.BoostByMajority(edge=0.4, epsilon=0.4, n_rounds=2),
     "regressor": lambda: pacboost.BoostRegressor(n_rounds=2),
     "forest": lambda: pacboost.RandomForestClassifier(2, random_state=0),
@@ -177,7 +179,7 @@ def try_a_table(name: str, data: st.DataObject) -> None:
     raises_only_ours(lambda: MAKERS[name]().fit(X, y).predict(X))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(("boost", "regressor", "held out", "rectangle")), st.data())
 def test_only_our_errors(name: str, data: st.DataObject) -> None:
     try_a_table(name, data)

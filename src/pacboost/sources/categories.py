@@ -17,6 +17,7 @@ from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.sources.arrays import holds_text
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.levels import Level, Levels, is_missing, is_text, is_unicode, pieces
+from pacboost.sources.odd_cells import NUMBERS_OR_TEXT, odd_value
 from pacboost.sources.table import Table
 
 MOST_LEVELS = 254
@@ -171,7 +172,12 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
     try:
         distinct = _distinct(cells)
     except TypeError as problem:
-        raise DataError(f"column {name} holds what is no category: {problem}") from problem
+        every = [cell for part in pieces(cells) for cell in part]
+        said = odd_value(every, f"column {name}") or NUMBERS_OR_TEXT
+        raise DataError(
+            f"column {name} holds what is no category: {problem}. {said}; convert it or leave the "
+            "column out"
+        ) from problem
     return _in_order(distinct, name)
 
 

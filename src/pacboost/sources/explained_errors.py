@@ -31,7 +31,7 @@ NEVER = (PacboostError, AttributeError, OSError, Warning)
 CHECKS = ("sklearn.utils", "sklearn.metrics")
 """Where scikit-learn checks what came."""
 CONVERSIONS = ("convert", "float()", "numeric", "text")
-MOST_SAID = 200
+MOST_SAID = 500
 
 
 def explains_input(function: Function) -> Function:
@@ -60,14 +60,14 @@ def explained(
         arguments = inspect.signature(function).bind(*given, **named).arguments
     except TypeError:
         return _wrong_arguments(function, given, named) if isinstance(problem, TypeError) else None
-    first = _first_line(problem)
+    first = _said(problem, " ")
     asks_numbers = any(word in first for word in CONVERSIONS)
     said = next(filter(None, (_odd(n, v, text=asks_numbers) for n, v in arguments.items())), None)
     kind = DataTypeError if isinstance(problem, TypeError) else DataError
     if said is not None:
         return kind(f"{said}; {NUMBERS_OR_TEXT}. Convert it or leave it out ({first})")
     if _raised_by_checks(problem):
-        return kind(first)
+        return kind(_said(problem, "\n"))
     said = next(filter(None, (_lacking(n, v) for n, v in arguments.items())), None)
     return None if said is None else kind(said)
 
@@ -107,13 +107,15 @@ def _wrong_arguments(
     return DataTypeError(f"{where} {what}; it takes {', '.join(known)}")
 
 
-def _first_line(problem: Exception) -> str:
+def _said(problem: Exception, between: str) -> str:
     """Give what an error says, without the rows that some print."""
     try:
         lines = str(problem).split("\n")
     except Exception:  # some errors cannot show the letters that they are about
         return type(problem).__name__
-    said = " ".join(line for line in lines if not line.lstrip().startswith(("[", "array=", "<")))
+    said = between.join(
+        line for line in lines if not line.lstrip().startswith(("[", "array=", "<"))
+    )
     said = said.encode("ascii", "backslashreplace").decode("ascii") if not said.isascii() else said
     return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
 

@@ -11,16 +11,18 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pacboost.errors import DenseWarning, OneClassWarning
+from pacboost.sources import explained_errors
 from pacboost.sources.table import Table
 
-PACKAGE = str(Path(__file__).parents[1])
+OURS = (str(Path(__file__).parents[1]), explained_errors.__file__)
+"""Lines in these places are not the user's."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the innermost line outside of the estimators."""
     frame: FrameType | None = sys._getframe()
     level = 1
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 
