@@ -388,10 +388,13 @@ def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPa
     model = BoostClassifier(calibrate="isotonic", n_rounds=4, random_state=0)
     with pytest.warns(TooFewRowsWarning, match="needs 1,000 held-out rows, and there are 40; 'sig"):
         model.fit(X, y)
+    assert model.model_.calibration is not None
     assert model.model_.calibration.method == "sigmoid"
     assert model.calibrate == "isotonic"
     monkeypatch.setattr(calibrators, "ROWS_FOR_ISOTONIC", 40)
-    assert model.fit(X, y).model_.calibration.method == "isotonic"
+    after = model.fit(X, y).model_.calibration
+    assert after is not None
+    assert after.method == "isotonic"
 
 
 def test_too_few_rows_to_calibrate() -> None:
