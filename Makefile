@@ -46,6 +46,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py
 	$(BIN)/python benchmarks/bench_certificates.py
 	$(BIN)/python benchmarks/bench_strong.py
+	$(BIN)/python benchmarks/bench_accuracy.py --jobs $$(nproc)
 	$(BIN)/python benchmarks/bench_family.py
 	$(BIN)/python benchmarks/bench_label_noise.py
 	$(BIN)/python benchmarks/bench_forests.py

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from pacboost.kernels import compile_note
+from pacboost.models.calibration import calibrators
 from tests.bounds.coverage import COUNTS, HEADER
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -33,6 +34,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.reverse()
     elif order is not None:
         random.Random(int(order)).shuffle(items)
+
+
+@pytest.fixture
+def isotonic_from_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let estimators fit isotonic curves to fewer rows than they would."""
+    monkeypatch.setattr(calibrators, "ROWS_FOR_ISOTONIC", 0)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import compression, dependent, finite, holdout, occam, rectangle
+from pacboost.bounds import compression, dependent, finite, holdout, occam, pac_bayes, rectangle
 from pacboost.bounds.certificate import Certificate
 
 ONE = Certificate(
@@ -132,3 +132,10 @@ def test_other_json_is_refused() -> None:
         Certificate.from_json("{}")
     with pytest.raises(TypeError):
         Certificate.from_dict({**ONE.to_dict(), "surprise": 1})
+
+
+def test_bounds_by_training_rows_say_that_a_hold_out_is_tighter() -> None:
+    said = {made.bound: "tightness       usually larger" in str(made) for made in MADE}
+    assert [bound for bound, loose in said.items() if loose] == ["occam.occam_bound"]
+    voters = pac_bayes.certificate("first_order_bound", gibbs=0.1, n=900, divergence=1.0, delta=0.1)
+    assert 'rows held out (certify="holdout")' in str(voters)

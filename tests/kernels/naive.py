@@ -216,6 +216,22 @@ def worth(criterion: str, pulls: NDArray[np.float64], weight: float, penalty: fl
     return float((pulls**2).sum() / (weight + penalty))
 
 
+def pool_rare(sums: NDArray[np.float64], least: float) -> NDArray[np.int64]:
+    """Add levels that weigh less than ``least`` to the missing ones; give each code's new code.
+
+    The first line of sums (1 + outputs, codes) holds weights, the last code is that of missing.
+
+    >>> sums = np.array([[5.0, 1, 0], [3, 1, 0]])
+    >>> pool_rare(sums, 2.0).tolist(), sums.tolist()
+    ([0, 2, 2], [[5.0, 0.0, 1.0], [3.0, 0.0, 1.0]])
+    """
+    codes = np.arange(sums.shape[1])
+    rare = (sums[0] < least) & (codes < codes[-1])
+    sums[:, -1] += sums[:, rare].sum(axis=1)
+    sums[:, rare] = 0
+    return np.where(rare, codes[-1], codes)
+
+
 def splits(
     pulls: NDArray[np.float64], weights: NDArray[np.float64], category: bool, smooth: float
 ) -> list[NDArray[np.bool_]]:

@@ -340,6 +340,8 @@ class Node:
     criterion: str
     penalty: float
     least: float
+    level_penalty: float
+    level_rows: float
 
     def gain(self, left: NDArray[np.bool_]) -> float | None:
         """What a division wins; None if a side is too light."""
@@ -354,8 +356,8 @@ class Node:
 
 def divisions(
     world: World, j: int, rows: NDArray[np.uint32], node: Node, smooth: float
-) -> list[NDArray[np.bool_]]:
-    """All divisions of a node's rows by one feature, by the twin."""
+) -> tuple[list[NDArray[np.bool_]], float]:
+    """All divisions of a node's rows by one feature, by the twin, and what their gains lose."""
     bins, category = (
         world.features[j, best_split.BINS],
         bool(world.features[j, best_split.CATEGORY]),
@@ -365,8 +367,12 @@ def divisions(
     sums = np.zeros((1 + len(node.pulls), bins + 1))
     for line, mass in zip(sums, [node.weights, *node.pulls], strict=True):
         np.add.at(line, own, mass)
+    if category:
+        own = naive.pool_rare(sums, node.level_rows * sums[0].sum() / rows.size)[own]
     weights, pulls = sums[0], sums[1:]
-    return [left[own] for left in naive.splits(pulls, weights, category, smooth)]
+    levels = int((sums != 0).any(axis=0).sum()) if category else 0
+    lost = node.level_penalty * max(levels - 2, 0)
+    return [left[own] for left in naive.splits(pulls, weights, category, smooth)], lost
 
 
 SCANS = {
@@ -376,6 +382,7 @@ SCANS = {
     "least": st.sampled_from([(0.0, 0.0), (1e4, 0.0), (0.0, 3.0), (1e6, 5.0)]),
     "penalty": st.sampled_from([0.0, 1e5]),
     "smooth": st.sampled_from([0.0, 1e5]),
+    "levels": st.sampled_from([(0.0, 0.0), (1e4, 0.0), (0.0, 9.0), (1e3, 3.0)]),
     "seed": st.integers(0, 2**32),
 }
 
@@ -389,6 +396,7 @@ def test_the_split_found_is_the_best_of_the_twins(
     least: tuple[float, float],
     penalty: float,
     smooth: float,
+    levels: tuple[float, float],
     seed: int,
 ) -> None:
     generator = np.random.default_rng(seed)
@@ -400,16 +408,16 @@ def test_the_split_found_is_the_best_of_the_twins(
     if criterion != "newton":  # signs of weights
         pulls = weights * generator.choice([-1, 1], (1, weights.size))
         pairs = (pulls << 32) + weights
-    rules = np.array([CRITERIA[criterion], penalty, *least, smooth])
+    rules = np.array([CRITERIA[criterion], penalty, *least, smooth, *levels])
     allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
     found = scan(world, rows, pairs, rules, allowed=allowed)
 
     bound = max(least[0], least[1] * float(weights[rows].sum()) / rows.size, 1.0)
-    node = Node(pulls[:, rows], weights[rows], criterion, penalty, bound)
+    node = Node(pulls[:, rows], weights[rows], criterion, penalty, bound, *levels)
     gains = [0.0]
     for j in np.flatnonzero(allowed).tolist():
-        for left in divisions(world, j, rows, node, smooth):
-            gains.append(node.gain(left) or 0.0)
+        parts, lost = divisions(world, j, rows, node, smooth)
+        gains.extend((node.gain(left) or lost) - lost for left in parts)
     slack = 1e-12 * max(1.0, float(np.abs(pulls).sum()) ** (2 if criterion == "newton" else 1))
     assert found.gain == pytest.approx(max(gains), rel=1e-9, abs=slack)
     if found.gain <= 0:
@@ -419,7 +427,10 @@ def test_the_split_found_is_the_best_of_the_twins(
     feature = world.features[found.best[0]]
     routing.sides(feature, found.best, found.members, world.missing, goes_left)
     lane = naive.lanes(world.words())[feature[best_split.LANE], rows]
-    assert node.gain(goes_left[lane] != 0) == pytest.approx(found.gain, rel=1e-9, abs=slack)
+    _, lost = divisions(world, int(found.best[0]), rows, node, smooth)
+    gain = node.gain(goes_left[lane] != 0)
+    assert gain is not None
+    assert gain - lost == pytest.approx(found.gain, rel=1e-9, abs=slack)
 
 
 @settings(deadline=None, max_examples=150)
@@ -433,7 +444,7 @@ def test_the_plain_search_finds_what_the_general_one_finds(
         rows = np.zeros(1, dtype=np.uint32)
     world.features[:, best_split.CATEGORY] = 0
     _, _, pairs = some_pairs(generator, 1, world.codes.shape[1])
-    rules = np.array([best_split.NEWTON, penalty, *least, 0.0])
+    rules = np.array([best_split.NEWTON, penalty, *least, 0.0, 0.0, 0.0])
     allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
     wanted = scan(world, rows, pairs, rules, allowed=allowed)
 
@@ -456,7 +467,7 @@ def test_what_is_not_in_a_node_goes_with_the_missing_values(world: World, seed: 
     if rows.size == 0:
         return
     _, weights, pairs = some_pairs(generator, 1, world.codes.shape[1])
-    found = scan(world, rows, pairs, np.array([best_split.NEWTON, 0.0, 0, 0, 0]))
+    found = scan(world, rows, pairs, np.array([best_split.NEWTON, 0.0, 0, 0, 0, 0, 0]))
     if found.gain <= 0:
         return
     feature = world.features[found.best[0]]
@@ -479,7 +490,7 @@ def test_of_equal_splits_the_first_counts() -> None:
     features[:, best_split.DEFAULT] = -1
     world = World(codes, features, np.tile(np.arange(256, dtype=np.uint8), (3, 1)), 3, 2)
     pairs = ((np.array([[1, 1, -1, -1]]) << 32) + 1) << 20
-    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0])
+    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0, 0, 0])
     found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
     assert found.best.tolist() == [0, 0, 1]
     assert found.gain == pytest.approx(4 << 20)
@@ -495,7 +506,7 @@ def test_levels_without_rows_do_not_disturb_the_order() -> None:
     world = one_feature([0, 0, 2, 2, 3, 3, 4, 4], 5, category=True)
     pairs = ((np.array([[1, 1, -1, -1, 1, 1, -1, -1]]) << 32) + 1) << 20
     rules = np.array(
-        [best_split.NEWTON, 0.0, 0, 0, 0]
+        [best_split.NEWTON, 0.0, 0, 0, 0, 0, 0]
     )  # no smoothing: 0/0 where a level is not there
     found = scan(world, np.arange(8, dtype=np.uint32), pairs, rules)
     assert found.gain == pytest.approx(8 << 20)
@@ -506,7 +517,7 @@ def test_missing_values_can_be_what_is_split_off(category: bool) -> None:
     world = one_feature([0, 1, 0, 2, 2], 2, category)
     pairs = ((np.array([[1, 1, 1, -1, -1]]) << 32) + 1) << 20
     found = scan(
-        world, np.arange(5, dtype=np.uint32), pairs, np.array([best_split.Z, 0.0, 0, 0, 0])
+        world, np.arange(5, dtype=np.uint32), pairs, np.array([best_split.Z, 0.0, 0, 0, 0, 0, 0])
     )
     goes_left = np.empty(256, dtype=np.uint8)
     routing.sides(world.features[0], found.best, found.members, 2, goes_left)
@@ -519,7 +530,7 @@ def test_a_split_against_its_slope_is_left_out(slope: int, rising: bool) -> None
     world = one_feature([0, 0, 1, 1], 2, category=False, slope=slope)
     pulls = np.array([[-1, -1, 1, 1]]) * (1 if rising else -1)
     pairs = ((pulls << 32) + 1) << 20
-    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0])
+    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0, 0, 0])
     found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
     assert (found.gain > 0) == (rising == (slope > 0))
     narrow = np.array([-np.inf, -2.0])  # both sides would be held at -2

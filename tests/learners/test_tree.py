@@ -31,7 +31,7 @@ from pacboost.training.run.loop import Run
 from tests.kernels import naive
 from tests.worlds import make_sample, noisy
 
-LOOSE = Tree(min_leaf_rows=0, min_leaf_weight=0, cat_smooth=0)
+LOOSE = Tree(min_leaf_rows=0, min_leaf_weight=0, cat_smooth=0, cat_penalty=0, min_level_rows=0)
 """A tree that nothing holds back but the number of its leaves."""
 TOLERANCE = 1e-6  # weights are rounded to about 2**-30 of their sum
 
@@ -299,6 +299,37 @@ def test_smoothing_keeps_rare_levels_from_the_ends() -> None:
         first, second = (set(np.flatnonzero(line[:3]).tolist()) for line in rule.members)
         order.append((first, second - {1}))
     assert order == [({1}, {0}), ({1}, {2})]  # level 2 is last by its mean, not last if smoothed
+
+
+@pytest.mark.parametrize("criterion", ["newton", "gini", "z"])
+def test_levels_that_say_nothing_are_not_preferred_to_a_number(criterion: str) -> None:
+    generator = np.random.default_rng(1)
+    number, level = generator.normal(size=2_000), generator.integers(80, size=2_000)
+    signs = np.where(generator.random(2_000) < 0.5 + 0.06 * np.sign(number), 1, -1)
+    names = Levels({1: tuple(range(80))})
+    table = ArrayTable(np.column_stack([number, level.astype(float)]), levels=names)
+    sample = Sample(table, signs.astype(np.int8)[:, None], bins=fit_bins(table))
+    request = signed_request(sample, np.full(2_000, 2**40), criterion)
+    free = replace(LOOSE, max_leaves=2)
+    first = [
+        tree.on(sample).partition(request, 0, None)[0].feature.tolist()
+        for tree in (free, replace(free, cat_penalty=0.5))
+    ]
+    assert first == [[1], [0]]
+
+
+def test_levels_of_few_rows_go_where_missing_values_go() -> None:
+    column = np.repeat([0.0, 1, 2, 3, np.nan], [40, 40, 4, 4, 12])
+    signs = np.repeat([1, -1, 1, -1, -1], [40, 40, 4, 4, 12]).astype(np.int8)
+    table = ArrayTable(column[:, None], levels=Levels({0: (0, 1, 2, 3)}))
+    sample = Sample(table, signs[:, None], bins=fit_bins(table))
+    request = signed_request(sample, np.full(100, 2**40), "gini")
+    for least, rare in ((0, [1, 0]), (10, [0, 0])):
+        tree = replace(LOOSE, max_leaves=2, min_level_rows=least)
+        rule, _ = tree.on(sample).partition(request, 0, None)
+        sides = rule.members[0] if rule.members[0, 0] else 1 - rule.members[0]
+        assert sides[:4].tolist() == [1, 0, *rare]
+        assert sides[rule.bins.missing] == 0
 
 
 # -- leaves
@@ -704,6 +735,8 @@ def test_permuted_rows_grow_the_same_tree(rows: int) -> None:
         ({"min_leaf_rows": -1}, "min_leaf_rows is -1; it must be 0 or more"),
         ({"min_leaf_weight": math.nan}, "min_leaf_weight is nan"),
         ({"cat_smooth": math.inf}, "cat_smooth is inf"),
+        ({"cat_penalty": -1}, "cat_penalty is -1"),
+        ({"min_level_rows": math.nan}, "min_level_rows is nan"),
         ({"criterion": "entropy"}, "criterion is 'entropy'; it may be newton, gini, z, error"),
         ({"max_features": 0}, "max_features is 0; it may be a whole number"),
         ({"sketch": 0}, "sketch is 0; it must be 1 or more"),

@@ -132,6 +132,8 @@ class Certificate:
             ("assumes", "; ".join(self.assumptions) or "nothing"),
             ("after looking", "still valid" if self.valid_after_looking else "no longer valid"),
         ]
+        if self.bound.partition(".")[0] in wording.LOOSE:
+            facts.append(("tightness", wording.TIGHTER))
         facts += [
             (name, f"{value:.6g}" if isinstance(value, float) else str(value))
             for name, value in self.inputs.items()

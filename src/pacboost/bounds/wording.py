@@ -39,6 +39,10 @@ WITHOUT_WEIGHTS = "without_weights"
 IF_NEW = "If these rows are new: "
 """How a claim begins if it could not be checked that the rows had no part in the fit."""
 
+LOOSE = ("occam", "nvote", "pac_bayes")
+"""Files of bounds by training rows or by rows outside of bags."""
+TIGHTER = 'usually larger than a bound by rows held out (certify="holdout")'
+
 _SUBJECTS = {
     "compression.vote_bound": "the compressed vote",
     "finite": "the hypothesis",

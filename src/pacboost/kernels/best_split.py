@@ -20,7 +20,8 @@ LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE = range(6)
 # columns of ``best``, the best split of every leaf
 FEATURE, CUT, MISSING_LEFT = range(3)
 # what ``rules`` holds
-CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH = range(5)
+CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS = range(7)
+RULES = 7
 
 NEWTON, Z, ERROR = range(3)
 
@@ -74,6 +75,32 @@ def open_feature(
             code += 1
     out[default] = total
     out[bins] = 0
+
+
+@kernel
+def pool_rare(own: NDArray[np.int64], bins: int, least: float) -> None:
+    """Count levels of a category that weigh less than ``least`` in a node as missing there.
+
+    ``choose_members`` then sends them where missing values go.
+    """
+    for b in range(bins):
+        if float(own[0, b] & LOW) < least:
+            for s in range(own.shape[0]):
+                own[s, bins] += own[s, b]
+                own[s, b] = 0
+
+
+@kernel
+def chance_of(own: NDArray[np.int64], bins: int, rules: NDArray[np.float64]) -> float:
+    """Give what is subtracted from the gain of a category, since its levels are ordered by it.
+
+    Each level adds to the gain of the best cut by chance alone; two levels leave no choice.
+    """
+    levels = 0
+    for b in range(bins + 1):
+        if own[0, b] != 0:
+            levels += 1
+    return float(rules[LEVEL_PENALTY] * max(levels - 2, 0))
 
 
 @kernel
@@ -203,6 +230,7 @@ def scan_feature(
     below = on_stack((outputs,), np.int64)
     low, high = on_stack((outputs,), np.float64), on_stack((outputs,), np.float64)
     criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
+    chance = chance_of(own, bins, rules) if category else 0.0
     weight = float(total[0] & LOW)
     absent = category == 0 and own[0, bins] != 0
     places = bins + category  # a category's missing code is one of its places
@@ -224,6 +252,7 @@ def scan_feature(
                 low[s] = float(below[s] >> 32)
                 high[s] = float((total[s] - below[s]) >> 32)
             found = worth(criterion, low, left, penalty) + worth(criterion, high, right, penalty)
+            found -= chance
             if found <= best:
                 continue
             best, cut = found, place
@@ -315,6 +344,7 @@ def scan(
             )
         else:
             if feature[CATEGORY]:
+                pool_rare(own, bins, rules[LEVEL_ROWS] * weight / size)
                 order_of(own, bins, rules[SMOOTH], order)
             found, cut, left = scan_feature(own, feature, total, order, rules, least, after)
         if cut >= 0:

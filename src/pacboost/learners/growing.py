@@ -62,7 +62,7 @@ class TreeSearch(Search):
         self._split_gains = np.zeros(leaves)
         self._hangs = np.zeros((leaves, 2), dtype=np.int64)
         self._depths = np.zeros(leaves, dtype=np.int64)
-        self._rules = np.zeros(5)
+        self._rules = np.zeros(best_split.RULES)
         self._leaves = leaves
         self._interactions = interaction_rules(tree, len(self._features), leaves)
         self._make_room()
@@ -179,9 +179,25 @@ class TreeSearch(Search):
         self._rules[best_split.PENALTY] = request.penalty * outputs * weight_scale
         self._rules[best_split.LEAST_WEIGHT] = tree.min_leaf_weight * mean
         self._rules[best_split.SMOOTH] = tree.cat_smooth * mean
+        self._rules[best_split.LEVEL_PENALTY] = tree.cat_penalty * self._gain_by_chance(kind)
+        self._rules[best_split.LEVEL_ROWS] = tree.min_level_rows
         if signed:
             return 1 / MOST_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
+
+    def _gain_by_chance(self, kind: int) -> float:
+        """Give the mean gain of a group of rows whose pulls are noise, in the units of a gain.
+
+        The squared sum of n such pulls is about n times their mean square, so (Σ pull)²/weight does
+        not depend on n. Squares are summed as whole numbers: the absolute pulls of a line sum to
+        about 2³⁰ at most.
+        """
+        if kind == best_split.ERROR or not self._features[:, best_split.CATEGORY].any():
+            return 0.0
+        squares = [float(np.square(line >> 32).sum()) for line in self._pairs]
+        weight = float((self._pairs[0] & best_split.LOW).sum())
+        # of √(weight² - pull²) the part that pulls change is half of pull²/weight
+        return sum(squares) / max(weight, 1.0) / (2 if kind == best_split.Z else 1)
 
     def _rule(self, leaves: int, unit: float) -> TreeRule:
         """Give the tree, with nothing to say yet."""

@@ -114,7 +114,8 @@ class StumpSearch(Search):
     @cached_property
     def _twigs(self) -> TreeSearch:
         """The search for trees of two leaves, whose leaves may say anything to any class."""
-        return Tree(max_leaves=2, min_leaf_rows=0, min_leaf_weight=0.0).on(self.sample)
+        loose = Tree(2, min_leaf_rows=0, min_leaf_weight=0.0, cat_penalty=0.0, min_level_rows=0.0)
+        return loose.on(self.sample)
 
     def partition(
         self, request: Request, seed: int, chosen: Rows | None

@@ -22,7 +22,10 @@ NAMED_INTERACTIONS = {"no_interactions": 1, "pairwise": 2}
 MOST_LEAVES = 65_536
 NUMBERS = (
     "max_leaves", "max_depth", "min_leaf_rows", "min_leaf_weight", "max_features", "cat_smooth",
-    "sketch",
+    "cat_penalty", "min_level_rows", "sketch",
+)  # fmt: skip
+NOT_NEGATIVE = (
+    "min_leaf_rows", "min_leaf_weight", "cat_smooth", "cat_penalty", "min_level_rows",
 )  # fmt: skip
 
 
@@ -45,6 +48,12 @@ class TreeParameters:
     """+1 or -1 for features in which the score may only rise or only fall."""
     cat_smooth: float = 10.0
     """Rows of mean weight without pull that are added to a category before it is ordered."""
+    cat_penalty: float = 0.5
+    """Subtracted from the gain of a split by a category, for each of its levels in the node beyond
+    two, in units of the gain that a level has by chance; not with criterion "error"."""
+    min_level_rows: float = 10.0
+    """Levels with fewer rows in a node, estimated from their share of its weight, go where missing
+    values go."""
     sketch: int = 3
     interactions: Sequence[Collection[int]] | str | None = field(default=None, hash=False)
     """Sets of features that may be asked for on the way to one leaf; those in no set are a set of
@@ -58,7 +67,7 @@ class TreeParameters:
             raise ParameterError(f"max_leaves is {self.max_leaves}; it may be 2 to {MOST_LEAVES:,}")
         if self.max_depth is not None and self.max_depth < 1:
             raise ParameterError(f"max_depth is {self.max_depth}; it must be 1 or more, or None")
-        for name in ("min_leaf_rows", "min_leaf_weight", "cat_smooth"):
+        for name in NOT_NEGATIVE:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise ParameterError(f"{name} is {value}; it must be 0 or more")

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sklearn import metrics as reference
 
 from pacboost import BoostClassifier
-from pacboost.errors import DataError, InputWarning, ParameterError
+from pacboost.errors import DataError, InputWarning, ParameterError, TooFewRowsWarning
 from pacboost.ledgers.ledger import Ledger
+from pacboost.models.calibration import calibrators
 from pacboost.models.file.format import model_bytes
 
 Rows = NDArray[np.float64]
@@ -355,6 +356,7 @@ def test_going_on_with_other_levels_is_refused() -> None:
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_calibration_changes_probabilities_and_no_score(method: str, classes: int) -> None:
     X, y = world(classes, rows=400)
     options: dict[str, Any] = {"n_rounds": 20, "random_state": 0}
@@ -381,6 +383,20 @@ def test_calibration_with_rows_held_back_to_stop() -> None:
         assert model.calibration_error_ is not None
 
 
+def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = world(rows=400)
+    model = BoostClassifier(calibrate="isotonic", n_rounds=4, random_state=0)
+    with pytest.warns(TooFewRowsWarning, match="needs 1,000 held-out rows, and there are 40; 'sig"):
+        model.fit(X, y)
+    assert model.model_.calibration is not None
+    assert model.model_.calibration.method == "sigmoid"
+    assert model.calibrate == "isotonic"
+    monkeypatch.setattr(calibrators, "ROWS_FOR_ISOTONIC", 40)
+    after = model.fit(X, y).model_.calibration
+    assert after is not None
+    assert after.method == "isotonic"
+
+
 def test_too_few_rows_to_calibrate() -> None:
     X, y = world(rows=40)
     with pytest.raises(DataError, match="4 held-out rows to calibrate with, and at least 10"):
@@ -390,6 +406,7 @@ def test_too_few_rows_to_calibrate() -> None:
     assert model.calibration_error_ is None  # enough for a curve, too few to measure it
 
 
+@pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_a_class_missing_from_the_rows_to_calibrate_with() -> None:
     X, y = world()
     y[7] = 2

@@ -149,6 +149,7 @@ def test_several_labels_are_answered_together() -> None:
 
 
 @pytest.mark.parametrize("calibrate", [None, "temperature", "isotonic"])
+@pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_calibrated_confidence(calibrate: str | None) -> None:
     model = quick(calibrate=calibrate, certify="holdout").fit(*said(1200, 0))
     given = model.answer(WORDS, abstain_below=0.6)

@@ -51,6 +51,7 @@ def agrees(model: Any, rows: Any, cells: list[Any]) -> None:
         ("two", {"booster": pb.AdaBoost(confidence_rated=False), "length": 1, "candidates": None}),
     ],
 )
+@pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_texts_are_read_as_in_training(kind: str, options: dict[str, Any]) -> None:
     train, asked = texts(300, seed=0), [*texts(1000, seed=1), "", "unknown words", "\n—"]
     model = pb.TextBoostClassifier(**{"n_rounds": 12, "random_state": 0, **options})

@@ -74,6 +74,7 @@ def fit(kind: str = "two", *, holes: bool = False, **options: Any) -> BoostClass
         ("several", {"booster": "gentle", "learner": "stump"}),
     ],
 )
+@pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_what_goes_in_comes_out(
     tmp_path: Path, kind: str, options: dict[str, Any], holes: bool
 ) -> None:

@@ -82,10 +82,12 @@ class AdaBoostClassifier(Boosting):
         before anything is learned: classes, levels and kinds of columns come from the other rows.
         "train": the error on new examples, by the rows it was trained on: that share gives bins,
         levels, kinds of columns and classes, the votes are rounded to small whole numbers, and
-        ``choices_`` shows what rounding costs. The smallest bound is deployed first; it may err
+        ``choices_`` shows what rounding costs. Its bound is loose: "holdout" usually gives a
+        smaller one, for a vote that errs less. The smallest bound is deployed first; it may err
         more than others, so look and ``choose``.
     calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that.
+        "isotonic" needs 1,000 such rows; with fewer, "sigmoid" is used instead, with a warning.
     holdout : float, default=0.2
         The share of rows that ``certify`` sets apart.
     delta : float, default=0.05

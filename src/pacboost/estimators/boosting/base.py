@@ -15,7 +15,7 @@ from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.capabilities import FinalTable
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
-from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError
+from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
 from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -266,10 +266,9 @@ class Boosting(BoostingFit, VoteClassifier):
             return None
         scores = work.run.vote().scores(rows.table)
         labels = rows.classes()
-        fitted = calibrators.fit(self.calibrate, scores, labels, rows.weights)
-        self.calibration_error_ = calibrators.crossed_error(
-            self.calibrate, scores, labels, rows.weights
-        )
+        method = _curve_for(self.calibrate, labels.size)
+        fitted = calibrators.fit(method, scores, labels, rows.weights)
+        self.calibration_error_ = calibrators.crossed_error(method, scores, labels, rows.weights)
         return fitted
 
     def _warn(self, run: Run) -> None:
@@ -291,6 +290,19 @@ class Boosting(BoostingFit, VoteClassifier):
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
         if said:
             warn(said, NoEdgeWarning)
+
+
+def _curve_for(method: str, rows: int) -> str:
+    """Give the method of calibration; "isotonic" needs more rows than the others."""
+    needed = calibrators.ROWS_FOR_ISOTONIC
+    if method != "isotonic" or rows >= needed:
+        return method
+    warn(
+        f"calibrate='isotonic' needs {needed:,} held-out rows, and there are {rows:,}; 'sigmoid' "
+        "is used instead. Give more rows, a larger validation_fraction, or calibrate='sigmoid'",
+        TooFewRowsWarning,
+    )
+    return "sigmoid"
 
 
 def _constant_learner(sign: int) -> Learner:

@@ -96,7 +96,9 @@ class BoostClassifier(NestedParameters, Boosting):
         reviewer must be able to read the effects apart, or to overfit less.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
-        Levels not seen in fit are treated as missing.
+        Levels not seen in fit are treated as missing. ``Tree(cat_penalty=..., min_level_rows=...)``
+        as ``learner``, or ``learner__cat_penalty`` in ``set_params``, sets how much evidence a
+        split by levels needs.
     l2 : float, default=None
         For "logit": the L2 regularisation of leaf values, in units of rows. None: 1, or what the
         booster object says.
@@ -131,11 +133,13 @@ class BoostClassifier(NestedParameters, Boosting):
     calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
         ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
-        which suits many classes with few rows each.
+        which suits many classes with few rows each. "isotonic" needs 1,000 such rows; with fewer,
+        "sigmoid" is used instead, with a warning.
     certify : "holdout", "train" or None, default=None
         What ``certificate_`` is about. None: the error on the training rows, without assumptions.
         "holdout": the error on new examples, by rows that are held out before anything is learned.
-        "train": the same by the training rows, for stumps and two classes (AdaBoostClassifier).
+        "train": the same by the training rows, for stumps and two classes (AdaBoostClassifier); its
+        bound is usually larger than that of "holdout".
     holdout : float, default=0.2
         The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
         fewer to learn from.

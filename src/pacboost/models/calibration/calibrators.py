@@ -27,6 +27,10 @@ NAMES = (*METHODS, TEMPERATURE)
 FEWEST_ROWS = 10
 """With fewer rows a curve would say more about chance than about the scores."""
 
+ROWS_FOR_ISOTONIC = 1_000
+"""With fewer rows estimators take "sigmoid": on eight data sets the log loss of "isotonic" was 1.5
+times as large with 700 rows, and 2.3 times with 200, since its steps reach 0 and 1 by chance."""
+
 
 @dataclass(frozen=True)
 class Calibration:

@@ -1,0 +1,271 @@
+"""How accurate default settings are on tables with classes, beside every library that is installed.
+
+    python benchmarks/bench_accuracy.py --jobs 16
+    python benchmarks/bench_accuracy.py --data ../shared/data --sets adult,splice --splits 3
+    python benchmarks/bench_accuracy.py --rows 5000 --out results.jsonl
+
+Each set of the folder's index.csv whose task is classes of a table takes part. Columns of text are
+given as categories to the libraries that take them, and as codes to the others. All libraries get
+the same rows, one core and their default settings. Sets on which defaults of pacboost were chosen
+are listed apart from the others, and only the others report. ``--out`` keeps every fit as a line
+of JSON, and a run goes on from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from rich.console import Console
+from scipy.stats import binomtest, rankdata
+from sklearn.model_selection import train_test_split
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.real_data import CHOOSING, HOME, MISSING, UNWANTED
+from benchmarks.tournament import new_table
+
+TEXTS = ("banking77", "clinc150", "trec_qc", "sms_spam", "snips", "subjectivity", "reuters_r8")
+MEASURES = {"error": "error", "log_loss": "log loss", "ece": "calibration error", "seconds": "time"}
+LEAST_PROBABILITY = 1e-6
+FEWEST = 10
+"""Classes with fewer rows than this are left out: some splits would not have them."""
+
+
+def strong(seed: int, _: list[str]) -> Any:
+    """Give StrongClassifier."""
+    from pacboost import StrongClassifier
+
+    return StrongClassifier(random_state=seed, n_jobs=1)
+
+
+def boost(seed: int, _: list[str]) -> Any:
+    """Give BoostClassifier."""
+    from pacboost import BoostClassifier
+
+    return BoostClassifier(random_state=seed, n_jobs=1)
+
+
+def catboost(seed: int, categories: list[str]) -> Any:
+    """Give CatBoost, which wants the names of its categories."""
+    from catboost import CatBoostClassifier
+
+    options = {"thread_count": 1, "verbose": False, "allow_writing_files": False}
+    return CatBoostClassifier(random_seed=seed, cat_features=categories, **options)
+
+
+def lightgbm(seed: int, _: list[str]) -> Any:
+    """Give LightGBM, which takes categories by their type."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)
+
+
+def xgboost(seed: int, _: list[str]) -> Any:
+    """Give XGBoost, which takes categories by their type if asked to."""
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(random_state=seed, n_jobs=1, enable_categorical=True)
+
+
+def histogram(seed: int, _: list[str]) -> Any:
+    """Give scikit-learn's boosting, which takes categories by their type."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=seed)
+
+
+def forest(seed: int, _: list[str]) -> Any:
+    """Give scikit-learn's random forest."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(random_state=seed, n_jobs=1)
+
+
+def extra(seed: int, _: list[str]) -> Any:
+    """Give scikit-learn's extremely randomised trees."""
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    return ExtraTreesClassifier(random_state=seed, n_jobs=1)
+
+
+RACERS: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = {
+    # name: (estimator, the module it needs, how it takes categories)
+    "BoostClassifier": (boost, "pacboost", "category"),
+    "StrongClassifier": (strong, "pacboost", "category"),
+    "CatBoost": (catboost, "catboost", "text"),
+    "LightGBM": (lightgbm, "lightgbm", "category"),
+    "XGBoost": (xgboost, "xgboost", "category"),
+    "HistGB": (histogram, "sklearn", "category"),
+    "RandomForest": (forest, "sklearn", "codes"),
+    "ExtraTrees": (extra, "sklearn", "codes"),
+}
+
+
+@lru_cache(maxsize=1)
+def read(folder: Path, name: str, files: str, label: str) -> tuple[pd.DataFrame, Any]:
+    """Read a set, with columns of text as categories, and its classes as numbers."""
+    paths = [folder / name / file for file in sorted(files.split(), reverse=True)]
+    if any(".svm" in path.suffixes or "agaricus" in path.name for path in paths):
+        from sklearn.datasets import load_svmlight_files
+
+        parts = load_svmlight_files([str(path) for path in paths])
+        values = np.vstack([part.toarray() for part in parts[::2]])
+        X, y = pd.DataFrame(values).add_prefix("x"), pd.Series(np.concatenate(parts[1::2]))
+    else:
+        options: Any = {"keep_default_na": False, "na_values": MISSING}
+        tables = [
+            pd.read_csv(p, sep="\t" if ".tsv" in p.suffixes else ",", **options) for p in paths
+        ]
+        X = pd.concat(tables, ignore_index=True)
+        y = X.pop(label)
+        X = X.drop(columns=UNWANTED.get(name, []))
+    for column in X:
+        if not pd.api.types.is_numeric_dtype(X[column]):
+            X[column] = X[column].astype("str").where(X[column].notna()).astype("category")
+    kept = y.map(y.value_counts()).ge(FEWEST) & y.notna()
+    return X[kept].reset_index(drop=True), np.unique(y[kept], return_inverse=True)[1]
+
+
+def taken(X: pd.DataFrame, categories: list[str], how: str) -> pd.DataFrame:
+    """Give the rows with categories in the form that a library takes."""
+    if how == "category" or not categories:
+        return X
+    forms = {
+        name: X[name].cat.codes if how == "codes" else X[name].astype(object).fillna("missing")
+        for name in categories
+    }
+    return X.assign(**forms)
+
+
+@lru_cache(maxsize=1)
+def compile_ours() -> None:
+    """Fit pacboost to a few rows, so that no time that is reported holds compilation."""
+    from pacboost import BoostClassifier
+
+    few = pd.DataFrame({"a": np.arange(90.0), "b": pd.Categorical(list("xyz") * 30)})
+    for classes in (2, 3):
+        BoostClassifier(n_rounds=3).fit(few, np.arange(90) % classes)
+
+
+def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> dict[str, Any]:
+    """Fit one library on one split, and measure it on the other rows."""
+    from pacboost.models.calibration.calibrators import calibration_error
+
+    X, y = read(folder, row["name"], row["files"], row["label"])
+    many = min(rows, int(0.75 * len(y)))
+    train, test = train_test_split(
+        np.arange(len(y)), train_size=many, random_state=seed, stratify=y
+    )
+    make, _, how = RACERS[who]
+    categories = [str(name) for name in X.select_dtypes("category")]
+    X = taken(X, categories, how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile_ours()
+        started = time.perf_counter()
+        model = make(seed, categories).fit(X.iloc[train], y[train])
+        seconds = time.perf_counter() - started
+        shares = np.asarray(model.predict_proba(X.iloc[test]), dtype=np.float64)
+        wrong = np.asarray(model.predict(X.iloc[test])).ravel() != y[test]
+    true = np.clip(shares[np.arange(len(test)), y[test]], LEAST_PROBABILITY, None)
+    found = {"error": wrong.mean(), "log_loss": -np.log(true).mean()}
+    found |= {"ece": calibration_error(shares, y[test]), "seconds": seconds}
+    numbers = {name: float(value) for name, value in found.items()}
+    return {"set": row["name"], "racer": who, "seed": seed, "rows": rows, **numbers}
+
+
+def sets_of(folder: Path, chosen: str) -> list[dict[str, str]]:
+    """Give the lines of the index that name tables with classes."""
+    if not (folder / "index.csv").exists():
+        raise SystemExit(f"{folder} has no index.csv; --data names the folder of the data sets")
+    index = pd.read_csv(folder / "index.csv", keep_default_na=False, dtype=str)
+    fits = index["task"].str.fullmatch("binary|.*-class") & ~index["name"].isin(TEXTS)
+    lines: list[dict[str, str]] = index[fits].to_dict("records")
+    asked = [name for name in chosen.split(",") if name]
+    if unknown := set(asked) - {line["name"] for line in lines}:
+        raise SystemExit(f"{', '.join(sorted(unknown))}: not a table with classes in {folder}")
+    return [line for line in lines if not asked or line["name"] in asked]
+
+
+def show(console: Console, found: pd.DataFrame, racers: list[str], title: str) -> None:
+    """Print means by set, mean ranks, and ours against every other library."""
+    for what, words in MEASURES.items():
+        means = found.pivot_table(index="set", columns="racer", values=what)[racers]
+        table = new_table(f"{words}, {title}", racers)
+        for name, line in means.iterrows():
+            table.add_row(str(name), *(f"{value:.4f}" for value in line))
+        ranks = rankdata(means.to_numpy(), axis=1).mean(axis=0)
+        table.add_section()
+        table.add_row("mean rank", *(f"{rank:.2f}" for rank in ranks))
+        for own in (who for who in racers if RACERS[who][1] == "pacboost"):
+            table.add_row(f"{own}: times", *(_against(means[own], means[who]) for who in racers))
+        console.print(table)
+
+
+def _against(own: pd.Series[float], other: pd.Series[float]) -> str:
+    """Give the geometric mean of the ratios, wins to losses, and the sign test's p."""
+    if own.name == other.name:
+        return ""
+    ratio = np.exp(np.log(own.clip(lower=1e-4) / other.clip(lower=1e-4)).mean())
+    wins, losses = int((own < other).sum()), int((own > other).sum())
+    p = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    return f"{ratio:.3f} ({wins}:{losses}, p={p:.2g})"
+
+
+def main() -> None:
+    """Fit what is not known yet, and print all of it."""
+    from benchmarks.bench_accuracy import race  # by a name that other processes can import
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    add = parser.add_argument
+    add("--data", type=Path, default=HOME, help="the folder of the data sets")
+    add("--sets", default="", help="names of data sets, with commas; all if not given")
+    add("--racers", default="", help="names of libraries, with commas; all installed if not given")
+    add("--splits", type=int, default=5, help="random splits of each set")
+    add("--rows", type=int, default=20_000, help="the most rows to learn from")
+    add("--jobs", type=int, default=1, help="how many fits run at the same time, on a core each")
+    add("--out", type=Path, help="file that keeps results, and from which a run goes on")
+    options = parser.parse_args()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # for libraries that read no n_jobs
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    here = [who for who, (_, module, _) in RACERS.items() if find_spec(module)]
+    racers = [who for who in here if not options.racers or who in options.racers.split(",")]
+    console.print(f"libraries: {', '.join(racers)}")
+    known: dict[Any, dict[str, Any]] = {}
+    if options.out and options.out.exists():
+        lines = [json.loads(line) for line in options.out.read_text().splitlines()]
+        known = {(e["set"], e["racer"], e["seed"], e["rows"]): e for e in lines}
+    sets = sets_of(options.data, options.sets)
+    tasks = [(line, who, seed) for line in sets for seed in range(options.splits) for who in racers]
+    new = [t for t in tasks if (t[0]["name"], t[1], t[2], options.rows) not in known]
+    fits = Parallel(options.jobs, return_as="generator_unordered")(
+        delayed(race)(options.data, line, who, seed, options.rows) for line, who, seed in new
+    )
+    for entry in fits:
+        known[entry["set"], entry["racer"], entry["seed"], entry["rows"]] = entry
+        if options.out:
+            with options.out.open("a") as file:
+                file.write(json.dumps(entry) + "\n")
+    asked = [known[line["name"], who, seed, options.rows] for line, who, seed in tasks]
+    found = pd.DataFrame(asked)
+    chose = found["set"].isin(CHOOSING)
+    for part, title in ((~chose, "sets that report"), (chose, "sets that chose defaults")):
+        if part.any():
+            show(console, found[part], racers, title)
+
+
+if __name__ == "__main__":
+    main()
