@@ -30,7 +30,7 @@ def run(*words: object) -> str:
 def test_labels_and_names_with_escapes_are_shown_not_obeyed(tmp_path: Path) -> None:
     data = rows(tmp_path / "rows.csv", (ESCAPE, "blue"), ESCAPE)
     model = tmp_path / "model.pacb"
-    said = run("fit", data, "--target", "label", "--booster", "adaboost", "--output", model)
+    said = run("fit", data, "--target", "label", "--output", model)
     said += run("inspect", model) + run("verify", model)
     said += run("predict", model, data, "--output", tmp_path / "answers.csv")
     assert "\x1b[31m" not in said

@@ -91,12 +91,12 @@ def predictions_outlive_kills(folder: Path, kills: int, seed: int) -> None:
         whole.append(output.read_bytes())
     random = Random(seed)
 
-    def write() -> None:
+    def by_turns() -> None:
         for model in models:
             predictions(model, output, folder)
 
     for _ in range(kills):
-        killed(write, random.uniform(0.02, 0.2))
+        killed(by_turns, random.uniform(0.02, 0.2))
         assert output.read_bytes() in whole
 
 

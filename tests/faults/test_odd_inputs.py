@@ -209,11 +209,11 @@ def test_errors_name_column_row_and_cell(X: Any, said: str) -> None:
 
 
 def test_an_unknown_argument_is_named() -> None:
-    fit: Any = pacboost.RectangleClassifier().fit
+    unknown: dict[str, Any] = {"weights": 1}
     with pytest.raises(DataError, match=r"RectangleClassifier\.fit has no argument 'weights'"):
-        fit(GOOD, LABELS, weights=1)
+        pacboost.RectangleClassifier().fit(GOOD, LABELS, **unknown)
     with pytest.raises(TypeError, match=r"it takes X, y"):
-        fit(GOOD, LABELS, weights=1)
+        pacboost.RectangleClassifier().fit(GOOD, LABELS, **unknown)
 
 
 def test_na_in_arrays_of_objects_is_missing() -> None:
