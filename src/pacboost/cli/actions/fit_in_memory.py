@@ -36,19 +36,22 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
         "early_stopping": validation > 0,
         "validation_fraction": validation or 0.1,
         "certify": None if certify == "train-error" else certify,
-        "class_weight": given["class_weight"],
         "delta": given["delta"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
         "verbose": sys.stderr.isatty(),
     }
     rate, leaves, resample = given["learning_rate"], given["leaves"], given["resample"]
-    if (booster, learner) == ("adaboost", "stump") and leaves is None:
+    balance = given["class_weight"]
+    if (booster, learner) == ("adaboost", "stump") and leaves is None and balance is None:
         return AdaBoostClassifier(
             learning_rate=1.0 if rate is None else rate, resample=resample, **common
         )
     if resample:
-        raise click.UsageError("--resample requires --booster adaboost and --learner stump")
+        raise click.UsageError(
+            "--resample requires --booster adaboost and --learner stump, without --class-weight"
+        )
+    common["class_weight"] = balance
     return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
 
 
