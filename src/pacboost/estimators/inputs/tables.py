@@ -106,7 +106,8 @@ def _without_na(X: Any) -> Any:
     """Replace what is missing in an array of objects (None, pandas' NA and NaT) by NaN."""
     if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
         return X
-    absent = np.frompyfunc(is_missing, 1, 1)(X).astype(np.bool_)
+    with np.errstate(invalid="ignore"):  # some processors report comparisons with NaN
+        absent = np.frompyfunc(is_missing, 1, 1)(X).astype(np.bool_)
     return np.where(absent, np.nan, X) if absent.any() else X
 
 
