@@ -185,7 +185,7 @@ def test_pairs_come_apart_again_when_their_sums_are_as_large_as_can_be() -> None
         found = np.zeros((1, 8, 2), dtype=np.int64)
         rows = np.arange(2, dtype=np.uint32)
         grow.count(np.zeros((1, 2), np.uint64), 1, rows, pairs, found, 0, 1)
-        assert (found[0, 0, 0] >> 32, found[0, 0, 0] & best_split.LOW) == (pull, 2**32 - 1)
+        assert (found[0, 0, 0] >> 32, found[0, 0, 0] & pairing.LOW) == (pull, 2**32 - 1)
 
 
 @settings(deadline=None, max_examples=60)
@@ -214,7 +214,7 @@ def test_pairs_equal_the_twins(
     own = pulls * weights if signed else pulls
     wanted_pulls, wanted_weights = naive.pair_up(weights, own, flips, *scales)
     np.testing.assert_array_equal(pairs >> 32, wanted_pulls)
-    np.testing.assert_array_equal(pairs & best_split.LOW, np.tile(wanted_weights, (len(flips), 1)))
+    np.testing.assert_array_equal(pairs & pairing.LOW, np.tile(wanted_weights, (len(flips), 1)))
 
 
 # -- parting

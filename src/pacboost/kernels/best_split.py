@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.category_split import chance_of, choose_members, order_of, pool_rare
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
+from pacboost.kernels.pairing import LOW
 
-LOW = np.int64(0xFFFFFFFF)
 NOISE = 1e-12  # a gain below this share of what a leaf is worth comes from rounding
 
 # columns of ``features``, one line for each feature
@@ -75,48 +76,6 @@ def open_feature(
             code += 1
     out[default] = total
     out[bins] = 0
-
-
-@kernel
-def pool_rare(own: NDArray[np.int64], bins: int, least: float) -> None:
-    """Count levels of a category that weigh less than ``least`` in a node as missing there.
-
-    ``choose_members`` then sends them where missing values go.
-    """
-    for b in range(bins):
-        if float(own[0, b] & LOW) < least:
-            for s in range(own.shape[0]):
-                own[s, bins] += own[s, b]
-                own[s, b] = 0
-
-
-@kernel
-def chance_of(own: NDArray[np.int64], bins: int, rules: NDArray[np.float64]) -> float:
-    """Give what is subtracted from the gain of a category, since its levels are ordered by it.
-
-    Each level adds to the gain of the best cut by chance alone; two levels leave no choice.
-    """
-    levels = 0
-    for b in range(bins + 1):
-        if own[0, b] != 0:
-            levels += 1
-    return float(rules[LEVEL_PENALTY] * max(levels - 2, 0))
-
-
-@kernel
-def order_of(own: NDArray[np.int64], bins: int, smooth: float, order: NDArray[np.int64]) -> None:
-    """Order categories by their mean pull, the missing one among them; ties by code."""
-    ratio = on_stack((256,), np.float64)
-    for b in range(bins + 1):
-        # at least 1: a level without weight has no mean, and NaN would not be ordered
-        value = float(own[0, b] >> 32) / max(float(own[0, b] & LOW) + smooth, 1.0)
-        place = b
-        while place > 0 and ratio[place - 1] > value:
-            ratio[place] = ratio[place - 1]
-            order[place] = order[place - 1]
-            place -= 1
-        ratio[place] = value
-        order[place] = b
 
 
 @kernel
@@ -230,7 +189,7 @@ def scan_feature(
     below = on_stack((outputs,), np.int64)
     low, high = on_stack((outputs,), np.float64), on_stack((outputs,), np.float64)
     criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
-    chance = chance_of(own, bins, rules) if category else 0.0
+    chance = chance_of(own, bins, rules[LEVEL_PENALTY]) if category else 0.0
     weight = float(total[0] & LOW)
     absent = category == 0 and own[0, bins] != 0
     places = bins + category  # a category's missing code is one of its places
@@ -258,36 +217,6 @@ def scan_feature(
             best, cut = found, place
             missing_left = way == 1 if absent else left >= right
     return best, cut, missing_left
-
-
-@kernel
-def choose_members(
-    own: NDArray[np.int64],
-    bins: int,
-    order: NDArray[np.int64],
-    cut: int,
-    heavier_left: bool,
-    missing: int,
-    members: NDArray[np.uint8],
-) -> bool:
-    """Write which levels of a category go left: the first ones up to the cut, in their order.
-
-    Missing values go with their place; where none was seen, to the heavier side. A level that is
-    not in this node goes where missing values go, which is given back.
-    """
-    for k in range(members.size):
-        members[k] = np.uint8(0)
-    missing_left = heavier_left and own[0, bins] == 0
-    for k in range(cut + 1):
-        if order[k] < bins:
-            members[order[k]] = np.uint8(1)
-        elif own[0, bins] != 0:
-            missing_left = True
-    members[missing] = np.uint8(missing_left)
-    for k in range(bins):
-        if own[0, k] == 0:
-            members[k] = np.uint8(missing_left)
-    return missing_left
 
 
 @kernel

@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.jit import inlined
 
+LOW = np.int64(0xFFFFFFFF)
+"""The bits of a pair that hold the weight."""
+
 
 @inlined
 def pair_up(

@@ -17,7 +17,6 @@ from pacboost.kernels.best_split import (
     LANE,
     LEAST_ROWS,
     LEAST_WEIGHT,
-    LOW,
     MISSING_LEFT,
     NOISE,
     PENALTY,
@@ -26,6 +25,7 @@ from pacboost.kernels.best_split import (
 )
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
+from pacboost.kernels.pairing import LOW
 
 
 @kernel

@@ -15,7 +15,6 @@ from pacboost.kernels.best_split import (
     BINS,
     CUT,
     FEATURE,
-    LOW,
     MISSING_LEFT,
     MONOTONE,
     PENALTY,
@@ -24,6 +23,7 @@ from pacboost.kernels.best_split import (
     scan_quickly,
 )
 from pacboost.kernels.jit import kernel
+from pacboost.kernels.pairing import LOW
 from pacboost.kernels.sparse import count
 
 

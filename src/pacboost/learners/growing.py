@@ -12,6 +12,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, shares
+from pacboost.kernels.pairing import LOW
 from pacboost.kernels.team import team_for, together
 from pacboost.learners.interactions import begin, interaction_rules
 from pacboost.learners.learner import Rows, Search, Weights
@@ -195,7 +196,7 @@ class TreeSearch(Search):
         if kind == best_split.ERROR or not self._features[:, best_split.CATEGORY].any():
             return 0.0
         squares = [float(np.square(line >> 32).sum()) for line in self._pairs]
-        weight = float((self._pairs[0] & best_split.LOW).sum())
+        weight = float((self._pairs[0] & LOW).sum())
         # of √(weight² - pull²) the part that pulls change is half of pull²/weight
         return sum(squares) / max(weight, 1.0) / (2 if kind == best_split.Z else 1)
 

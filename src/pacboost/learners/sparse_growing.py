@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, grow, routing, sparse_grow
 from pacboost.kernels.interactions import draw_open, hand_down
+from pacboost.kernels.pairing import LOW
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.learners.sparse_stump import Wholes, bins_of, each_lists
@@ -118,7 +119,7 @@ class SparseTreeSearch(TreeSearch):
     def _look(self, leaf: int, key: np.uint64) -> None:
         self._gains[leaf] = 0.0
         rules, totals, heaviest = self._rules, self._totals[leaf], int(self._heaviest[leaf])
-        weight = float(totals[0] & best_split.LOW)
+        weight = float(totals[0] & LOW)
         of_rows = rules[best_split.LEAST_ROWS] * weight / self._sizes[leaf]
         least = float(max(rules[best_split.LEAST_WEIGHT], of_rows, 1.0))
         if weight < 2 * least:
