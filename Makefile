@@ -8,8 +8,8 @@ demo: .venv/.run
 	$(BIN)/pacboost demo
 
 test:
-	$(MAKE) --jobs=2 --output-sync check kernels
-	$(MAKE) pytest docs
+	$(MAKE) --jobs=2 --output-sync kernels check docs
+	$(MAKE) pytest
 
 # Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
 # processes of pytest would compile them for itself.

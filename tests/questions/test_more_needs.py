@@ -57,6 +57,7 @@ def test_one_noisy_feature_needs_less_than_many() -> None:
     assert needs.noisy_stumps(0.1, 0.1, needs.MOST_FEATURES + 1, 10_000) is None
 
 
+@pytest.mark.slow
 def test_boosting_a_majority_needs_far_less_than_the_theorem() -> None:
     answer = plan.strong(epsilon=0.1, delta=0.05, edge=0.3, dimension=4)
     assert answer.simulated is not None

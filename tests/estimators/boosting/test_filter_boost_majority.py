@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
 from pacboost import FilterBoostClassifier
 from pacboost.boosters.majority import Majority
@@ -13,6 +14,7 @@ from pacboost.training.filtering.plan import KEPT
 from tests.estimators.filter_sources import noisy
 
 
+@pytest.mark.slow
 def test_by_the_book() -> None:
     """An edge is promised: a sample of its own for every round, and no more rounds than k.
 
