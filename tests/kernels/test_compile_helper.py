@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pacboost.kernels import compile_helper, compile_note
+from pacboost.kernels.threads import using
 
 FIT = """
 import numpy as np
@@ -75,3 +76,15 @@ def test_the_fit_compiles_nothing_that_the_second_process_has_compiled(tmp_path:
     assert "log_costs" in compiled
     assert "grow_tree" not in compiled
     assert later.split() == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_thread_has_no_second_process(
+    nothing_compiled: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    started: list[int] = []
+    monkeypatch.setattr(compile_helper, "person_waits", lambda: True)
+    monkeypatch.setattr(compile_helper, "start", lambda: started.append(count))
+    with using(count):
+        compile_helper.start_for_a_person()
+    assert started == ([] if count == 1 else [2])

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from pacboost.kernels.compile_note import say_once
+from pacboost.kernels.threads import threads
 from pacboost.numerics.interactive import person_waits
 
 FIRST = "grow_team.grow_tree-*.nbc"
@@ -23,11 +24,11 @@ _helper: subprocess.Popen[bytes] | None = None
 
 
 def start_for_a_person() -> None:
-    """Start the second process if this is the first run, and a person waits for it.
+    """Start the second process if this is the first run, and a person waits who allows threads.
 
     Elsewhere, ``sys.executable`` need not be Python, and processes may be counted.
     """
-    if person_waits():
+    if threads() > 1 and person_waits():
         start()
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.errors import DataError, NotCertified
+from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.threshold import ThresholdClassifier
+from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.numerics.checks import probability
 from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
@@ -111,12 +112,7 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
             f"{type(model).__name__} has neither predict_proba nor decision_function, so there is "
             "no score to put a threshold on"
         )
-    labels = np.asarray(y)
-    if labels.ndim != 1 or labels.size == 0:
-        raise DataError(f"y has shape {labels.shape}; one label a row is needed, and at least one")
-    if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
-        raise DataError("y holds missing labels; drop those rows")
-    return labels
+    return fresh_labels(y)
 
 
 def positive_class(known: NDArray[Any], positive: Any) -> Any:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.wording import sentence
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitted.plain_rows import plain_rows
+from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.conformity import LabelScore, SetRule, share_of_row
@@ -235,9 +236,4 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
             f"{type(model).__name__} has no classes, so there are no sets of them; for models that "
             "predict numbers there is pacboost.intervals"
         )
-    labels = np.asarray(y)
-    if labels.ndim != 1 or labels.size == 0:
-        raise DataError(f"y has shape {labels.shape}; one label a row is needed, and at least one")
-    if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
-        raise DataError("y holds missing labels; drop those rows")
-    return labels
+    return fresh_labels(y)
