@@ -6,7 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.jit import inlined, kernel
-from pacboost.kernels.update import ROWS_PER_TILE, raise_margins, raise_rows
+from pacboost.kernels.logarithm import natural_log
+from pacboost.kernels.update import (
+    LOG_UNITS,
+    ROWS_PER_TILE,
+    UNIT,
+    raise_margins,
+    raise_rows,
+    whole_exp,
+)
 
 
 @inlined
@@ -133,7 +141,7 @@ def class_rows(
                 else:
                     other = max(other, -margin[k])
                 square += float(pull[k]) * float(pull[k])
-            costs[tile[j]] = np.log(totals[j]) + (tops[j] - own)
+            costs[tile[j]] = natural_log(totals[j]) + (tops[j] - own)
             wrong[tile[j]] = not own > other
             squares[tile[j]] = square
 
@@ -180,7 +188,7 @@ def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]
                 product = 1.0
                 for k in range(16):
                     product *= 1.0 + raised[i + k]
-                total += np.log(product)
+                total += natural_log(product)
         sums[span] = total
 
 
@@ -210,9 +218,9 @@ def potential(
             else:
                 for k in range(outputs):
                     z = margins[i, k]
-                    e = np.exp(-abs(z) * (2.0 if kind == LOGISTIC else 1.0))
+                    e = whole_exp(LOG_UNITS - abs(z) * (2.0 if kind == LOGISTIC else 1.0)) * UNIT
                     if kind == LOGISTIC:
-                        cost += np.log1p(e) - 2.0 * min(z, 0.0)
+                        cost += natural_log(1.0 + e) - 2.0 * min(z, 0.0)
                     else:
                         cost += e if z >= 0 else 1.0 - z
             total += cost * (base[i] if base.size > 1 else base[0])
