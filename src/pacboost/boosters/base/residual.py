@@ -28,7 +28,7 @@ from pacboost.kernels import residual
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.numerics.quantiles import quantiles_of_cells
-from pacboost.samples.request import Sums
+from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Signs
 
 UNITS = 48
@@ -80,8 +80,13 @@ class Residual(Booster[ResidualState]):
 
     prior: ClassVar[bool] = True
     pull_type: ClassVar[type[np.int64 | np.int8]] = np.int64
+    setting: ClassVar[str] = ""
+    """The parameter, if there is one, that all rounds of a model have to share."""
 
     learning_rate: float
+
+    def __post_init__(self) -> None:
+        check_shrinkage("learning_rate", self.learning_rate)
 
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
@@ -118,6 +123,15 @@ class Residual(Booster[ResidualState]):
         rate = 1.0 if first else self.learning_rate
         return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
 
+    def request(self, state: ResidualState) -> Request:
+        """Ask for cells in which pulls are similar."""
+        penalty = self.penalty(state)
+        return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
+
+    def penalty(self, state: ResidualState) -> float:
+        """Give what is added to the weight of every cell."""
+        return 0.0
+
     @abstractmethod
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
@@ -137,6 +151,10 @@ class Residual(Booster[ResidualState]):
         state.cast.append(1.0)
         return self._advance(state, moved)
 
+    def memory(self, state: ResidualState) -> list[float]:
+        """Remember the setting that all rounds share."""
+        return [getattr(self, self.setting)] if self.setting else []
+
     def resume(
         self,
         state: ResidualState,
@@ -144,7 +162,9 @@ class Residual(Booster[ResidualState]):
         votes: Sequence[float],
         memory: list[float],
     ) -> ResidualState:
-        """Restore the scores, and compute the pulls."""
+        """Restore the scores, and compute the pulls; refuse those of another setting."""
+        if self.setting:
+            same_setting(self.setting, getattr(self, self.setting), memory)
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._advance(state, None)
