@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Booster, Moved, whole_values
+from pacboost.boosters.base.parameters import check_shrinkage, same_setting
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import residual
@@ -206,21 +207,3 @@ def unit_of(targets: NDArray[np.float64]) -> float:
     if largest == 0:
         return VOTE_UNIT
     return math.ldexp(1.0, math.frexp(largest)[1] - UNITS)
-
-
-def check_shrinkage(name: str, value: float) -> None:
-    """Raise unless a number lies in (0, 1]: what the loss needs to fall in every round."""
-    if not 0 < value <= 1:
-        raise ParameterError(
-            f"{name} is {value}; it must lie in (0, 1]: a longer step than the best one can make "
-            "the loss rise"
-        )
-
-
-def same_setting(name: str, value: float, memory: Sequence[float]) -> None:
-    """Raise unless the earlier rounds of a run that goes on were made with the same setting."""
-    if memory and memory[0] != value:
-        raise ParameterError(
-            f"{name} is {value}, but it was {memory[0]} in the last fit, and one model cannot hold "
-            "both; keep it, or set warm_start=False to start afresh"
-        )

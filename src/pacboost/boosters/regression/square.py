@@ -11,15 +11,14 @@ rate η. With W_c for the weight of a cell, a round changes the mean loss exactl
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.base.parameters import check_not_negative
 from pacboost.boosters.base.residual import Residual, ResidualState
-from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.kernels import residual
 from pacboost.samples.request import Sums
@@ -47,8 +46,7 @@ class Square(Residual):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (math.isfinite(self.l2) and self.l2 >= 0):
-            raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
+        check_not_negative("l2", self.l2)
 
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
