@@ -26,8 +26,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.base.booster import Measured, check_rate, whole_values
+from pacboost.boosters.base.booster import Measured, whole_values
 from pacboost.boosters.base.exponential import ExponentialState, ExponentialWeights
+from pacboost.boosters.base.parameters import check_not_negative, check_rate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
@@ -76,8 +77,7 @@ class AdaBoost(ExponentialWeights):
                 f"confidence_rated gives cells votes of their own, but multiclass="
                 f"{self.multiclass!r} gives a rule one vote; set multiclass='mh'"
             )
-        if not (math.isfinite(self.smoothing) and self.smoothing >= 0):
-            raise ParameterError(f"smoothing is {self.smoothing}; it must be 0 or more")
+        check_not_negative("smoothing", self.smoothing)
 
     @property
     def plain(self) -> bool:

@@ -19,9 +19,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from pacboost.boosters.base.booster import Measured, check_rate
+from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.base.bounded_weights import BoundedWeights, Weights
 from pacboost.boosters.base.filtering_booster import Floats, heaviest
+from pacboost.boosters.base.parameters import check_rate
 from pacboost.numerics.exact import MOST_VOTE, round_vote
 from pacboost.samples.sample import Signs
 

@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from pacboost.boosters.base.booster import Moved, check_rate, whole_values
+from pacboost.boosters.base.booster import Moved, whole_values
 from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
+from pacboost.boosters.base.parameters import check_not_negative, check_rate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import shares
@@ -82,8 +83,7 @@ class Logit(FilteringBooster[LogitState]):
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
         check_rate("max_target", min(self.max_target, MOST_STEP))
-        if not (math.isfinite(self.l2) and self.l2 >= 0):
-            raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
+        check_not_negative("l2", self.l2)
 
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None

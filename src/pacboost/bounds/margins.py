@@ -177,10 +177,15 @@ def certificate(
         )
     if bound != "schapire_bound":
         raise ParameterError(f"bound is {bound!r}; only schapire_bound can be certified")
-    value = schapire_bound(below, n, theta, log_size, delta)
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        schapire_bound,
+        {
+            "below": below,
+            "n": n,
+            "theta": theta,
+            "log_size": log_size,
+            "delta": delta,
+        },
         theorem="margin bound: R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n))",
         reference="Schapire, Freund, Bartlett and Lee 1998, theorem 1",
         sample="the training rows, ties counted as errors",
@@ -188,14 +193,6 @@ def certificate(
         independent_of="the class of rules, fixed before these rows; the vote may depend on them",
         assumptions=("rows are drawn independently", "every rule belongs to the finite class"),
         valid_after_looking=True,
-        inputs={
-            "below": below,
-            "n": n,
-            "theta": theta,
-            "log_size": log_size,
-            "delta": delta,
-        },
-        bound="margins.schapire_bound",
     )
 
 

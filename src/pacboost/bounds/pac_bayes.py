@@ -196,10 +196,9 @@ def certificate(bound: str, **inputs: float) -> Certificate:
     if bound not in _BOUNDS:
         raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")
     function, theorem, reference = _BOUNDS[bound]
-    value = function(**inputs)
-    return Certificate(
-        value=value,
-        delta=inputs["delta"],
+    return Certificate.by(
+        function,
+        inputs,
         theorem=theorem,
         reference=reference,
         sample="rows no voter was trained on; out of bag, the fewest rows of a voter",
@@ -207,8 +206,6 @@ def certificate(bound: str, **inputs: float) -> Certificate:
         independent_of="the voters and the prior; the votes may depend on these rows",
         assumptions=("rows are drawn independently", "bags are drawn by chance alone"),
         valid_after_looking=True,
-        inputs=inputs,
-        bound=f"pac_bayes.{bound}",
     )
 
 

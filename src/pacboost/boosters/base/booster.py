@@ -247,9 +247,3 @@ def edge_of(request: Request, moved: Moved) -> float:
     """Give the edge of cells under the weights for which they were found."""
     right = request.pulls * np.sign(moved.values).astype(np.int8)[moved.cells]
     return int((request.weights * right).sum()) / request.weight
-
-
-def check_rate(name: str, value: float) -> None:
-    """Raise unless a number is finite and above 0."""
-    if not (math.isfinite(value) and value > 0):
-        raise ParameterError(f"{name} is {value}; it must be above 0")

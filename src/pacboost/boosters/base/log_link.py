@@ -14,8 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from pacboost.boosters.base.newton import Floats, Newton, NewtonState
-from pacboost.boosters.base.residual import check_shrinkage
-from pacboost.errors import ParameterError
+from pacboost.boosters.base.parameters import check_not_negative, check_shrinkage
 from pacboost.kernels.log_link import exponentials
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.request import Sums
@@ -31,8 +30,7 @@ class LogLink(Newton):
 
     def __post_init__(self) -> None:
         check_shrinkage("learning_rate", self.learning_rate)
-        if not (math.isfinite(self.l2) and self.l2 >= 0):
-            raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
+        check_not_negative("l2", self.l2)
 
     def steps(self, means: Floats) -> Floats:
         """Give the logarithm of the factor by which predictions are off."""

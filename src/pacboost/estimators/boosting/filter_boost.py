@@ -19,6 +19,7 @@ from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import callables, progress_after, shows_progress
 from pacboost.estimators.inputs.tables import open_table, set_features
@@ -40,6 +41,7 @@ COPIES = (
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class FilterBoostClassifier(NestedParameters, VoteClassifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
@@ -66,14 +68,10 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         drawn; "measure", "smooth", "projection" and "majority" then assume 0.1.
     epsilon : float, default=None
         Stop once the error is surely at most this. None: stop by rounds and time alone.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
     n_rounds : int, default=300
         The maximum number of rounds. With ``partial_fit``, later batches add one each.
     shrinkage : float, default=None
         Scales what every round adds. None: 0.2 for trees, else 1.
-    learning_rate : float, default=None
-        Another name of ``shrinkage``; give one of them.
     sample_rows : int, default=None
         The maximum number of rows that are kept at a time. None: 100,000, for stumps 50,000, or
         what ``memory`` leaves room for.
@@ -85,31 +83,14 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         How many rows are set apart, never learned from, and scored once by the final vote: the
         certificate is about them. Of files and tables they are drawn from all rows, in a pass of
         their own, and their number is about this. None: a tenth of the rows, at most 20,000.
-    max_leaves : int, default=None
-        The largest number of leaves of a tree, from 2 on. None means 31. Fewer leaves
-        overfit less; 2 make stumps.
-    max_depth : int, default=None
-        The largest number of questions from the root to a leaf; None does not limit it.
     min_leaf_rows : int or float, default=None
         The least number of the kept rows in a leaf, or as a float below 1 their share. None means
         20. Raise it if labels are noisy.
-    max_features : int or float, default=None
-        How many features are drawn and looked at for each split: a number (int) or a share (float,
-        1.0 for all). None means all of them. Fewer are faster, and make trees differ more.
-    max_bins : int, default=255
-        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     checkpoint : str or path, default=None
         A file that a fit writes now and then, and on Ctrl-C. A later fit with the same parameters
         and source goes on from it to the same model; when that is done the file is deleted.
     callbacks : list of functions, default=None
         Called with every ``Refill`` and every ``Round``; returning True stops the fit.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------

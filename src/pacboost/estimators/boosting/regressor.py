@@ -27,6 +27,7 @@ from pacboost.estimators.fitting.tree_parameters import (
     tree_changes,
 )
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
     read_numbers,
@@ -50,6 +51,7 @@ ROWS_TO_STOP = 2_000
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
@@ -90,38 +92,12 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
         all rows.
-    n_estimators : int, default=None
-        Another name of ``n_rounds``; give one of them.
-    learning_rate : float, default=None
-        Another name of ``shrinkage``; give one of them.
-    max_leaves : int, default=None
-        The largest number of leaves of a tree, from 2 on. None means 31. Fewer leaves
-        overfit less; 2 make stumps.
-    max_depth : int, default=None
-        The largest number of questions from the root to a leaf; None does not limit it.
-    min_leaf_rows : int or float, default=None
-        The least number of rows in a leaf, or as a float below 1 their share. None means 20. Raise
-        it if labels are noisy, lower it for small samples.
-    max_features : int or float, default=None
-        How many features are drawn and looked at for each split: a number (int) or a share (float,
-        1.0 for all). None means all of them. Fewer are faster, and make trees differ more.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the prediction may only rise or only fall.
-    interaction_constraints : list of sets, "pairwise", "no_interactions" or None, default=None
-        Which features may be asked for together on the way to a leaf: sets of them, by name or
-        number; features in no set are a set of their own, as in scikit-learn. "pairwise" allows any
-        two, "no_interactions" makes the score a sum of functions of one feature each. A float
-        ``max_features`` is then a share of the features that a leaf may ask for. Set it if a
-        reviewer must be able to read the effects apart, or to overfit less.
-    categorical_features : "from_dtype", list or None, default="from_dtype"
-        Columns split by sets of levels: text and category columns, or those named or numbered.
-        Levels not seen in fit are treated as missing.
     l2 : float, default=None
         For "squared_error", "gamma" and "poisson": the L2 regularisation of leaf values, added to
         the number of rows of a leaf (for "poisson", to the sum of their predictions).
-    max_bins : int, default=255
-        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     early_stopping : bool, int, "refit" or "auto", default="auto"
         Whether to stop when ``eval_metric`` on validation rows has not improved by more than
         ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
@@ -133,25 +109,12 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early. More of them measure better, and leave
         fewer to learn from.
-    n_iter_no_change : int, default=20
-        How many rounds without progress end the run. Raise it if the metric is noisy.
-    tol : float, default=0.0
-        The least improvement that counts as progress.
     eval_metric : str or function, default="loss"
         "loss" (that of the training), "squared_error", "absolute_error", "huber", with a loss of
         the same name "quantile", with predictions by their logarithm "poisson" or "gamma", or a
         function of (targets, predictions) that gets smaller as the fit gets better.
     warm_start : bool, default=False
         Go on from the last fit: it ends as one longer run would have.
-    callbacks : sequence of functions, default=None
-        Each is called with every ``Round``; returning True stops the run.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The report of a fitted model, and of how it does on rows with labels."""
+"""Methods of fitted estimators, of votes and forests alike: a file, and a page for a browser."""
 
 from __future__ import annotations
 
@@ -8,32 +8,53 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.fitted.mistakes import refuse_half
+from pacboost.models.file import forest_format
+from pacboost.models.file import format as model_file
+from pacboost.models.file.forest_format import ForestModel
 
 if TYPE_CHECKING:
     from pacboost.reports.page.sentence import Sentence
 
 
+def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
+    """Write the model to a file that ``pacboost.load`` reads; no code is stored in it.
+
+    The file also keeps a sketch of the training rows, salted hashes of some of them, by which
+    ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
+    """
+    check_is_fitted(self)
+    write = forest_format.save if isinstance(self.model_, ForestModel) else model_file.save
+    write(self.model_, path, self._sketches if remember_rows else ())
+
+
 def report(
-    estimator: Any,
+    self: Any,
     path: str | Path,
-    X: Any,
-    y: Any,
-    title: str | None,
-    sentence: str | Sentence | None,
+    X: Any = None,
+    y: Any = None,
+    *,
+    title: str | None = None,
+    sentence: str | Sentence | None = None,
 ) -> Path:
-    """Write the page of a fitted estimator; the modules for it are imported when needed."""
+    """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
+
+    Without rows the page shows the model and its record: the certificates, and of a vote the error
+    and its bound round by round, rules, shapes, the hardest rows of the fit. With rows and their
+    labels, best those that the fit has not seen, it adds margins, calibration, the confusion matrix
+    and the hardest among them. ``title`` replaces the name of the method, ``sentence`` what the
+    certificate says. Gives the path of the file.
+    """
     from pacboost.estimators.fitted.evidence import evaluate
-    from pacboost.models.file.forest_format import ForestModel
     from pacboost.reports.page.document import write_report
     from pacboost.reports.page.sentence import Sentence
     from pacboost.reports.page.subject import of_forest, of_model
 
-    check_is_fitted(estimator)
+    check_is_fitted(self)
     refuse_half(X, y)
-    if isinstance(estimator.model_, ForestModel):
-        subject = of_forest(estimator.model_, getattr(estimator, "_refusal", ""))
+    if isinstance(self.model_, ForestModel):
+        subject = of_forest(self.model_, getattr(self, "_refusal", ""))
     else:
-        subject = of_model(estimator.model_)
-    rows = None if X is None else evaluate(estimator, X, y, subject.importances)
+        subject = of_model(self.model_)
+    rows = None if X is None else evaluate(self, X, y, subject.importances)
     said = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
     return write_report(subject, path, rows, title, said)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +20,10 @@ from pacboost.hypotheses.forest import Forest
 from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.explain import permutation
-from pacboost.models.file import forest_format
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
-
-if TYPE_CHECKING:
-    from pacboost.reports.page.sentence import Sentence
 
 ROWS_BESIDE_ONE_ANOTHER = 20_000
 """The table of proximities of so many rows takes 3.2 GB."""
@@ -50,6 +45,8 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
     _apart: Apart | None = None
     _sets: NDArray[np.int64] | None = None
     """The sets of labels that trees vote for, where a row may have several."""
+
+    save, report = reporting.save, reporting.report
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Give the leaf of every row in every tree, (rows, trees)."""
@@ -92,32 +89,6 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         """Give rows with labels or targets, and the metric for predictions."""
-
-    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
-        """Write the forest to a file that ``pacboost.load`` reads; no code is stored in it.
-
-        The file also keeps a sketch of the training rows, salted hashes of some of them, by which
-        ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
-        """
-        check_is_fitted(self)
-        forest_format.save(self.model_, path, self._sketches if remember_rows else ())
-
-    def report(
-        self,
-        path: str | Path,
-        X: Any = None,
-        y: Any = None,
-        *,
-        title: str | None = None,
-        sentence: str | Sentence | None = None,
-    ) -> Path:
-        """Write a page about the forest that needs nothing but itself, and give its path.
-
-        With rows and their labels, best those that the fit has not seen, it shows how the forest
-        does on them. ``title`` replaces the name of the method, ``sentence`` what the certificate
-        says.
-        """
-        return reporting.report(self, path, X, y, title, sentence)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.fitted import calibrated, display
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
@@ -20,6 +21,7 @@ from pacboost.models.model import Model
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
@@ -36,8 +38,6 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     epsilon : float, default=None
         The error on new examples to reach; boosting stops when it is certified. None: as small as
         possible.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
     recall : float, default=None
         Find at least this share of the positive class: the certifying rows, a fifth of all, then
         choose the threshold (``pacboost.choose_threshold``), and the sentence speaks of it.
@@ -52,19 +52,9 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     text_columns : "auto", list of str or None, default="auto"
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
-    categorical_features : "from_dtype", list or None, default="from_dtype"
-        Columns split by sets of levels: text and category columns, or those named or numbered.
-        Levels not seen in fit are treated as missing.
     class_weight : mapping, "balanced" or None, default=None
         The weight of the rows of each class in training; "balanced" gives all classes the same sum.
         Set it if mistakes on a rare class cost more. The certificate counts rows without weights.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
