@@ -31,7 +31,8 @@ def report(
     check_is_fitted(estimator)
     refuse_half(X, y)
     if isinstance(estimator.model_, ForestModel):
-        subject = of_forest(estimator.model_, getattr(estimator, "_refusal", ""))
+        table = None if X is None else estimator._open(X)
+        subject = of_forest(estimator.model_, getattr(estimator, "_refusal", ""), table)
     else:
         subject = of_model(estimator.model_)
     rows = None if X is None else evaluate(estimator, X, y, subject.importances)
