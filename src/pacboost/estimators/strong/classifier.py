@@ -53,6 +53,9 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     text_columns : "auto", list of str or None, default="auto"
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
+    dates : "auto", "day-first" or "month-first", default="auto"
+        For files: which number is the day in dates such as 1/2/2024. "auto": the column shows it,
+        as 31/12/2024 does; if no date of a column does, its dates are categories, with a warning.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
         Levels not seen in fit are treated as missing.
@@ -101,6 +104,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     positive: Any = None
     n_rounds: int | None = None
     text_columns: Any = "auto"
+    dates: str = "auto"
     categorical_features: Any = "from_dtype"
     class_weight: Any = None
     random_state: Any = None
