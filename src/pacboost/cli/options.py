@@ -127,6 +127,25 @@ day_first = click.option(
     help="How to read dates such as 1/2/2024, if no date of their column shows which number is "
     "the day.  [default: as categories]",
 )
+constraints = together(
+    click.option(
+        "--monotone",
+        metavar="COLUMN=±1",
+        multiple=True,
+        help="For trees, with --loss or --learner tree: predictions may only rise (+1) or only "
+        "fall (-1) with this column; of two classes, those for the second. The option may be "
+        "repeated.",
+    ),
+    click.option(
+        "--interact",
+        metavar="COLUMNS",
+        multiple=True,
+        help="For trees, with --loss or --learner tree: columns that may be used together on the "
+        "way to a leaf, separated by commas; columns in no set are a set of their own. The option "
+        "may be repeated. 'pairwise' allows any two, 'no-interactions' one at a time.",
+    ),
+)
+"""What trees may ask; cli/inputs/constraints.py reads them."""
 
 
 filtering = together(

@@ -19,6 +19,8 @@ BY_HAND = (
     "validation",
     "certify",
     "hardest",
+    "monotone",
+    "interact",
 )
 """Options that require --booster or --learner."""
 CHOSEN_ALONE = ("text", "groups", "time_column")
@@ -35,6 +37,9 @@ IN_MEMORY_ALONE = (
     "weight",
     "loss",
     "quantile",
+    "alpha",
+    "monotone",
+    "interact",
     "class_weight",
     *CHOSEN_ALONE,
 )
@@ -82,6 +87,12 @@ class BoosterName(click.Choice[str]):
     "--quantile",
     type=float,
     help="With --loss quantile: which one, between 0 and 1.",
+)
+@click.option(
+    "--alpha",
+    type=float,
+    help="With --loss huber: the share of rows that are no outliers; with --loss quantile the same "
+    "as --quantile.  [default: 0.9 with --loss huber]",
 )
 @options.text
 @options.epsilon
@@ -132,6 +143,7 @@ class BoosterName(click.Choice[str]):
     "filtering, and with --loss from 2,000 rows on, else 100]",
 )
 @options.leaves
+@options.constraints
 @click.option(
     "--learning-rate",
     type=float,
@@ -225,6 +237,7 @@ def command(
         run_numbers(data[0], target, output, given)
         return
     refuse(("quantile",), "requires --loss quantile; add it")
+    refuse(("alpha",), "requires --loss huber or --loss quantile; add one of them")
     if given["booster"] is None and given["learner"] is None:
         refuse(BY_HAND, "requires --booster or --learner; add one of them")
         from pacboost.kernels import compile_helper

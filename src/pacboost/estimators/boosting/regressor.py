@@ -19,7 +19,7 @@ from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
-from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
+from pacboost.estimators.fitting.stopping import MANY_ROWS, many
 from pacboost.estimators.fitting.tree_parameters import (
     most_rounds,
     share_of_rows,
@@ -105,7 +105,8 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         all of them count alike, whatever their weight. False never stops: ``X_val`` is then only
         measured and recorded. A number stops after so many rounds without progress. "refit" then
         boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
-        25,000 rows, "refit" from 2,000 rows on, else False.
+        30,000 rows, "refit" from 2,000 rows on, else False. From 20,000 to 30,000 rows the second
+        run begins with a growing share of the first one's rounds.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early. More of them measure better, and leave
         fewer to learn from.
@@ -187,23 +188,35 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         self._remember(everything, *([] if held is None else [held.table]))
         bins = integer("max_bins", self.max_bins)
 
-        def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:
-            examples = examples.counting()
-            sample = training_sample(examples, NO_CLASSES, bins, codes=True)
+        def work(recipe: Recipe, rows: LabelledRows, held: Any, like: Any = None) -> PreparedFit:
+            examples = rows.counting()
+            sample = training_sample(examples, NO_CLASSES, bins, codes=True, bins_from=like)
             run = self._set_up(recipe, sample, seed, held, NO_CLASSES)
             return PreparedFit(run, recipe.rounds, examples)
 
         first = work(recipe, examples, held)
         if held is None or X_val is not None or not self._refits(everyone):
             return first
-        return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
+
+        def again(rounds: int) -> PreparedFit:
+            best, share = len(first.run.done), self._kept_share(everyone.n_rows)
+            longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
+            second = work(longer, everyone, None, first.trained if share else None)
+            second.run.keep_first_rounds(first.run, round(share * best))
+            return second
+
+        return replace(first, again=again)
 
     def _spared(self, rows: int) -> float:
         return float(rows >= ROWS_TO_STOP)
 
     def _refits(self, examples: LabelledRows) -> bool:
-        few = self.early_stopping == "auto" and ROWS_TO_STOP <= examples.n_rows < ROWS_TO_SPARE
+        few = self.early_stopping == "auto" and ROWS_TO_STOP <= examples.n_rows < MANY_ROWS
         return not self.warm_start and (few or self.early_stopping == "refit")
+
+    def _kept_share(self, rows: int) -> float:
+        """Give the share of the rounds on some rows that boosting on all of them begins with."""
+        return many(rows) if self.early_stopping == "auto" else 0.0
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         booster = self._chosen_loss()

@@ -52,7 +52,8 @@ def report(
     check_is_fitted(self)
     refuse_half(X, y)
     if isinstance(self.model_, ForestModel):
-        subject = of_forest(self.model_, getattr(self, "_refusal", ""))
+        table = None if X is None else self._open(X)
+        subject = of_forest(self.model_, getattr(self, "_refusal", ""), table)
     else:
         subject = of_model(self.model_)
     rows = None if X is None else evaluate(self, X, y, subject.importances)

@@ -11,12 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError
-from pacboost.estimators.fitted import reporting
+from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.forests import curves
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest
+from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.explain import permutation
@@ -85,6 +87,37 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
             return permutation.permutation_importances(
                 asked, sample, metric, repeats, seed, self.model_.column_names
             )
+
+    def partial_dependence(self, features: Any = None, *, top: int = 12, X: Any = None) -> Shapes:
+        """Give how the mean prediction changes with each feature, as step functions.
+
+        One feature after the other is set to a value in all rows: up to 60 rows of ``X``, or,
+        without it, rows in which features are drawn independently, evenly over their bins. Curves
+        are deviations from the mean prediction (the share of the second class of two, of each class
+        of several), which is the ``intercept``. ``features`` names columns or numbers them; without
+        it, the ``top`` most important ones are taken.
+        """
+        check_is_fitted(self)
+        table = None if X is None else self._open(X)
+        with using(threads(self.n_jobs)):
+            return curves.partial_dependence(self.model_, features, top, table)
+
+    def plot_partial_dependence(
+        self,
+        features: Any = None,
+        ax: Any = None,
+        top: int = 12,
+        *,
+        X: Any = None,
+        for_class: Any = None,
+    ) -> Any:
+        """Draw ``partial_dependence``, one panel for each feature; give the axes.
+
+        With more than two classes all are drawn, unless ``for_class`` names one.
+        """
+        found = self.partial_dependence(features, top=top, X=X)
+        most = max(top, len(found.features))
+        return explaining.draw_shapes(self.model_, found, ax, most, for_class)
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:

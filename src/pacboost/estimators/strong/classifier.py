@@ -17,6 +17,7 @@ from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
+from pacboost.estimators.strong.passed_on import passed_on
 from pacboost.models.model import Model
 
 
@@ -52,6 +53,9 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     text_columns : "auto", list of str or None, default="auto"
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
+    dates : "auto", "day-first" or "month-first", default="auto"
+        For files: which number is the day in dates such as 1/2/2024. "auto": the column shows it,
+        as 31/12/2024 does; if no date of a column does, its dates are categories, with a warning.
     class_weight : mapping, "balanced" or None, default=None
         The weight of the rows of each class in training; "balanced" gives all classes the same sum.
         Set it if mistakes on a rare class cost more. The certificate counts rows without weights.
@@ -90,6 +94,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     positive: Any = None
     n_rounds: int | None = None
     text_columns: Any = "auto"
+    dates: str = "auto"
     categorical_features: Any = "from_dtype"
     class_weight: Any = None
     random_state: Any = None
@@ -173,6 +178,26 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         written: Path = model.report(path, rows, y, title=title, sentence=said)
         return written
 
+    explain = passed_on("explain")
+    shap_values = passed_on("shap_values")
+    shap_trees = passed_on("shap_trees")
+    apply = passed_on("apply")
+    rules = passed_on("rules")
+    shapes = passed_on("shapes")
+    importances = passed_on("importances")
+    permutation_importances = passed_on("permutation_importances")
+    partial_dependence = passed_on("partial_dependence")
+    ranking = passed_on("ranking")
+    staged_predict = passed_on("staged_predict")
+    staged_predict_proba = passed_on("staged_predict_proba")
+    staged_decision_function = passed_on("staged_decision_function")
+    staged_margins = passed_on("staged_margins")
+    plot_importances = passed_on("plot_importances")
+    plot_shapes = passed_on("plot_shapes")
+    plot_partial_dependence = passed_on("plot_partial_dependence")
+    plot_margins = passed_on("plot_margins")
+    plot_hardest = passed_on("plot_hardest")
+
     remembers_rows: ClassVar[bool] = True
 
     def forget_rows(self) -> None:
@@ -209,6 +234,14 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         if own or "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.estimator_, name)
+
+    def __dir__(self) -> list[str]:
+        """Name what the chosen estimator has learned, too, such as ``ledger_``."""
+        inner = dir(self.__dict__.get("estimator_"))
+        return [
+            *super().__dir__(),
+            *(name for name in inner if name.endswith("_") and name[0] != "_"),
+        ]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__

@@ -57,6 +57,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
     positive: Any
     n_rounds: int | None
     text_columns: Any
+    dates: str
     class_weight: Any
     random_state: Any
     n_jobs: int | None
@@ -92,7 +93,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         with all_or_nothing(self):
             if not reading.is_source(X):
                 self._start()
-                return self._fit(reading.read(X, y, groups, time, sample_weight))
+                return self._fit(reading.read(X, y, groups, time, sample_weight, self.dates))
             if any(given is not None for given in (groups, time, sample_weight)):
                 raise ParameterError(
                     "groups, time and sample_weight go with rows in memory; a source is drawn from "
@@ -117,6 +118,11 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 "recall and precision go with rows in memory; fit the source without them, and "
                 "call pacboost.choose_threshold with new rows"
+            )
+        if reading.day_first(self.dates) is not None:
+            raise ParameterError(
+                "dates goes with files that are read as a whole; write the dates of a source as in "
+                "2024-01-31, and leave dates at 'auto'"
             )
         seed = draw_seed(self.random_state)
         oracle = as_oracle(source, target, seed, **options)

@@ -19,6 +19,7 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
+from pacboost.hypotheses.hypothesis import Names
 from pacboost.kernels.forest_grow import LEAF
 from pacboost.models.file import container, earlier, meaning, parts
 from pacboost.models.file.fields import LARGEST, Fields
@@ -77,6 +78,15 @@ class ForestModel:
     def n_features(self) -> int:
         """The number of features."""
         return len(self.forest.bins.thresholds)
+
+    def say(self) -> Names:
+        """Give the names that curves are drawn with."""
+
+        def level(column: int, number: int) -> str:
+            return str(self.levels.columns[column][number])
+
+        names, answers = self.column_names, tuple(str(own) for own in self.classes.tolist())
+        return Names(lambda j: names[j], answers, level)
 
     @property
     def column_names(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.model import Model
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.table import Table
 
 KINDS = {
     "three_way": "Boosting by three oracles",
@@ -48,6 +49,10 @@ class Subject:
     model: Model | None = None
     """The vote, if it is one."""
     ledger: Ledger | None = None
+    forest: ForestModel | None = None
+    """The forest, if it is one."""
+    table: Table | None = None
+    """Rows that were given, for the curves of a forest."""
     held_out: HeldOut | None = None
     """What was counted on the certifying rows besides mistakes, if rows were held out."""
 
@@ -102,8 +107,8 @@ def mixed(model: Model) -> bool:
     return isinstance(model.text, MixedFeatures)
 
 
-def of_forest(model: ForestModel, refusal: str = "") -> Subject:
-    """Describe a forest."""
+def of_forest(model: ForestModel, refusal: str = "", table: Table | None = None) -> Subject:
+    """Describe a forest; ``table`` holds the rows that were given, if some were."""
     won = model.forest.importances
     total = won.sum()
     return Subject(
@@ -114,6 +119,8 @@ def of_forest(model: ForestModel, refusal: str = "") -> Subject:
         refusal=refusal or "no rows were held out, and none outside the bags were used",
         importances=won / total if total > 0 else won,
         members=len(model.forest),
+        forest=model,
+        table=table,
         held_out=model.held_out,
     )
 
