@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check kernels pytest browser docs slow bench clean
+.PHONY: demo test check kernels pytest browser docs slow gpu bench clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -42,6 +42,10 @@ docs: .venv/.dev
 slow: .venv/.dev browser
 	$(BIN)/pytest -m 'slow or hypothesis' -rA
 
+# For a machine with an NVIDIA GPU: every model there has to have the bytes of the CPU's.
+gpu: .venv/.cuda
+	$(BIN)/pytest tests/gpu -n 4
+
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py
 	$(BIN)/python benchmarks/bench_certificates.py
@@ -73,6 +77,10 @@ bench: .venv/.bench
 
 .venv/.bench: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet -e '.[dev,bench]'
+	touch $@ .venv/.run .venv/.dev
+
+.venv/.cuda: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet -e '.[dev,cuda]'
 	touch $@ .venv/.run .venv/.dev
 
 clean:

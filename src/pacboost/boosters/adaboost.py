@@ -54,6 +54,7 @@ class AdaBoost(ExponentialWeights):
 
     name: ClassVar[str] = "adaboost"
     title: ClassVar[str] = "AdaBoost"
+    on_gpu: ClassVar[bool] = True
 
     learning_rate: float = 1.0
     max_vote: float = MOST_VOTE

@@ -32,6 +32,7 @@ from pacboost.boosters.base.parameters import check_not_negative, check_rate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import shares
+from pacboost.kernels.cuda.device import copy_into
 from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.samples.request import Request, Sums
@@ -72,6 +73,7 @@ class Logit(FilteringBooster[LogitState]):
     potential: ClassVar[str] = "logistic"
     multiclass: ClassVar[str] = "softmax"
     error_factor: ClassVar[float] = 2.0
+    on_gpu: ClassVar[bool] = True
 
     learning_rate: float = 1.0
     max_target: float = math.inf
@@ -93,9 +95,9 @@ class Logit(FilteringBooster[LogitState]):
         mass = float(own.sum()) if own.size > 1 else float(signs.shape[0])
         state = LogitState(
             signs=signs,
-            margins=np.zeros(signs.shape),
-            weights=np.zeros(signs.shape, dtype=np.int64),
-            pulls=np.zeros(signs.shape, dtype=np.int64),
+            margins=np.zeros_like(signs, dtype=np.float64),
+            weights=np.zeros_like(signs, dtype=np.int64),
+            pulls=np.zeros_like(signs, dtype=np.int64),
             base=np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1]))),
         )
         return self._weigh(state, None)
@@ -161,14 +163,15 @@ class Logit(FilteringBooster[LogitState]):
         memory: list[float],
     ) -> LogitState:
         """Compute the weights of all rows from their margins."""
-        state.margins[:] = margins
+        copy_into(state.margins, margins)
         state.cast.extend(votes)
         return self._weigh(state, None)
 
     def _weigh(self, state: LogitState, moved: Moved | None) -> LogitState:
         rows, outputs = state.signs.shape
         if moved is None:
-            moved = Moved(np.zeros(rows, dtype=np.uint8), np.zeros((1, outputs)), 1.0)
+            cells = np.zeros_like(state.signs, shape=rows, dtype=np.uint8)
+            moved = Moved(cells, np.zeros((1, outputs)), 1.0)
         weight, pull = (self._weigh_two if outputs == 1 else self._weigh_many)(state, moved)
         return replace(state, weight=weight, pull=pull)
 

@@ -5,16 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.exp_log import natural_exp, natural_log
 from pacboost.kernels.jit import inlined, kernel
-from pacboost.kernels.logarithm import natural_log
-from pacboost.kernels.update import (
-    LOG_UNITS,
-    ROWS_PER_TILE,
-    UNIT,
-    raise_margins,
-    raise_rows,
-    whole_exp,
-)
+from pacboost.kernels.update import ROWS_PER_TILE, raise_margins, raise_rows
 
 
 @inlined
@@ -218,7 +211,7 @@ def potential(
             else:
                 for k in range(outputs):
                     z = margins[i, k]
-                    e = whole_exp(LOG_UNITS - abs(z) * (2.0 if kind == LOGISTIC else 1.0)) * UNIT
+                    e = natural_exp(-abs(z) * (2.0 if kind == LOGISTIC else 1.0))
                     if kind == LOGISTIC:
                         cost += natural_log(1.0 + e) - 2.0 * min(z, 0.0)
                     else:

@@ -237,6 +237,25 @@ def log_costs(
 
 
 @team_kernel()
+def potential(
+    member: int,
+    team: int,
+    board: Wholes,
+    kind: int,
+    margins: Floats,
+    base: Floats,
+    size: int,
+    sums: Floats,
+) -> None:
+    """Add up what the margins of rows cost, span by span: see kernels/measure.py."""
+    a, b = share_of_spans(margins.shape[0], size, member, team)
+    own = base if base.size == 1 else base[a:b]
+    if a < b:
+        first, last = a // size, (b + size - 1) // size
+        measure.potential(kind, margins[a:b], own, size, sums[first:last])
+
+
+@team_kernel()
 def mistakes(
     member: int, team: int, board: Wholes, margins: Floats, first_weights: Wholes, totals: Wholes
 ) -> None:
@@ -244,3 +263,19 @@ def mistakes(
     a, b = share(margins.size, member, team)
     own = first_weights if first_weights.size == 1 else first_weights[a:b]
     totals[member, 0] = measure.mistakes(margins[a:b], own)
+
+
+@team_kernel()
+def wrong_classes(
+    member: int,
+    team: int,
+    board: Wholes,
+    margins: Floats,
+    signs: Signs,
+    first_weights: Wholes,
+    totals: Wholes,
+) -> None:
+    """Add up the first weights of rows of many classes that are wrong: see kernels/measure.py."""
+    a, b = share(margins.shape[0], member, team)
+    own = first_weights if first_weights.size == 1 else first_weights[a:b]
+    totals[member, 0] = measure.wrong_classes(margins[a:b], signs[a:b], own)

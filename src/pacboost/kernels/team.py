@@ -18,6 +18,7 @@ from numba import typeof, types
 
 from pacboost.kernels import board
 from pacboost.kernels.atomic import ARGUMENT_WORDS
+from pacboost.kernels.cuda.twins import run_twin, runs_on_gpu
 from pacboost.kernels.threads import threads
 from pacboost.parallel.cores import usable_cores as cores
 
@@ -158,7 +159,12 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
 
     A ``stoppable`` kernel may take long, and ends early where it finds STOP on the board: so that
     Ctrl-C need not wait for it.
+
+    Where arrays are in a GPU's memory, the kernel's twin is run there.
     """
+    if runs_on_gpu(arguments):
+        run_twin(body.__name__, arguments)
+        return
     size = max(1, min(largest_team(), at_most))
     try:
         team = _idle.pop()

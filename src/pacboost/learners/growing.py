@@ -130,7 +130,7 @@ class TreeSearch(Search):
         """Grow a tree. The cells are overwritten by the next one."""
         unit = self._prepare(request, seed)
         self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
-        self._sizes[0] = self._order.size if chosen is None else chosen.size
+        self._sizes[0] = self.sample.n_rows if chosen is None else chosen.size
         self._spans[0] = -np.inf, np.inf
         if self._interactions is not None:
             begin(self._interactions)

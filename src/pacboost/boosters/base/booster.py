@@ -108,6 +108,8 @@ class Booster(ABC, Generic[S]):
     """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
     error_factor: ClassVar[float] = 0.0
     """error ≤ error_factor · mean weight, for any rules; 0 for boosters without such a bound."""
+    on_gpu: ClassVar[bool] = False
+    """Whether the arrays of its state may be in a GPU's memory, so that no row has to travel."""
 
     @property
     def plain(self) -> bool:

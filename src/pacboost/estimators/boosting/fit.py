@@ -23,6 +23,7 @@ from pacboost.estimators.inputs.evaluation_sets import EvaluationSets, read_sets
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
 from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
 from pacboost.kernels import compile_helper
+from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
@@ -80,6 +81,7 @@ class BoostingFit(VoteBase):
     warm_start: bool = False
     callbacks: Sequence[Callback] | None = None
     n_jobs: int | None = None
+    device: str = "cpu"
     verbose: bool | int | str = "auto"
 
     _rounds_name = "n_rounds"
@@ -108,7 +110,8 @@ class BoostingFit(VoteBase):
         failure the estimator is as it was before.
         """
         sets = read_sets(X_val, y_val, eval_set)
-        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
+        gpu = use_gpu(self.device, math.prod(getattr(X, "shape", (0,))))
+        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), using_gpu(gpu):
             compile_helper.start_for_a_person()
             work = self._prepare(X, y, sample_weight, sets.X, sets.y)
             work = self._watch_also(work, sets)

@@ -59,6 +59,9 @@ random_state : int, RandomState or None, default=None
     The seed of everything that is drawn. Give a number to get the same model again.
 n_jobs : int or None, default=None
     Threads; None and -1 mean all cores. The model does not depend on it.
+device : "cpu", "cuda" or "auto", default="cpu"
+    Where trees are grown: "cuda" takes an NVIDIA GPU, "auto" takes one if there is one and the
+    table is large enough. The model is the same, byte for byte.
 verbose : bool, int or "auto", default="auto"
     Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
     in a notebook; False, 0 and negative numbers are silent.

@@ -94,17 +94,12 @@ def mean_cost(
     rows, outputs = margins.shape
     size = span_size(outputs)
     sums = np.zeros(span_count(rows, outputs))
+    team = min(team_for(rows * outputs), max(1, sums.size))
     if kind == measure.LOGISTIC and outputs == base.size == 1:
-        team = min(team_for(rows), max(1, sums.size))
         together(shares.log_costs, margins.reshape(-1), size, sums, at_most=team)
     else:
-
-        def task(start: int, stop: int) -> None:
-            a, b = start // size, span_count(stop, outputs)
-            weights = np.ones(1) if base.size == 1 else base[start:stop]
-            measure.potential(kind, margins[start:stop], weights, size, sums[a:b])
-
-        each_rows(task, rows, width=outputs)
+        weights = np.ones(1) if base.size == 1 else base
+        together(shares.potential, kind, margins, weights, size, sums, at_most=team)
     mass = float(base.sum()) if base.size > 1 else float(rows)
     return float(sums.sum()) / float(unit * mass * outputs)
 
@@ -143,12 +138,8 @@ def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: 
         totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
         together(shares.mistakes, margins.reshape(-1), each, totals, at_most=len(totals))
         return int(totals.sum()) / int(total * outputs)
-    wrong: list[int] = []
-
-    def task(start: int, stop: int) -> None:
-        weights = first_weights[start:stop] if weighted else first_weights
-        part = margins[start:stop], sample.signs[start:stop]
-        wrong.append(int(measure.wrong_classes(*part, weights)))
-
-    each_rows(task, rows, at_least=ROWS_FOR_CHEAP_KERNELS // outputs, width=outputs)
-    return sum(wrong) / total
+    totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
+    together(
+        shares.wrong_classes, margins, sample.signs, first_weights, totals, at_most=len(totals)
+    )
+    return int(totals.sum()) / total

@@ -14,6 +14,7 @@ from typing import Any
 from pacboost.boosters.base.booster import Booster
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
+from pacboost.kernels.cuda.device import to_host
 from pacboost.learners.learner import Capacity, Learner
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.samples.sample import Sample
@@ -181,7 +182,7 @@ class Run:
     @property
     def margins(self) -> Floats:
         """y·F(x) of every row, (rows, outputs)."""
-        return self._state.margins  # type: ignore[no-any-return]
+        return to_host(self._state.margins)  # type: ignore[no-any-return]
 
     @property
     def path(self) -> Floats | None:

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from pacboost.boosters.base.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.kernels import measure
+from pacboost.kernels.cuda.device import to_host
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
@@ -37,8 +38,8 @@ class Exponential(Potential):
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
         """Compare the mean of exp(-margin) with ∏ Z_t, up to the rounding of the weights."""
-        margins: Floats = state.margins
-        first = np.broadcast_to(first_weights[:, None], margins.shape)
+        margins: Floats = to_host(state.margins)
+        first = np.broadcast_to(to_host(first_weights)[:, None], margins.shape)
         found = float(logsumexp(-margins, b=first / first.sum()))
         allowed = ROUNDING + sum(
             4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries
