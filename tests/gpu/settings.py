@@ -80,7 +80,7 @@ def _parameters(draw: np.random.Generator, task: str, columns: int) -> dict[str,
     if draw.random() < 0.3:
         found["max_features"] = float(draw.choice([0.3, 0.7]))
     if draw.random() < 0.2 and task in ("two", "number"):
-        found["monotone"] = {0: int(draw.choice([-1, 1]))}
+        found["monotonic_cst"] = {0: int(draw.choice([-1, 1]))}
     if draw.random() < 0.3:
         found["early_stopping"] = True
     return found

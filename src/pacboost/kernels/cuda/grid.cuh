@@ -67,3 +67,18 @@ __device__ __forceinline__ whole add_up_to(whole x) {
   }
   return x;
 }
+
+// Add numbers to a sum one after the other, as a loop on the CPU does. They are loaded sixteen at a
+// time, so that an addition waits for the one before it only.
+__device__ __forceinline__ double add_in_order(double sum, const double* numbers, int count) {
+  int k = 0;
+  for (; k + 16 <= count; k += 16) {
+    double held[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++) held[i] = numbers[k + i];
+#pragma unroll
+    for (int i = 0; i < 16; i++) sum += held[i];
+  }
+  for (; k < count; k++) sum += numbers[k];
+  return sum;
+}

@@ -2,8 +2,12 @@
 //
 // All blocks enter ``grow_tree`` and stay until the tree is grown. Rows are divided for sorting and
 // counting, features for the search of splits. Whoever is last at a barrier does what only one may
-// do. All sums are of whole numbers, and of equal splits the first one counts, so the tree is the
-// one that the CPU grows, bit for bit.
+// do. All sums are of whole numbers, and of equal splits the first one counts.
+//
+// Best-first growth splits one leaf after the other, which leaves a GPU idle. So nodes that will
+// probably have their turn are split along with the one whose turn it is. What a split finds does
+// not depend on when it is made: ``follow`` then gives numbers to splits and leaves in the order of
+// best-first growth, and the tree is the one that the CPU grows, bit for bit.
 #include "scan.cuh"
 
 #define ROWS_WORTH_COUNTING 2048  // by another block
@@ -13,9 +17,25 @@ extern __shared__ whole shared_words[];
 
 __device__ __forceinline__ whole at_least_one(whole x) { return x > 0 ? x : 1; }
 
+// Give the part of a batch that a task belongs to; ``before`` holds the tasks before each part.
+__device__ __forceinline__ int part_of(const whole* before, int count, whole task) {
+  int part = 0;
+  while (part + 1 < count && before[part + 1] <= task) part++;
+  return part;
+}
+
+// Write how many tasks come before each part of a batch, given those of each lane's part. By one
+// warp: a batch has a part for every lane.
+__device__ __forceinline__ void add_up_tasks(whole* before, whole own) {
+  int lane = threadIdx.x & 31;
+  whole sum = add_up_to(own);
+  before[lane + 1] = sum;
+  if (lane == 0) before[0] = 0;
+}
+
 // Write for every code of a split's lane whether it goes left: kernels/routing.py, ``sides``.
-__device__ void sides(const Tree& t, whole leaf, byte* goes_left) {
-  const whole* feature = t.features + t.best[3 * leaf + FEATURE] * FEATURE_COLUMNS;
+__device__ void sides(const Tree& t, whole node, byte* goes_left) {
+  const whole* feature = t.features + t.best[3 * node + FEATURE] * FEATURE_COLUMNS;
   whole bins = feature[BINS], standard = feature[DEFAULT];
   for (whole code = threadIdx.x; code < CODES; code += blockDim.x) {
     whole b = code;
@@ -24,27 +44,35 @@ __device__ void sides(const Tree& t, whole leaf, byte* goes_left) {
       if (b < 0 || b >= bins - 1) b = standard;
       else if (b >= standard) b += 1;
     }
-    if (feature[CATEGORY]) goes_left[code] = t.members[leaf * CODES + b];
-    else if (b == t.missing) goes_left[code] = (byte)t.best[3 * leaf + MISSING_LEFT];
-    else goes_left[code] = (byte)(b <= t.best[3 * leaf + CUT]);
+    if (feature[CATEGORY]) goes_left[code] = t.members[node * CODES + b];
+    else if (b == t.missing) goes_left[code] = (byte)t.best[3 * node + MISSING_LEFT];
+    else goes_left[code] = (byte)(b <= t.best[3 * node + CUT]);
   }
   __syncthreads();
 }
 
-// Move the rows of a leaf to the other order: those that go left to its front, the others to its
-// end. Each block takes piece after piece, and reserves room for it.
-__device__ void sort_rows(const Tree& t, whole leaf, bool every_row) {
+// Move the rows of the nodes to the other order: those that go left to the front of a node's place,
+// the others to its end. Each block takes piece after piece, and reserves room for it.
+__device__ void sort_rows(const Tree& t, bool every_row) {
   __shared__ byte goes_left[CODES];
   __shared__ uint counts[ROWS_AT_ONCE * 32], bases[2];
-  sides(t, leaf, goes_left);
-  whole start = t.starts[leaf], size = t.sizes[leaf];
-  whole lane_of = t.features[t.best[3 * leaf + FEATURE] * FEATURE_COLUMNS + LANE];
-  const uint* from = every_row ? nullptr : t.order[t.sides_of[leaf]] + start;
-  uint* to = t.order[1 - t.sides_of[leaf]] + start;
-  const byte* codes = t.codes + lane_of;
-  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+  __shared__ whole before[BATCH + 1];
+  int count = (int)t.plan[COUNT], prepared = -1;
   whole piece = (whole)blockDim.x * ROWS_AT_ONCE;
-  for (whole first = blockIdx.x * piece; first < size; first += gridDim.x * piece) {
+  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+  if (warp == 0)
+    add_up_tasks(before, lane < count ? (t.sizes[t.batch[lane]] + piece - 1) / piece : 0);
+  __syncthreads();
+  for (whole task = blockIdx.x; task < before[count]; task += gridDim.x) {
+    int j = part_of(before, count, task);
+    whole node = t.batch[j], start = t.starts[node], size = t.sizes[node];
+    if (j != prepared) sides(t, node, goes_left);
+    prepared = j;
+    whole lane_of = t.features[t.best[3 * node + FEATURE] * FEATURE_COLUMNS + LANE];
+    const uint* from = every_row && node == 0 ? nullptr : t.order[t.sides_of[node]] + start;
+    uint* to = t.order[1 - t.sides_of[node]] + start;
+    const byte* codes = t.codes + lane_of;
+    whole first = (task - before[j]) * piece;
     uint rows[ROWS_AT_ONCE], votes[ROWS_AT_ONCE];
     bool mine[ROWS_AT_ONCE], left[ROWS_AT_ONCE];
     for (int k = 0; k < ROWS_AT_ONCE; k++) {
@@ -62,16 +90,16 @@ __device__ void sort_rows(const Tree& t, whole leaf, bool every_row) {
     if (warp == 0) {  // how many go left before each warp's rows
       uint sum = 0, entries = ROWS_AT_ONCE * warps, each = (entries + 31) / 32;
       for (uint k = lane * each; k < (lane + 1) * each && k < entries; k++) sum += counts[k];
-      uint before = (uint)add_up_to(sum) - sum, all = __shfl_sync(~0u, before + sum, 31);
+      uint passed = (uint)add_up_to(sum) - sum, all = __shfl_sync(~0u, passed + sum, 31);
       for (uint k = lane * each; k < (lane + 1) * each && k < entries; k++) {
         uint own = counts[k];
-        counts[k] = before;
-        before += own;
+        counts[k] = passed;
+        passed += own;
       }
       if (lane == 0) {
         uint here = (uint)min(piece, size - first);
-        bases[0] = atomicAdd(t.placed, all);
-        bases[1] = (uint)size - atomicAdd(t.placed + 1, here - all) - (here - all);
+        bases[0] = atomicAdd(t.placed + 2 * j, all);
+        bases[1] = (uint)size - atomicAdd(t.placed + 2 * j + 1, here - all) - (here - all);
       }
     }
     __syncthreads();
@@ -85,66 +113,93 @@ __device__ void sort_rows(const Tree& t, whole leaf, bool every_row) {
   }
 }
 
-// Finish what the split before has left to do, and make room for the next histogram.
-__device__ void subtract_and_clear(const Tree& t, whole slot_to_clear) {
+// Finish what the splits before have left to do, and make room for the next histograms: that of a
+// batch's split j is in slot SPLITS_MADE + 1 + j.
+__device__ void subtract_and_clear(const Tree& t) {
   whole cells = t.lines * t.lanes * CODES;
-  whole rest = t.plan[REST_OF], counted = t.plan[COUNTED_IN];
   whole me = (whole)blockIdx.x * blockDim.x + threadIdx.x, step = (whole)gridDim.x * blockDim.x;
-  if (rest >= 0)
-    for (whole k = me; k < cells; k += step)
-      t.histogram[rest * cells + k] -= t.histogram[counted * cells + k];
-  for (whole k = me; k < cells; k += step) t.histogram[slot_to_clear * cells + k] = 0;
+  for (whole k = me; k < t.plan[PENDING] * cells; k += step) {
+    whole j = k / cells, at = k % cells;
+    t.histogram[t.rests[2 * j] * cells + at] -= t.histogram[t.rests[2 * j + 1] * cells + at];
+  }
+  whole* first = t.histogram + (t.plan[SPLITS_MADE] + 1) * cells;
+  for (whole k = me; k < t.plan[COUNT] * cells; k += step) first[k] = 0;
 }
 
-// Count the rows of a leaf into the histograms of a slot, which are 0. A block counts some of the
-// rows in some of the lanes, in its own memory, where additions of 32 bits are fast.
-__device__ void count_rows(const Tree& t, whole leaf, whole slot, bool every_row) {
+// Count a piece of the rows of a node into the histograms of a slot, which were 0, for some of the
+// lanes: in the block's own memory first, where additions of 32 bits are fast.
+__device__ void count_piece(const Tree& t, const uint* from, whole first, whole last, whole line,
+                            whole first_lane, whole slot) {
   uint* pulls = (uint*)shared_words;
   uint* weights = pulls + t.group * CODES;
-  whole size = t.sizes[leaf], groups = (t.lanes + t.group - 1) / t.group;
-  whole passes = groups * t.lines;
-  whole pieces = min(at_least_one(gridDim.x / passes), at_least_one(size / ROWS_WORTH_COUNTING));
-  const uint* from = every_row ? nullptr : t.order[t.sides_of[leaf]] + t.starts[leaf];
-  for (whole task = blockIdx.x; task < passes * pieces; task += gridDim.x) {
-    whole pass = task % passes, piece = task / passes;
-    whole line = pass / groups, first_lane = pass % groups * t.group;
-    int lanes = (int)min(t.group, t.lanes - first_lane), quads = (lanes + 3) / 4;
-    for (int k = threadIdx.x; k < quads * 4 * CODES; k += blockDim.x) pulls[k] = weights[k] = 0;
-    __syncthreads();
-    int rows_each = blockDim.x / quads, row_of = threadIdx.x / quads, quad = threadIdx.x % quads;
-    whole first = size * piece / pieces, last = size * (piece + 1) / pieces;
-    const whole* pairs = t.pairs + line * t.rows;
-    const byte* codes = t.codes + first_lane + 4 * quad;
-    uint* pull_at = pulls + quad * 4 * CODES;
-    uint* weight_at = weights + quad * 4 * CODES;
-    if (row_of < rows_each)
-      for (whole k = first + row_of; k < last; k += (whole)rows_each * ROWS_AT_ONCE) {
-        uint rows[ROWS_AT_ONCE], four[ROWS_AT_ONCE];
-        whole pair[ROWS_AT_ONCE];
-        for (int i = 0; i < ROWS_AT_ONCE; i++) {
-          whole at = k + (whole)i * rows_each;
-          rows[i] = at >= last ? ~0u : from ? from[at] : (uint)at;
-        }
-        for (int i = 0; i < ROWS_AT_ONCE; i++)
-          if (rows[i] != ~0u) {
-            four[i] = *(const uint*)(codes + (whole)rows[i] * t.stride);
-            pair[i] = pairs[rows[i]];
-          }
-        for (int i = 0; i < ROWS_AT_ONCE; i++)
-          if (rows[i] != ~0u) {
-            uint pull = (uint)(pair[i] >> 32), weight = (uint)pair[i];
-            for (int j = 0; j < 4; j++) {
-              uint code = j * CODES + ((four[i] >> (8 * j)) & 255);
-              atomicAdd(pull_at + code, pull);
-              atomicAdd(weight_at + code, weight);
-            }
-          }
+  int lanes = (int)min(t.group, t.lanes - first_lane), quads = (lanes + 3) / 4;
+  for (int k = threadIdx.x; k < quads * 4 * CODES; k += blockDim.x) pulls[k] = weights[k] = 0;
+  __syncthreads();
+  int rows_each = blockDim.x / quads, row_of = threadIdx.x / quads, quad = threadIdx.x % quads;
+  const whole* pairs = t.pairs + line * t.rows;
+  const byte* codes = t.codes + first_lane + 4 * quad;
+  uint* pull_at = pulls + quad * 4 * CODES;
+  uint* weight_at = weights + quad * 4 * CODES;
+  if (row_of < rows_each)
+    for (whole k = first + row_of; k < last; k += (whole)rows_each * ROWS_AT_ONCE) {
+      uint rows[ROWS_AT_ONCE], four[ROWS_AT_ONCE];
+      whole pair[ROWS_AT_ONCE];
+      for (int i = 0; i < ROWS_AT_ONCE; i++) {
+        whole at = k + (whole)i * rows_each;
+        rows[i] = at >= last ? ~0u : from ? from[at] : (uint)at;
       }
-    __syncthreads();
-    word* out = (word*)histogram_of(t, slot, line, first_lane);
-    for (int k = threadIdx.x; k < lanes * CODES; k += blockDim.x)
-      if (pulls[k] | weights[k]) atomicAdd(out + k, (word)packed((int)pulls[k], weights[k]));
-    __syncthreads();
+      for (int i = 0; i < ROWS_AT_ONCE; i++)
+        if (rows[i] != ~0u) {
+          four[i] = *(const uint*)(codes + (whole)rows[i] * t.stride);
+          pair[i] = pairs[rows[i]];
+        }
+      for (int i = 0; i < ROWS_AT_ONCE; i++)
+        if (rows[i] != ~0u) {
+          uint pull = (uint)(pair[i] >> 32), weight = (uint)pair[i];
+          for (int j = 0; j < 4; j++) {
+            uint code = j * CODES + ((four[i] >> (8 * j)) & 255);
+            atomicAdd(pull_at + code, pull);
+            atomicAdd(weight_at + code, weight);
+          }
+        }
+    }
+  __syncthreads();
+  word* out = (word*)histogram_of(t, slot, line, first_lane);
+  for (int k = threadIdx.x; k < lanes * CODES; k += blockDim.x)
+    if (pulls[k] | weights[k]) atomicAdd(out + k, (word)packed((int)pulls[k], weights[k]));
+  __syncthreads();
+}
+
+// The node whose rows are counted for a split of the batch: the part with fewer rows.
+__device__ __forceinline__ whole counted_node(const Tree& t, int j) {
+  whole node = t.batch[j];
+  return t.counted_left[j] ? t.left_of[node] : t.right_of[node];
+}
+
+// Count the rows of all nodes of the batch, or of the root.
+__device__ void count_rows(const Tree& t, bool root, bool every_row) {
+  __shared__ whole before[BATCH + 1];
+  int count = root ? 1 : (int)t.plan[COUNT];
+  whole groups = (t.lanes + t.group - 1) / t.group, passes = groups * t.lines;
+  if (threadIdx.x < 32) {
+    int j = threadIdx.x;
+    whole size = 0;
+    if (j < count) size = root ? t.sizes[0] : t.searched[j] ? t.sizes[counted_node(t, j)] : 0;
+    whole all = add_over_warp(size), fair = 1;
+    if (all > 0) fair = at_least_one((whole)((double)size * gridDim.x / ((double)all * passes)));
+    whole pieces = size ? min(fair, at_least_one(size / ROWS_WORTH_COUNTING)) : 0;
+    add_up_tasks(before, passes * pieces);
+  }
+  __syncthreads();
+  for (whole task = blockIdx.x; task < before[count]; task += gridDim.x) {
+    int j = part_of(before, count, task);
+    whole node = root ? 0 : counted_node(t, j), size = t.sizes[node];
+    whole pieces = (before[j + 1] - before[j]) / passes, own = task - before[j];
+    whole pass = own % passes, piece = own / passes;
+    const uint* from =
+        root && every_row ? nullptr : t.order[t.sides_of[node]] + t.starts[node];
+    count_piece(t, from, size * piece / pieces, size * (piece + 1) / pieces, pass / groups,
+                pass % groups * t.group, root ? 0 : t.plan[SPLITS_MADE] + 1 + j);
   }
 }
 
@@ -164,10 +219,9 @@ __device__ __noinline__ Cut look_at(const Tree& t, const View& view, whole size,
   __syncwarp();
   double squares = 0.0;
   for (int s = 0; s < t.lines; s++) {
-    whole total = view.total(s);
+    whole total = open_feature(view, s, own + s * (CODES + 1));
     if ((threadIdx.x & 31) == 0) totals[s] = total;
     squares += pull_of(total) * pull_of(total);
-    open_feature(view, s, total, own + s * (CODES + 1));
   }
   __syncwarp();
   Question ask;
@@ -196,58 +250,72 @@ __device__ __noinline__ Cut look_at(const Tree& t, const View& view, whole size,
   return scan_feature(t, own, ask.category ? order : nullptr, totals, ask);
 }
 
-// The histogram of one side of a split. The counted side has one of its own, the other is what
-// that leaves of the parent's, which is still in the slot of the leaf.
-__device__ View side_of(const Tree& t, whole leaf, whole new_leaf, int side, whole feature) {
-  View view = {&t, t.features + feature * FEATURE_COLUMNS, new_leaf, -1};
-  if (new_leaf > 0 && (side == 0) != (t.plan[LEFT_COUNTED] != 0)) view.parent = t.slots[leaf];
+// The histogram of one part of split j of the batch. The counted part has one of its own, the
+// other is what that leaves of the parent's, which is still in the parent's slot.
+__device__ View side_of(const Tree& t, int j, int side, whole feature) {
+  View view = {&t, t.features + feature * FEATURE_COLUMNS, 0, -1};
+  if (j < 0) return view;  // the root
+  view.counted = t.plan[SPLITS_MADE] + 1 + j;
+  if ((side == 0) != (t.counted_left[j] != 0)) view.parent = t.slots[t.batch[j]];
   return view;
 }
 
-__device__ __noinline__ void search(const Tree& t, whole leaf, whole new_leaf) {
-  int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
-  whole rooms = min((whole)(blockDim.x >> 5), t.group * CODES / words_a_warp(t));
-  whole tasks = t.features_count * (new_leaf > 0 ? 2 : 1);
-  if (warp < rooms)
-    for (whole task = blockIdx.x + warp * gridDim.x; task < tasks; task += rooms * gridDim.x) {
-      int side = (int)(task / t.features_count);
-      whole feature = task % t.features_count, k = side == 0 ? leaf : new_leaf;
-      whole at = side * t.features_count + feature;
-      if (!t.allowed[at]) {
-        if (lane == 0) t.found_cut[at] = -1;
-        continue;
-      }
-      whole* own;
-      short* order;
-      double before;
-      Cut cut = look_at(t, side_of(t, leaf, new_leaf, side, feature), t.sizes[k],
-                        t.spans[2 * k], t.spans[2 * k + 1], own, order, before);
-      bool absent = !t.features[feature * FEATURE_COLUMNS + CATEGORY] &&
-                    own[t.features[feature * FEATURE_COLUMNS + BINS]] != 0;
-      if (lane == 0) {
-        t.found[at] = cut.found;
-        t.found_cut[at] = cut.place < 0 ? -1 : 2 * cut.place + (absent ? cut.way : cut.heavier);
-        t.worth[side] = before;  // the same for every feature
-      }
-    }
+__device__ __forceinline__ whole node_of_side(const Tree& t, int j, int side) {
+  return j < 0 ? 0 : side == 0 ? t.left_of[t.batch[j]] : t.right_of[t.batch[j]];
 }
 
-// Hand a leaf's span down to its parts: kernels/grow.py, ``narrow``. By one warp.
-__device__ __noinline__ void narrow(const Tree& t, whole leaf, whole new_leaf) {
-  const whole* feature = t.features + t.best[3 * leaf + FEATURE] * FEATURE_COLUMNS;
-  whole slope = t.best[3 * leaf + CUT] < feature[BINS] - 1 ? feature[MONOTONE] : 0;
-  double middle = 0.0, low = t.spans[2 * leaf], high = t.spans[2 * leaf + 1];
-  for (int side = 0; side < 2 && slope != 0; side++) {
-    whole total = side_of(t, leaf, new_leaf, side, 0).total(0);
+// How many warps of a block can look at features at the same time.
+__device__ __forceinline__ whole rooms_for_warps(const Tree& t) {
+  return min((whole)(blockDim.x >> 5), t.shared_words / words_a_warp(t));
+}
+
+// Look at every feature of all parts of the batch, or of the root. A warp takes a feature.
+__device__ __noinline__ void search(const Tree& t, bool root) {
+  int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  whole rooms = rooms_for_warps(t), count = root ? 1 : 2 * t.plan[COUNT];
+  if (warp >= rooms) return;
+  for (whole task = blockIdx.x + warp * gridDim.x; task < count * t.features_count;
+       task += rooms * gridDim.x) {
+    whole part = task / t.features_count, feature = task % t.features_count;
+    int j = root ? -1 : (int)(part / 2), side = (int)(part & 1);
+    if (!root && !t.searched[j]) continue;
+    if (t.drawn < t.features_count && !t.allowed[side * t.features_count + feature]) {
+      if (lane == 0) t.found_cut[task] = -1;
+      continue;
+    }
+    whole node = node_of_side(t, j, side);
+    whole* own;
+    short* order;
+    double before;
+    Cut cut = look_at(t, side_of(t, j, side, feature), t.sizes[node], t.spans[2 * node],
+                      t.spans[2 * node + 1], own, order, before);
+    bool absent = !t.features[feature * FEATURE_COLUMNS + CATEGORY] &&
+                  own[t.features[feature * FEATURE_COLUMNS + BINS]] != 0;
+    if (lane == 0) {
+      t.found[task] = cut.found;
+      t.found_cut[task] = cut.place < 0 ? -1 : 2 * cut.place + (absent ? cut.way : cut.heavier);
+      t.worth[part] = before;  // the same for every feature
+    }
+  }
+}
+
+// Hand a node's span down to its parts: kernels/grow.py, ``narrow``. By one warp.
+__device__ __noinline__ void narrow(const Tree& t, int j) {
+  whole node = t.batch[j], left = t.left_of[node], right = t.right_of[node];
+  const whole* feature = t.features + t.best[3 * node + FEATURE] * FEATURE_COLUMNS;
+  whole slope = t.best[3 * node + CUT] < feature[BINS] - 1 ? feature[MONOTONE] : 0;
+  double middle = 0.0, low = t.spans[2 * node], high = t.spans[2 * node + 1];
+  for (int side = 0; side < 2 && slope != 0 && t.searched[j]; side++) {
+    whole total = side_of(t, j, side, 0).total(0);
     double below = weight_of(total);
     double mean = pull_of(total) / (below > 1.0 ? below : 1.0);
     middle += 0.5 * fmin(fmax(mean, low), high);
   }
   if ((threadIdx.x & 31) == 0) {
-    t.spans[2 * new_leaf] = slope > 0 ? middle : low;
-    t.spans[2 * new_leaf + 1] = slope < 0 ? middle : high;
-    if (slope > 0) t.spans[2 * leaf + 1] = middle;
-    if (slope < 0) t.spans[2 * leaf] = middle;
+    t.spans[2 * left] = slope < 0 ? middle : low;
+    t.spans[2 * left + 1] = slope > 0 ? middle : high;
+    t.spans[2 * right] = slope > 0 ? middle : low;
+    t.spans[2 * right + 1] = slope < 0 ? middle : high;
   }
 }
 
@@ -266,38 +334,39 @@ __device__ bool choose_members(const Tree& t, const whole* own, int bins, const 
   return missing_left;
 }
 
-// Give a leaf the best of the cuts that were found; of equal ones that of the first feature. By
+// Give a part the best of the cuts that were found; of equal ones that of the first feature. By
 // one warp.
-__device__ __noinline__ void take_best(const Tree& t, whole leaf, whole new_leaf, int side) {
+__device__ __noinline__ void take_best(const Tree& t, int j, int side) {
   int lane = threadIdx.x & 31;
-  whole k = side == 0 ? leaf : new_leaf;
+  whole node = node_of_side(t, j, side), part = j < 0 ? 0 : 2 * j + side;
   Cut mine = {0.0, 0, -1, false};
-  for (whole j = lane; j < t.features_count; j += 32) {
-    whole at = side * t.features_count + j;
-    if (t.found_cut[at] >= 0) keep_better(mine, Cut{t.found[at], 0, (int)j, false});
-  }
+  if (j < 0 || t.searched[j])
+    for (whole f = lane; f < t.features_count; f += 32) {
+      whole at = part * t.features_count + f;
+      if (t.found_cut[at] >= 0) keep_better(mine, Cut{t.found[at], 0, (int)f, false});
+    }
   mine = best_of_warp(mine);
   if (mine.place < 0) {
-    if (lane == 0) t.gains[k] = 0.0;
+    if (lane == 0) t.gains[node] = 0.0;
     return;
   }
-  whole feature = mine.place, cut = t.found_cut[side * t.features_count + feature];
+  whole feature = mine.place, cut = t.found_cut[part * t.features_count + feature];
   bool left = cut & 1;
   if (t.features[feature * FEATURE_COLUMNS + CATEGORY]) {
     whole* own;
     short* order;
     double before;
-    look_at(t, side_of(t, leaf, new_leaf, side, feature), t.sizes[k], t.spans[2 * k],
-            t.spans[2 * k + 1], own, order, before);
+    look_at(t, side_of(t, j, side, feature), t.sizes[node], t.spans[2 * node],
+            t.spans[2 * node + 1], own, order, before);
     if (lane == 0)
       left = choose_members(t, own, (int)t.features[feature * FEATURE_COLUMNS + BINS], order,
-                            (int)(cut >> 1), left, t.members + k * CODES);
+                            (int)(cut >> 1), left, t.members + node * CODES);
   }
   if (lane == 0) {
-    t.gains[k] = mine.found - t.worth[side];
-    t.best[3 * k + FEATURE] = feature;
-    t.best[3 * k + CUT] = cut >> 1;
-    t.best[3 * k + MISSING_LEFT] = left;
+    t.gains[node] = mine.found - t.worth[part];
+    t.best[3 * node + FEATURE] = feature;
+    t.best[3 * node + CUT] = cut >> 1;
+    t.best[3 * node + MISSING_LEFT] = left;
   }
 }
 
@@ -324,55 +393,218 @@ __device__ void draw_features(const Tree& t, int side, word seed) {
   }
 }
 
-// Write down the split of a leaf: kernels/grow.py, ``record``. By one thread.
-__device__ void record(const Tree& t, whole leaf, whole new_leaf) {
-  whole number = new_leaf - 1;
-  whole* split = t.splits + number * SPLIT_COLUMNS;
-  for (int k = 0; k < 3; k++) split[k] = t.best[3 * leaf + k];
-  split[LEFT] = ~leaf;
-  split[RIGHT] = ~new_leaf;
-  t.split_gains[number] = t.gains[leaf];
-  if (t.features[split[FEATURE] * FEATURE_COLUMNS + CATEGORY])
-    for (int k = 0; k < CODES; k++)
-      t.split_members[number * CODES + k] = t.members[leaf * CODES + k];
-  if (number > 0) t.splits[t.hangs[2 * leaf] * SPLIT_COLUMNS + t.hangs[2 * leaf + 1]] = number;
-  t.hangs[2 * leaf] = t.hangs[2 * new_leaf] = number;
-  t.hangs[2 * leaf + 1] = LEFT;
-  t.hangs[2 * new_leaf + 1] = RIGHT;
-  t.depths[leaf] += 1;
-  t.depths[new_leaf] = t.depths[leaf];
-}
-
-// Choose the leaf whose split wins most, the first of equals, and plan it. By one warp.
-__device__ __noinline__ void plan_next(const Tree& t, word seed) {
+// Follow best-first growth as far as the splits made reach: number splits and leaves, and give the
+// node whose turn it is next, or -1 at the end. By one warp.
+__device__ whole follow(const Tree& t, const double* gains) {
   int lane = threadIdx.x & 31;
   whole leaves = t.plan[LEAVES];
-  Cut mine = {0.0, 0, -1, false};
-  if (leaves < t.most_leaves)
-    for (whole k = lane; k < leaves; k += 32)
-      if (t.gains[k] > 0.0) keep_better(mine, Cut{t.gains[k], 0, (int)k, false});
-  mine = best_of_warp(mine);
-  if (lane == 0) {
-    t.plan[LEAF] = mine.place;
-    t.plan[NEW] = leaves;
-    if (mine.place >= 0) {
-      record(t, mine.place, leaves);
-      t.plan[LEAVES] = leaves + 1;
+  Cut next = {0.0, 0, -1, false};
+  while (leaves < t.most_leaves) {
+    next = Cut{0.0, 0, -1, false};
+    for (whole k = lane; k < leaves; k += 32) {
+      double gain = gains[t.node_of[k]];
+      if (gain > 0.0) keep_better(next, Cut{gain, 0, (int)k, false});
     }
-    t.placed[0] = t.placed[1] = 0;
+    next = best_of_warp(next);
+    if (next.place < 0) break;
+    whole node = t.node_of[next.place], left = t.left_of[node];
+    if (left == 0) break;
+    __syncwarp();
+    if (lane == 0) {
+      t.split_of[node] = leaves - 1;
+      t.leaf_of[node] = next.place;
+      t.node_of[next.place] = left;
+      t.node_of[leaves] = t.right_of[node];
+    }
+    __syncwarp();
+    leaves++;
   }
-  if (mine.place >= 0 && lane < 2) draw_features(t, lane, seed + (word)(2 * leaves + lane));
+  if (lane == 0) t.plan[LEAVES] = leaves;
+  __syncwarp();
+  if (leaves >= t.most_leaves || next.place < 0) return -1;
+  return t.node_of[next.place];
 }
 
+// Choose the nodes to split now: the one whose turn it is, and those with the largest gains beside
+// it, as many as may still have their turn. Where features are drawn, which ones depends on the
+// number of a split, so no split is made ahead of its turn. By the whole block.
+__device__ void choose_nodes(const Tree& t, double* gains, whole turn) {
+  __shared__ int chosen;
+  bool copied = gains != t.gains;
+  whole leaves = t.plan[LEAVES], ahead = t.plan[SPLITS_MADE] - (leaves - 1);
+  whole most = min(t.most_leaves - leaves - ahead, t.ahead - ahead);
+  most = t.drawn < t.features_count || most < 1 ? 1 : most > BATCH ? BATCH : most;
+  if (threadIdx.x == 0) {
+    t.batch[0] = turn;
+    chosen = 1;
+  }
+  whole nodes = t.plan[NODES];
+  if (copied)  // so that only nodes that can be chosen have a gain
+    for (whole node = threadIdx.x; node < nodes; node += blockDim.x)
+      if (t.left_of[node] != 0 || node == turn) gains[node] = 0.0;
+  __syncthreads();
+  for (whole node = threadIdx.x; node < nodes && most > 1; node += blockDim.x) {
+    double gain = gains[node];
+    if (!(gain > 0.0) || (!copied && (t.left_of[node] != 0 || node == turn))) continue;
+    int rank = 1;
+    for (whole other = 0; other < nodes && rank < most; other++) {
+      bool better = gains[other] > gain || (gains[other] == gain && other < node);
+      if (better && !copied) better = t.left_of[other] == 0 && other != turn;
+      rank += better;
+    }
+    if (rank < most) {
+      t.batch[rank] = node;
+      atomicAdd(&chosen, 1);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) t.plan[COUNT] = chosen;
+  for (int j = threadIdx.x; j < 2 * BATCH; j += blockDim.x) t.placed[j] = 0;
+  __syncthreads();
+}
+
+// Make room for the parts of the nodes that are to be split.
+__device__ void make_parts(const Tree& t, word seed) {
+  int j = threadIdx.x, count = (int)t.plan[COUNT];
+  whole nodes = t.plan[NODES], leaves = t.plan[LEAVES];
+  if (j < count) {
+    whole node = t.batch[j], left = nodes + 2 * j, right = left + 1;
+    t.left_of[node] = left;
+    t.right_of[node] = right;
+    for (whole part = left; part <= right; part++) {
+      t.left_of[part] = t.right_of[part] = 0;
+      t.split_of[part] = -1;
+      t.parents[part] = node;
+      t.depths[part] = t.depths[node] + 1;
+      t.sides_of[part] = 1 - t.sides_of[node];
+      t.gains[part] = 0.0;
+    }
+    // of the last split, nobody asks how its parts could be split
+    t.searched[j] = t.depths[left] < t.deepest && !(count == 1 && leaves + 1 == t.most_leaves);
+  }
+  if (t.drawn < t.features_count && j < 2) draw_features(t, j, seed + (word)(2 * leaves + j));
+  __syncthreads();
+  if (threadIdx.x == 0) t.plan[NODES] = nodes + 2 * count;
+}
+
+// After a batch, or the root, has been searched: by the last block.
+__device__ __noinline__ void look_ahead(const Tree& t, bool root, word seed) {
+  __shared__ whole turn;
+  int warp = threadIdx.x >> 5;
+  whole parts = root ? 1 : 2 * t.plan[COUNT], rooms = rooms_for_warps(t);
+  for (whole part = warp; part < parts && warp < rooms; part += rooms)
+    take_best(t, root ? -1 : (int)(part / 2), (int)(part & 1));
+  __syncthreads();
+  if (!root) {
+    int j = threadIdx.x, count = (int)t.plan[COUNT];
+    bool kept = j < count && t.searched[j];
+    if (warp == 0) {
+      uint all = __ballot_sync(~0u, kept);
+      if (kept) {
+        whole node = t.batch[j], own = t.plan[SPLITS_MADE] + 1 + j, slot = t.slots[node];
+        whole left = t.left_of[node], right = t.right_of[node];
+        t.slots[left] = t.counted_left[j] ? own : slot;
+        t.slots[right] = t.counted_left[j] ? slot : own;
+        int place = __popc(all & ((1u << j) - 1));
+        t.rests[2 * place] = slot;
+        t.rests[2 * place + 1] = own;
+      }
+      if (j == 0) t.plan[PENDING] = __popc(all);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) t.plan[SPLITS_MADE] += count;
+    __syncthreads();
+  }
+  double* gains = t.gains;
+  whole nodes = t.plan[NODES];
+  if (nodes <= t.shared_words) {  // the same numbers, closer by
+    gains = (double*)shared_words;
+    for (whole k = threadIdx.x; k < nodes; k += blockDim.x) gains[k] = t.gains[k];
+    __syncthreads();
+  }
+  if (warp == 0) {
+    whole node = follow(t, gains);
+    if (threadIdx.x == 0) turn = node;
+  }
+  __syncthreads();
+  if (turn < 0) {
+    if (threadIdx.x == 0) t.plan[COUNT] = 0;
+    return;
+  }
+  choose_nodes(t, gains, turn);
+  make_parts(t, seed);
+}
+
+// When all rows are sorted: by the last block.
+__device__ void place_parts(const Tree& t) {
+  int j = threadIdx.x;
+  if (j < t.plan[COUNT]) {
+    whole node = t.batch[j], left = t.left_of[node], right = t.right_of[node];
+    whole lefts = t.placed[2 * j], size = t.sizes[node];
+    t.starts[left] = t.starts[node];
+    t.sizes[left] = lefts;
+    t.starts[right] = t.starts[node] + lefts;
+    t.sizes[right] = size - lefts;
+    t.counted_left[j] = 2 * lefts <= size;
+  }
+}
+
+// Write down the splits in the order of best-first growth: kernels/grow.py, ``record``.
+__device__ void record(const Tree& t) {
+  for (whole node = threadIdx.x; node < t.plan[NODES]; node += blockDim.x) {
+    whole number = t.split_of[node];
+    if (number < 0) continue;
+    whole* split = t.splits + number * SPLIT_COLUMNS;
+    for (int k = 0; k < 3; k++) split[k] = t.best[3 * node + k];
+    split[LEFT] = ~t.leaf_of[node];
+    split[RIGHT] = ~(number + 1);
+    t.split_gains[number] = t.gains[node];
+    if (t.features[split[FEATURE] * FEATURE_COLUMNS + CATEGORY])
+      for (int k = 0; k < CODES; k++)
+        t.split_members[number * CODES + k] = t.members[node * CODES + k];
+  }
+  __syncthreads();
+  for (whole node = threadIdx.x + 1; node < t.plan[NODES]; node += blockDim.x) {
+    whole number = t.split_of[node], parent = t.parents[node];
+    if (number >= 0)
+      t.splits[t.split_of[parent] * SPLIT_COLUMNS + (t.left_of[parent] == node ? LEFT : RIGHT)] =
+          number;
+  }
+  for (whole k = threadIdx.x; k < t.plan[LEAVES]; k += blockDim.x) t.leaf_of[t.node_of[k]] = k;
+  __syncthreads();
+  for (whole node = threadIdx.x; node < t.plan[NODES]; node += blockDim.x) {
+    whole leaf = node;  // a node that was split ahead and has not had its turn is a leaf
+    while (leaf != 0 && t.split_of[t.parents[leaf]] < 0) leaf = t.parents[leaf];
+    if (leaf != node) t.leaf_of[node] = t.leaf_of[leaf];
+  }
+}
+
+#define NODES_AT_ONCE 128
+
+// Write the number of its leaf to every row.
 template <typename Cell>
 __device__ void label(const Tree& t, bool every_row) {
+  __shared__ whole places[NODES_AT_ONCE], sizes[NODES_AT_ONCE], leaves[NODES_AT_ONCE];
   Cell* cells = (Cell*)t.cells;
-  whole me = (whole)blockIdx.x * blockDim.x + threadIdx.x, step = (whole)gridDim.x * blockDim.x;
-  for (whole leaf = 0; leaf < t.plan[LEAVES]; leaf++) {
-    const uint* rows = t.order[t.sides_of[leaf]] + t.starts[leaf];
-    bool untouched = every_row && t.plan[LEAVES] == 1;
-    for (whole k = me; k < t.sizes[leaf]; k += step)
-      cells[untouched ? k : (whole)rows[k]] = (Cell)leaf;
+  whole nodes = t.plan[NODES], step = (whole)gridDim.x * blockDim.x;
+  for (whole first = 0; first < nodes; first += NODES_AT_ONCE) {
+    int count = (int)min((whole)NODES_AT_ONCE, nodes - first);
+    if (threadIdx.x < count) {
+      whole node = first + threadIdx.x;
+      places[threadIdx.x] = (whole)(t.order[t.sides_of[node]] + t.starts[node]);
+      sizes[threadIdx.x] = t.left_of[node] ? 0 : t.sizes[node];
+      leaves[threadIdx.x] = t.leaf_of[node];
+    }
+    __syncthreads();
+    for (int n = 0; n < count; n++) {
+      const uint* rows = (const uint*)places[n];
+      bool untouched = every_row && first + n == 0;
+      // the nodes begin at different blocks, so that small ones are not all left to the first
+      whole me = (whole)((blockIdx.x + 7 * n) % gridDim.x) * blockDim.x + threadIdx.x;
+      for (whole k = me; k < sizes[n]; k += step)
+        cells[untouched ? k : (whole)rows[k]] = (Cell)leaves[n];
+    }
+    __syncthreads();
   }
 }
 
@@ -384,9 +616,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   __syncthreads();
   if (last_to_arrive(t.barrier)) {
     if (threadIdx.x == 0) {
-      whole plan[PLAN_WORDS] = {0, 0, 1, 1, 1, -1, -1};
+      // the histogram of the root is in slot 0, and the next ones behind it
+      whole plan[PLAN_WORDS] = {1, 1, -1, 1, 0};
       for (int k = 0; k < PLAN_WORDS; k++) t.plan[k] = plan[k];
-      t.starts[0] = t.slots[0] = t.depths[0] = t.sides_of[0] = 0;
+      t.starts[0] = t.slots[0] = t.sides_of[0] = t.depths[0] = t.left_of[0] = t.right_of[0] = 0;
+      t.node_of[0] = t.leaf_of[0] = t.parents[0] = 0;
+      t.split_of[0] = -1;
       t.sizes[0] = size;
       t.spans[0] = __longlong_as_double(0xFFF0000000000000ll);
       t.spans[1] = __longlong_as_double(0x7FF0000000000000ll);
@@ -394,57 +629,39 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     }
     release(t.barrier);
   }
-  subtract_and_clear(t, 0);
+  subtract_and_clear(t);
   meet(t.barrier);
-  while (t.plan[LEAF] >= 0) {
-    whole leaf = t.plan[LEAF], new_leaf = t.plan[NEW];
-    bool untouched = every_row && new_leaf <= 1;  // the rows of the root are in no order yet
-    if (new_leaf > 0) {
-      subtract_and_clear(t, new_leaf);
-      sort_rows(t, leaf, untouched);
-      if (last_to_arrive(t.barrier)) {
-        if (threadIdx.x == 0) {
-          whole left = t.placed[0];
-          t.starts[new_leaf] = t.starts[leaf] + left;
-          t.sizes[new_leaf] = t.sizes[leaf] - left;
-          t.sizes[leaf] = left;
-          t.sides_of[leaf] = t.sides_of[new_leaf] = 1 - t.sides_of[leaf];
-          t.plan[SEARCH] = t.plan[LEAVES] < t.most_leaves && t.depths[leaf] < t.deepest;
-          t.plan[LEFT_COUNTED] = 2 * left <= t.sizes[leaf] + t.sizes[new_leaf];
-          t.plan[REST_OF] = -1;
-        }
-        release(t.barrier);
-      }
-    }
-    if (t.plan[SEARCH]) {
-      whole counted = t.plan[LEFT_COUNTED] ? leaf : new_leaf;
-      count_rows(t, counted, new_leaf, untouched && new_leaf == 0);
-      if (last_to_arrive(t.barrier)) {
-        if (new_leaf > 0 && threadIdx.x < 32) narrow(t, leaf, new_leaf);
-        release(t.barrier);
-      }
-      search(t, leaf, new_leaf);
-    }
+  count_rows(t, true, every_row);
+  meet(t.barrier);
+  search(t, true);
+  if (last_to_arrive(t.barrier)) {
+    if (threadIdx.x == 0) t.plan[SPLITS_MADE] = 0;
+    __syncthreads();
+    look_ahead(t, true, seed);
+    release(t.barrier);
+  }
+  while (t.plan[COUNT] > 0) {
+    subtract_and_clear(t);
+    sort_rows(t, every_row);
     if (last_to_arrive(t.barrier)) {
-      int warp = threadIdx.x >> 5;
-      if (warp < (new_leaf > 0 ? 2 : 1)) {
-        if (t.plan[SEARCH]) take_best(t, leaf, new_leaf, warp);
-        else if ((threadIdx.x & 31) == 0) t.gains[warp == 0 ? leaf : new_leaf] = 0.0;
-      }
-      __syncthreads();
-      if (warp == 0) {
-        if ((threadIdx.x & 31) == 0 && t.plan[SEARCH] && new_leaf > 0) {
-          whole slot = t.slots[leaf];  // of the parent; the side that was not counted takes it
-          t.slots[leaf] = t.plan[LEFT_COUNTED] ? new_leaf : slot;
-          t.slots[new_leaf] = t.plan[LEFT_COUNTED] ? slot : new_leaf;
-          t.plan[REST_OF] = slot;
-          t.plan[COUNTED_IN] = new_leaf;
-        }
-        __syncwarp();
-        plan_next(t, seed);
-      }
+      place_parts(t);
       release(t.barrier);
     }
+    count_rows(t, false, every_row);
+    if (last_to_arrive(t.barrier)) {
+      for (int j = threadIdx.x >> 5; t.monotone && j < t.plan[COUNT]; j += blockDim.x >> 5)
+        narrow(t, j);
+      release(t.barrier);
+    }
+    search(t, false);
+    if (last_to_arrive(t.barrier)) {
+      look_ahead(t, false, seed);
+      release(t.barrier);
+    }
+  }
+  if (last_to_arrive(t.barrier)) {
+    record(t);
+    release(t.barrier);
   }
   if (t.cell_bytes == 1) label<byte>(t, every_row);
   else label<unsigned short>(t, every_row);

@@ -12,11 +12,16 @@ from pacboost.kernels.cuda.device import to_gpu
 from pacboost.kernels.cuda.module import row_kernel, tree_kernel
 
 CODES = 256
-PLAN_WORDS = 7
-LEAVES = 2
+PLAN_WORDS = 5
+LEAVES = 1
+BATCH = 32
+"""As in tree.cuh."""
+MOST_AHEAD = 512
+"""How many splits may be made before their turn in best-first order has come: half of all."""
 THREADS = 1_024
 MOST_SHARED_BYTES = 96 * 1_024
 """For the histograms that a block counts at once: two numbers of 32 bits a code."""
+LEAST_SHARED_BYTES = 32 * 1_024
 CELLS_WORTH_A_BLOCK = 16_384
 ROWS_AT_ONCE = 4_000_000
 """Rows whose codes are brought to the GPU in one piece."""
@@ -88,38 +93,48 @@ class GrowingTree:
         count, lines = len(features), len(pairs)
         self._codes, self._pairs, self._cells, self._lanes = codes, pairs, cells, lanes
         self._categories = bool(features[:, 4].any())
+        ahead = min(max(BATCH, leaves // 2), MOST_AHEAD)
+        splits = leaves - 1 + ahead
+        nodes = 2 * splits + 1
         self._order = cupy.empty((2, len(codes)), np.uint32)
-        self._histogram = cupy.empty((leaves, lines, lanes, CODES), np.int64)
+        self._histogram = cupy.empty((splits + 1, lines, lanes, CODES), np.int64)
         # What travels back comes first, in one piece: the plan, the splits and their gains.
         self._back = cupy.zeros(PLAN_WORDS + 6 * leaves, np.int64)
         self._split_members = cupy.zeros((leaves, CODES), np.uint8)
         self._features, self._rules = to_gpu(features), cupy.zeros(7, np.float64)
-        kept = {name: cupy.zeros(shape, kind) for name, shape, kind in (
-            ("starts", leaves, np.int64), ("sizes", leaves, np.int64), ("slots", leaves, np.int64),
-            ("sides_of", leaves, np.int64), ("best", (leaves, 3), np.int64),
-            ("members", (leaves, CODES), np.uint8), ("gains", leaves, np.float64),
-            ("spans", (leaves, 2), np.float64), ("hangs", (leaves, 2), np.int64),
-            ("depths", leaves, np.int64), ("decks", (2, count), np.int64),
-            ("found", (2, count), np.float64), ("found_cut", (2, count), np.int64),
-            ("worth", 2, np.float64), ("placed", 2, np.uint32), ("barrier", 2, np.uint32),
+        of_nodes = (
+            "starts", "sizes", "slots", "sides_of", "depths", "left_of", "right_of", "parents",
+            "split_of", "leaf_of",
+        )  # fmt: skip
+        kept = {name: cupy.zeros(nodes, np.int64) for name in of_nodes}
+        kept |= {name: cupy.zeros(shape, kind) for name, shape, kind in (
+            ("best", (nodes, 3), np.int64), ("members", (nodes, CODES), np.uint8),
+            ("gains", nodes, np.float64), ("spans", (nodes, 2), np.float64),
+            ("node_of", leaves, np.int64), ("decks", (2, count), np.int64),
+            ("found", (2 * BATCH, count), np.float64), ("found_cut", (2 * BATCH, count), np.int64),
+            ("worth", 2 * BATCH, np.float64), ("batch", BATCH, np.int64),
+            ("searched", BATCH, np.int64), ("counted_left", BATCH, np.int64),
+            ("rests", 2 * BATCH, np.int64), ("placed", 2 * BATCH, np.uint32),
+            ("barrier", 2, np.uint32),
         )}  # fmt: skip
         kept["allowed"] = cupy.ones((2, count), np.uint8)
         self._kept = kept
-        room = 2 * (lines * (CODES + 1) + lines + CODES + 1 + (CODES + 1) // 4 + 1)
-        least = -(-room // CODES)  # two warps look at features at the same time
-        group = max(min(-(-lanes // 4) * 4, MOST_SHARED_BYTES // (8 * CODES)), -(-least // 4) * 4)
-        self._shared = 8 * CODES * group
+        room = lines * (CODES + 1) + lines + CODES + 1 + (CODES + 1) // 4 + 1  # for a warp
+        group = min(-(-lanes // 4) * 4, MOST_SHARED_BYTES // (8 * CODES))
+        words = max(CODES * group, room, LEAST_SHARED_BYTES // 8)
+        self._shared = 8 * words
         at = {name: array.data.ptr for name, array in kept.items()}
         back = self._back.data.ptr
         fields = (
             codes.data.ptr, codes.shape[1], len(codes), lanes, count, lines, leaves, missing,
-            drawn, deepest, self._features.data.ptr, pairs.data.ptr, self._order[0].data.ptr,
-            self._order[1].data.ptr, self._histogram.data.ptr, self._rules.data.ptr, at["starts"],
-            at["sizes"], at["slots"], at["sides_of"], at["best"], at["members"], at["gains"],
-            at["spans"], at["hangs"], at["depths"], back + 8 * PLAN_WORDS,
+            drawn, deepest, splits, ahead, int(features[:, 5].any()), self._features.data.ptr, pairs.data.ptr,
+            self._order[0].data.ptr, self._order[1].data.ptr, self._histogram.data.ptr,
+            self._rules.data.ptr, *(at[name] for name in of_nodes), at["best"], at["members"],
+            at["gains"], at["spans"], at["node_of"], back + 8 * PLAN_WORDS,
             self._split_members.data.ptr, back + 8 * (PLAN_WORDS + 5 * leaves), at["allowed"],
-            at["decks"], at["found"], at["found_cut"], at["worth"], back, at["placed"],
-            at["barrier"], cells.data.ptr, cells.itemsize, group,
+            at["decks"], at["found"], at["found_cut"], at["worth"], at["batch"], at["searched"],
+            at["counted_left"], at["rests"], back, at["placed"], at["barrier"], cells.data.ptr,
+            cells.itemsize, group, words,
         )  # fmt: skip
         self._tree = to_gpu(np.array(fields, dtype=np.int64))
         self._leaves = leaves

@@ -187,10 +187,8 @@ extern "C" __global__ void squares_of_pulls(const whole* weights, const whole* p
       piece[turn][k] = pull * pull;
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-      whole length = min((whole)PIECE, last - start);
-      for (whole k = 0; k < length; k++) sum += piece[turn][k];
-    }
+    if (threadIdx.x == 0)
+      sum = add_in_order(sum, piece[turn], (int)min((whole)PIECE, last - start));
   }
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
@@ -223,9 +221,9 @@ extern "C" __global__ void log_costs(const double* margins, whole rows, whole si
     }
     if (lane == 0) {
       double slope = 0.0;
-      for (int k = 0; k < TILE; k++) {
-        double margin = own[k + k / 16];
-        slope += margin < 0 ? margin : 0.0;
+      for (int g = 0; g < GROUPS; g++) {
+#pragma unroll
+        for (int k = 0; k < 16; k++) slope += own[17 * g + k] < 0 ? own[17 * g + k] : 0.0;
       }
       slopes[warp] = slope;
     }
@@ -233,7 +231,7 @@ extern "C" __global__ void log_costs(const double* margins, whole rows, whole si
     if (threadIdx.x == 0)
       for (int w = 0; w < WARPS && batch + w * TILE < last; w++) {
         total -= 2.0 * slopes[w];
-        for (int g = 0; g < GROUPS; g++) total += logs[w][g];
+        total = add_in_order(total, logs[w], GROUPS);
       }
     __syncthreads();
   }
@@ -269,7 +267,7 @@ extern "C" __global__ void potential(whole kind, const double* margins, const do
     }
     __syncthreads();
     if (threadIdx.x == 0)
-      for (whole i = 0; i < min((whole)PIECE, last - start); i++) total += piece[turn][i];
+      total = add_in_order(total, piece[turn], (int)min((whole)PIECE, last - start));
   }
   if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }

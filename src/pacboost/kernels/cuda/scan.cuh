@@ -38,29 +38,40 @@ struct View {
     for (int code = threadIdx.x & 31; code < CODES; code += 32) sum += lane_code(line, code);
     return add_over_warp(sum);
   }
-  // The pair of bin ``b``; of the default bin of a shared lane it is what ``open`` has found.
-  __device__ __forceinline__ whole bin(whole line, int b) const {
-    int bins = (int)feature[BINS], standard = (int)feature[DEFAULT];
-    if (b > bins) return 0;
-    if (standard < 0) return lane_code(line, b == bins ? t->missing : b);
-    if (b == bins || b == standard) return 0;
-    return lane_code(line, feature[BASE] + b - (b > standard ? 1 : 0));
-  }
 };
 
-// Write the histogram of a feature, (lines, CODES + 1), with missing values behind the last bin.
-__device__ void open_feature(const View& view, whole line, whole total, whole* own) {
+// Write the histogram of a feature, with missing values behind the last bin; give its sum. Where
+// features share a lane, the default's sum is what the others leave of the total.
+__device__ whole open_feature(const View& view, whole line, whole* own) {
   int bins = (int)view.feature[BINS], standard = (int)view.feature[DEFAULT];
-  whole others = 0;
-  for (int b = threadIdx.x & 31; b <= CODES; b += 32) {
-    whole pair = b <= bins ? view.bin(line, b) : 0;
-    own[b] = pair;
-    if (b < bins) others += pair;
+  int missing = (int)view.t->missing, first = (int)view.feature[BASE], lane = threadIdx.x & 31;
+  whole held[EACH], total = 0, others = 0;
+#pragma unroll
+  for (int k = 0; k < EACH; k++) held[k] = view.lane_code(line, 32 * k + lane);
+#pragma unroll
+  for (int k = 0; k < EACH; k++) {
+    int code = 32 * k + lane, b = code;
+    total += held[k];
+    if (standard < 0) {
+      if (code < bins) own[b] = held[k];
+      if (code == missing) own[bins] = held[k];
+    } else {
+      b = code - first;
+      if (b < 0 || b >= bins - 1) continue;
+      own[b + (b >= standard ? 1 : 0)] = held[k];
+      others += held[k];
+    }
   }
-  others = add_over_warp(others);
+  total = add_over_warp(total);
+  if (standard >= 0) {
+    others = add_over_warp(others);
+    if (lane == 0) {
+      own[standard] = total - others;
+      own[bins] = 0;
+    }
+  }
   __syncwarp();
-  if (standard >= 0 && (threadIdx.x & 31) == 0) own[standard] = total - others;
-  __syncwarp();
+  return total;
 }
 
 // Count levels that weigh less than ``least`` as missing. The first line, which says which ones
