@@ -127,7 +127,8 @@ class GrowingTree:
         back = self._back.data.ptr
         fields = (
             codes.data.ptr, codes.shape[1], len(codes), lanes, count, lines, leaves, missing,
-            drawn, deepest, splits, ahead, int(features[:, 5].any()), self._features.data.ptr, pairs.data.ptr,
+            drawn, deepest, splits, ahead, int(features[:, 5].any()), self._features.data.ptr,
+            pairs.data.ptr,
             self._order[0].data.ptr, self._order[1].data.ptr, self._histogram.data.ptr,
             self._rules.data.ptr, *(at[name] for name in of_nodes), at["best"], at["members"],
             at["gains"], at["spans"], at["node_of"], back + 8 * PLAN_WORDS,
