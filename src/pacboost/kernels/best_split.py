@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.category_split import chance_of, choose_members, order_of, pool_rare
 from pacboost.kernels.inline import on_stack
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import kernel, part_of_kernels
 from pacboost.kernels.pairing import LOW
 
 NOISE = 1e-12  # a gain below this share of what a leaf is worth comes from rounding
@@ -38,7 +38,7 @@ def worth(criterion: int, pulls: NDArray[np.float64], weight: float, penalty: fl
     return total / (weight + penalty)
 
 
-@kernel
+@part_of_kernels
 def worth_of_one(criterion: int, pull: float, weight: float, penalty: float) -> float:
     """Give ``worth`` where there is one output."""
     if criterion == NEWTON:
@@ -49,7 +49,7 @@ def worth_of_one(criterion: int, pull: float, weight: float, penalty: float) -> 
     return float(-np.sqrt(max((weight - pull) * (weight + pull), 0.0)))
 
 
-@kernel
+@part_of_kernels
 def open_feature(
     lane: NDArray[np.int64],
     feature: NDArray[np.int64],
@@ -78,7 +78,7 @@ def open_feature(
     out[bins] = 0
 
 
-@kernel
+@part_of_kernels
 def scan_quickly(
     own: NDArray[np.int64],
     absent: np.int64,
@@ -118,7 +118,7 @@ def scan_quickly(
     return best, cut, missing_left
 
 
-@kernel
+@part_of_kernels
 def scan_numbers(
     own: NDArray[np.int64],
     absent: np.int64,
@@ -170,7 +170,7 @@ def scan_numbers(
     return best, cut, missing_left
 
 
-@kernel
+@part_of_kernels
 def scan_feature(
     own: NDArray[np.int64],
     feature: NDArray[np.int64],

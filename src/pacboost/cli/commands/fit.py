@@ -242,7 +242,7 @@ def command(
         refuse(BY_HAND, "requires --booster or --learner; add one of them")
         from pacboost.kernels import compile_helper
 
-        compile_helper.start()
+        compile_helper.start(compile_helper.TREES)
         from pacboost.cli.actions.fit_strong import run_chosen
 
         run_chosen(data[0], target, output, given)

@@ -14,6 +14,7 @@ from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
+from pacboost.kernels import compile_helper
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.exact import MOST_VOTE
@@ -128,6 +129,7 @@ class AdaBoostClassifier(Boosting):
     categorical_features: Any = "from_dtype"
 
     _rounds_name = "n_estimators"
+    _rules = compile_helper.STUMPS
     _row_shape = ()
 
     @property

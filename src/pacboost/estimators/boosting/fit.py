@@ -87,6 +87,8 @@ class BoostingFit(VoteBase):
     _rounds_name = "n_rounds"
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
+    _rules = compile_helper.TREES
+    """What a second process compiles for, on the first fit of an installation."""
 
     def fit(
         self,
@@ -112,7 +114,7 @@ class BoostingFit(VoteBase):
         sets = read_sets(X_val, y_val, eval_set)
         gpu = use_gpu(self.device, math.prod(getattr(X, "shape", (0,))))
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), using_gpu(gpu):
-            compile_helper.start_for_a_person()
+            compile_helper.start_for_a_person(self._rules)
             work = self._prepare(X, y, sample_weight, sets.X, sets.y)
             work = self._watch_also(work, sets)
             attempt.keep = lambda: self._keep_interrupted(work)

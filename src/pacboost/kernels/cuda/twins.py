@@ -64,6 +64,15 @@ def pair_up(
     _launch("pair_up", (*held, *sizes, pairs), _for_rows(rows))
 
 
+def pair_up_one(
+    weights: Any, pulls: Any, times_weight: bool, pull_scale: float, weight_scale: float,
+    pairs: Any,
+) -> None:  # fmt: skip
+    """Pair pulls and weights of one output."""
+    given = weights[:, None], pulls[:, None], times_weight, np.ones((1, 1), dtype=np.int8)
+    pair_up(*given, pull_scale, weight_scale, pairs[None])
+
+
 def logistic(
     cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any, weights: Any,
     pulls: Any, totals: Any,
@@ -129,6 +138,14 @@ def cell_sums(
     _launch("squares_of_pulls", (weights, wholes, signs, *spans, found), squares.size)
     _sums_of(None, rows, cells, weights, wholes, signs, sums)
     squares[:] = found.get()
+
+
+def cell_sums_of_one(
+    cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
+) -> None:
+    """Add up pulls and weights of one output in every cell."""
+    flat = weights[:, None], pulls[:, None]
+    cell_sums(cells, *flat, times_weight, size, sums[..., None], squares)
 
 
 def class_sums(chosen: Any, cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
@@ -200,7 +217,8 @@ def wrong_classes(margins: Any, signs: Any, first_weights: Any, totals: Any) -> 
 TWINS: dict[str, Callable[..., None]] = {
     twin.__name__: twin
     for twin in (
-        pair_up, logistic, softmax, exponential, exponential_cells, cell_sums, class_sums,
+        pair_up, pair_up_one, logistic, softmax, exponential, exponential_cells, cell_sums,
+        cell_sums_of_one, class_sums,
         log_costs, potential, mistakes, class_rows, wrong_classes,
     )
 }  # fmt: skip

@@ -52,10 +52,12 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     squares = np.zeros(span_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, squares.size))
     parts = np.zeros((team, 2, count, outputs), dtype=np.int64)
-    together(
-        shares.cell_sums, cells, request.weights, request.pulls, request.signed, size, parts,
-        squares, at_most=team,
-    )  # fmt: skip
+    given = cells, request.weights, request.pulls, request.signed, size, parts, squares
+    if outputs == 1:
+        flat = request.weights.reshape(-1), request.pulls.reshape(-1)
+        given = cells, *flat, request.signed, size, parts[..., 0], squares
+    kernel = shares.cell_sums_of_one if outputs == 1 else shares.cell_sums
+    together(kernel, *given, at_most=team)
     pulls, weights = parts.sum(axis=0)
     square = float(squares.sum())
     worth = request.pull**2 / square if square > 0 else 0.0
