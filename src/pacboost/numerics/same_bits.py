@@ -73,8 +73,8 @@ def product(matrix: Floats, vector: Floats) -> Floats:
 def exp(values: NDArray[Any]) -> Floats:
     """Give the exponential, as 2^k times a polynomial.
 
-    >>> exp(np.array([0.0, 1.0, -800.0, 1000.0])).tolist()
-    [1.0, 2.718281828459045, 0.0, inf]
+    >>> exp(np.array([0.0, 1.0, -800.0, 1000.0])).round(9).tolist()
+    [1.0, 2.718281828, 0.0, inf]
     """
     x = np.clip(np.asarray(values, dtype=np.float64), -FARTHEST, FARTHEST)
     k = np.floor(x * LOG2_E + 0.5)
