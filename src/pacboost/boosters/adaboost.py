@@ -32,6 +32,7 @@ from pacboost.boosters.base.parameters import check_not_negative, check_rate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.numerics.same_bits import log
 from pacboost.samples.request import Sums
 
 WAYS = ("mh", "m1", "samme")
@@ -111,7 +112,7 @@ class AdaBoost(ExponentialWeights):
         plus = (sums.weights + sums.pulls) / 2 + smooth
         minus = (sums.weights - sums.pulls) / 2 + smooth
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = 0.5 * np.log(plus / minus)
+            logs = 0.5 * log(plus / minus)
         votes = np.nan_to_num(logs, nan=0.0, posinf=MOST_VOTE, neginf=-MOST_VOTE)
         cap = min(self.max_vote, MOST_VOTE)
         return whole_values(np.clip(self.learning_rate * votes, -cap, cap))

@@ -24,7 +24,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from pacboost.boosters.base.booster import Moved, whole_values
 from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
@@ -35,6 +34,7 @@ from pacboost.kernels import shares
 from pacboost.kernels.cuda.device import copy_into
 from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.numerics.same_bits import exp, log, row_totals, sigmoid, total
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Signs
 
@@ -92,7 +92,7 @@ class Logit(FilteringBooster[LogitState]):
     ) -> LogitState:
         """Start with all probabilities equal."""
         own = base / base.max()
-        mass = float(own.sum()) if own.size > 1 else float(signs.shape[0])
+        mass = total(own) if own.size > 1 else float(signs.shape[0])
         state = LogitState(
             signs=signs,
             margins=np.zeros_like(signs, dtype=np.float64),
@@ -105,12 +105,13 @@ class Logit(FilteringBooster[LogitState]):
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         """Give 1 - p(y|x): for two classes 1/(1 + exp(2·margin))."""
         if margins.ndim == 1 or margins.shape[1] == 1:
-            return expit(-2.0 * margins).reshape(-1)
+            return sigmoid(-2.0 * margins).reshape(-1)
         if signs is None:
             raise ParameterError("more than two classes: give the signs that are in the margins")
         scores = margins * signs
         own = np.take_along_axis(scores, signs.argmax(axis=1)[:, None], axis=1)
-        rest = np.exp(np.minimum(np.where(signs > 0, -np.inf, scores - own), 700.0)).sum(axis=1)
+        others = np.where(signs > 0, -np.inf, np.minimum(scores - own, 700.0))
+        rest = row_totals(exp(others))
         return np.asarray(rest / (1.0 + rest))
 
     def request(self, state: LogitState) -> Request:
@@ -129,7 +130,7 @@ class Logit(FilteringBooster[LogitState]):
         means = np.clip(means, -most, most)
         if outputs == 1:
             return whole_values(0.5 * self.learning_rate * means)
-        means -= means.mean(axis=1, keepdims=True)
+        means -= row_totals(means)[:, None] / outputs
         return whole_values(self.learning_rate * (outputs - 1) / outputs * means)
 
     def _penalty(self, state: LogitState) -> float:
@@ -142,12 +143,12 @@ class Logit(FilteringBooster[LogitState]):
         pulls, outputs = sums.pulls, sums.pulls.shape[1]
         if outputs == 1:  # at F = 0 every pull is half a row: Σ y/2
             share = np.clip(0.5 + pulls / sums.pull / 2, 1e-6, 1 - 1e-6)
-            odds: NDArray[np.float64] = np.log(share / (1 - share))
+            odds: NDArray[np.float64] = log(share / (1 - share))
             return 0.5 * odds
         rows = sums.weight / (outputs * (1 / outputs) * (1 - 1 / outputs))
         share = np.clip(pulls / rows + 1 / outputs, 1e-6, 1.0)
-        logs: NDArray[np.float64] = np.log(share)
-        logs -= logs.mean(axis=1, keepdims=True)
+        logs: NDArray[np.float64] = log(share)
+        logs -= row_totals(logs)[:, None] / outputs
         return logs
 
     def move(self, state: LogitState, moved: Moved) -> LogitState:

@@ -170,7 +170,7 @@ class Monitor:
         Give the same reference rows again if further rows are to be compared.
         """
         state = read_state(Path(path))
-        known, now = state["model"], _fingerprint(model)
+        known, now = state.get("model"), _fingerprint(model)
         if known and now and known != now:
             raise FileError(
                 f"{path}: watches another model than the one given; give that model, or begin a "
@@ -178,12 +178,13 @@ class Monitor:
             )
         try:
             made = cls(
-                model, delta=state["delta"], error=state["error"], run_length=state["run_length"]
-            )
+                model, delta=_number(state["delta"]), error=_number(state["error"]),
+                run_length=state["run_length"],
+            )  # fmt: skip
             made._mistakes.restore(state["mistakes"])
             if state["rows"] is not None:
                 made._rows = RowStream.restored(state["rows"], made.delta)
-        except (KeyError, TypeError, ValueError) as problem:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
             raise FileError(f"{path}: is not the file of a monitor ({problem})") from problem
         if reference is not None and made._rows is None:
             raise ParameterError(
@@ -192,6 +193,13 @@ class Monitor:
         if reference is not None and made._rows is not None:
             made._rows.give_reference(model, reference)
         return made
+
+
+def _number(value: Any) -> float:
+    """Read a number from a file: a certified error may come from the model only if it is there."""
+    if not isinstance(value, float):
+        raise ValueError(f"delta or error is {value!r:.40}, and no number")
+    return value
 
 
 def _certified(model: Any) -> float:

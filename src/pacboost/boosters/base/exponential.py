@@ -14,13 +14,13 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from pacboost.boosters.base.booster import Agreement, Booster, Measured, Moved
 from pacboost.kernels import shares
 from pacboost.kernels.cuda.device import copy_into, to_host
 from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, VOTE_UNIT, round_vote
+from pacboost.numerics.same_bits import log, log_sum_exp, total
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Signs
 
@@ -62,9 +62,9 @@ class ExponentialWeights(Booster[ExponentialState]):
         """
         rows, outputs = signs.shape
         own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
-        mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * outputs
+        mass = total(own) if own.size > 1 else float(own[0]) * rows * outputs
         log_base = np.maximum(own, mass / FRESH_TOTAL)
-        np.log(log_base, out=log_base)
+        log_base = log(log_base)
         log_base /= VOTE_UNIT
         np.rint(log_base, out=log_base)
         log_base *= VOTE_UNIT
@@ -170,4 +170,4 @@ def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -
 def _fresh_scale(state: ExponentialState) -> float:
     """Give the scale at which the weights sum to ``FRESH_TOTAL``, before rounding."""
     logs = state.total_vote - to_host(state.margins).reshape(-1) + state.log_base
-    return round_vote(math.log(FRESH_TOTAL) - float(logsumexp(logs)))
+    return round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))

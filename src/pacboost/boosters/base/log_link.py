@@ -17,6 +17,7 @@ from pacboost.boosters.base.newton import Floats, Newton, NewtonState
 from pacboost.boosters.base.parameters import check_not_negative, check_shrinkage
 from pacboost.kernels.log_link import exponentials
 from pacboost.kernels.threads import each_rows
+from pacboost.numerics.same_bits import log, total
 from pacboost.samples.request import Sums
 
 LEAST_FACTOR = math.exp(-8.0)
@@ -34,12 +35,12 @@ class LogLink(Newton):
 
     def steps(self, means: Floats) -> Floats:
         """Give the logarithm of the factor by which predictions are off."""
-        return np.log(np.maximum(1.0 + means, LEAST_FACTOR))
+        return log(np.maximum(1.0 + means, LEAST_FACTOR))
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
         """Give the logarithm of the mean target."""
         weights = np.broadcast_to(state.base, state.targets.shape)
-        mean = float(np.average(state.targets, weights=weights))
+        mean = total(weights * state.targets) / total(weights)
         return np.full((1, 1), math.log(max(mean, 1e-300)))
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:

@@ -25,6 +25,7 @@ from pacboost.boosters.base.newton import Floats, Newton, NewtonState
 from pacboost.boosters.base.parameters import check_not_negative, check_rate, check_shrinkage
 from pacboost.boosters.base.residual import unit_of
 from pacboost.errors import ParameterError
+from pacboost.numerics.same_bits import total
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
@@ -106,7 +107,7 @@ class CustomObjective(Newton):
 
         def at(score: float) -> tuple[float, float]:
             pulls, curvatures = self._slopes(state, np.full(state.targets.shape, score))
-            return float((state.base * pulls).sum()), float((state.base * curvatures).sum())
+            return total(state.base * pulls), total(state.base * curvatures)
 
         score = 0.0
         pull, curvature = at(score)

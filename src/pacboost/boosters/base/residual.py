@@ -29,6 +29,7 @@ from pacboost.kernels import residual
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.numerics.quantiles import quantiles_of_cells
+from pacboost.numerics.same_bits import total
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Signs
 
@@ -100,7 +101,7 @@ class Residual(Booster[ResidualState]):
             )
         rows = targets.size
         own = base / base.max()
-        mass = float(own.sum()) if own.size > 1 else float(rows)
+        mass = total(own) if own.size > 1 else float(rows)
         whole = np.maximum(np.rint(own * (FRESH_TOTAL / mass)), 1.0).astype(np.int64)
         weights = np.ascontiguousarray(np.broadcast_to(whole, (rows,)))[:, None]
         state = ResidualState(

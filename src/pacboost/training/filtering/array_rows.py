@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels import sieve
 from pacboost.kernels.threads import each_rows
+from pacboost.numerics.same_bits import log2, mean
 from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.table import Table
@@ -117,7 +118,7 @@ class ArrayRows(Candidates):
         if self.kinds[own[:1]].tolist() == [FRESH]:
             self._learn_how_easy(chances)
         with np.errstate(divide="ignore"):
-            steps = np.floor(-STEPS * np.log2(np.minimum(1.0, ROOM * chances)))
+            steps = np.floor(-STEPS * log2(np.minimum(1.0, ROOM * chances)))
         self.kinds[own] = np.minimum(steps, APART - 1).astype(np.uint8)
 
     def _learn_how_easy(self, chances: Floats) -> None:
@@ -125,7 +126,7 @@ class ArrayRows(Candidates):
         for k in range(self._unseen.size):
             own = chances[self._numbered == k]
             if own.size >= ROWS_TO_TELL:
-                hard = max(float(np.quantile(own, HARD)), ROOM * float(own.mean()))
+                hard = max(float(np.quantile(own, HARD)), ROOM * mean(own))
                 self._unseen[k] = min(1.0, hard)
             elif self._numbered.size > 0:
                 self._unseen[k] = 1.0

@@ -20,6 +20,7 @@ from pacboost.kernels.threads import threads
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
+from pacboost.numerics.same_bits import exp, mean, total
 from pacboost.parallel.cores import usable_cores
 from pacboost.parallel.tasks import tasks_on
 from pacboost.samples.sample import Sample
@@ -200,7 +201,7 @@ class Filtering:
     def _run(self, kept: AcceptedRows) -> Run:
         """Set up the boosting loop on a sample, from where its rows stand with the vote."""
         base = 1 / kept.odds
-        base /= base.mean()
+        base /= mean(base)
         examples = kept.examples
         sample = Sample(
             examples.table,
@@ -248,8 +249,8 @@ class Filtering:
             if len(run.done) % ROUNDS_UNWATCHED:
                 continue
             still = self._chances(run, kept)
-            self.mass = float((still / kept.odds).sum()) / self._candidates_seen()
-            used_up = np.minimum(1.0, still / kept.chances).mean() < self.plan.keep
+            self.mass = total(still / kept.odds) / self._candidates_seen()
+            used_up = mean(np.minimum(1.0, still / kept.chances)) < self.plan.keep
             if used_up or done.entry.effective_size < LEAST_EFFECTIVE * first:
                 break
         if run.stopped == NO_EDGE and not run.done:
@@ -278,7 +279,7 @@ class Filtering:
     def _chances(self, run: Run, kept: AcceptedRows) -> NDArray[np.float64]:
         row_margins = run.path
         if row_margins is not None:
-            return np.asarray(np.exp(row_margins).max(axis=1))
+            return np.asarray(exp(row_margins).max(axis=1))
         return self._booster.chances(run.margins, len(self.vote_so_far), kept.examples.signs)
 
     def _take(self, done: FinishedRound, vote: float) -> None:

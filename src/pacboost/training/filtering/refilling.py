@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.ledgers.refill import Refill
+from pacboost.numerics.same_bits import total
 from pacboost.parallel.tasks import Serial, Tasks
 from pacboost.samples.content_sample import joined
 from pacboost.sources.arrays import ArrayTable
@@ -50,7 +51,7 @@ class Tally:
         """See more rows."""
         self.weight.add(chances)
         self.error.add(wrong)
-        self._loss += float(losses.sum())
+        self._loss += total(losses)
 
     @property
     def count(self) -> int:
@@ -207,7 +208,7 @@ class Refilling:
             signs = kept.examples.signs
             row_margins = RowMargins(kept.margins, kept.chances)
             told = kept.chances, row_margins.wrong(signs), losses_of(kept.margins, signs)
-            sums += [float((numbers / kept.odds).sum()) for numbers in told]
+            sums += [total(numbers / kept.odds) for numbers in told]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss
 

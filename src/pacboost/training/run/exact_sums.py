@@ -25,6 +25,9 @@ from pacboost.kernels.threads import (
 )
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.mistakes import wrong_margins
+from pacboost.numerics.same_bits import exp, row_totals
+from pacboost.numerics.same_bits import mean as mean_of
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
 
@@ -42,7 +45,7 @@ def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
     team = min(team_for(weights.size), max(1, squares.size))
     together(shares.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
     total, wrong = (int(number) for number in sums.sum(axis=0))
-    return Measured(total, wrong), total**2 / float(squares.sum())
+    return Measured(total, wrong), total**2 / sum_of(squares)
 
 
 def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
@@ -59,7 +62,7 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     kernel = shares.cell_sums_of_one if outputs == 1 else shares.cell_sums
     together(kernel, *given, at_most=team)
     pulls, weights = parts.sum(axis=0)
-    square = float(squares.sum())
+    square = sum_of(squares)
     worth = request.pull**2 / square if square > 0 else 0.0
     return Sums(pulls, weights, int(weights.sum()), request.pull, rows), worth
 
@@ -83,7 +86,7 @@ def edge_of(sums: Sums, values: CellValues) -> float:
 def exponential_normaliser(sums: Sums, values: CellValues) -> float:
     """Give Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
     plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
-    return math.fsum((plus * np.exp(-values) + minus * np.exp(values)).ravel()) / sums.weight
+    return math.fsum((plus * exp(-values) + minus * exp(values)).ravel()) / sums.weight
 
 
 def mean_cost(
@@ -102,8 +105,8 @@ def mean_cost(
     else:
         weights = np.ones(1) if base.size == 1 else base
         together(shares.potential, kind, margins, weights, size, sums, at_most=team)
-    mass = float(base.sum()) if base.size > 1 else float(rows)
-    return float(sums.sum()) / float(unit * mass * outputs)
+    mass = sum_of(base) if base.size > 1 else float(rows)
+    return sum_of(sums) / float(unit * mass * outputs)
 
 
 def mean_of_costs(
@@ -115,14 +118,14 @@ def mean_of_costs(
     """
     if (costs < wrong_margins(margins)).any():
         raise ArithmeticError("a margin of 0 or less costs less than 1, so costs bound nothing")
-    rows = costs.mean(axis=1)
-    mean = float(rows.mean()) if base.size == 1 else float((base * rows).sum() / base.sum())
+    rows = row_totals(costs) / costs.shape[1]
+    mean = mean_of(rows) if base.size == 1 else sum_of(base * rows) / sum_of(base)
     return max(mean, LEAST_COST)
 
 
 def base_weights(sample: Sample) -> Wholes:
     """Give the base weights in whole units, one for each row."""
-    shares = np.broadcast_to(sample.base / sample.base.sum(), (sample.n_rows,))
+    shares = np.broadcast_to(sample.base / sum_of(sample.base), (sample.n_rows,))
     units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
     return units
 
