@@ -1,6 +1,9 @@
 # Everything a new machine needs beyond Python 3.11+ and make is installed into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+# Compiled modules are kept, also where the machine asks Python not to: tests start many processes,
+# and each would compile the package, and pytest its assertions, anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test check kernels pytest browser docs slow gpu bench clean
 
@@ -12,9 +15,10 @@ test:
 	$(MAKE) pytest
 
 # Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
-# processes of pytest would compile them for itself.
+# processes of pytest would compile them for itself. All tests are collected, so that their modules
+# are compiled, too.
 kernels: .venv/.dev
-	$(BIN)/pytest -p no:xdist tests/test_model_bytes.py
+	$(BIN)/pytest -p no:xdist -k test_the_bytes_are_as_recorded
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .

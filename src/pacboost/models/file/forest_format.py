@@ -23,7 +23,6 @@ from pacboost.hypotheses.hypothesis import Names
 from pacboost.kernels.forest_grow import LEAF
 from pacboost.models.file import container, earlier, meaning, parts
 from pacboost.models.file.fields import LARGEST, Fields
-from pacboost.models.file.seal import sealed
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels
 
@@ -101,22 +100,7 @@ def model_bytes(model: ForestModel) -> bytes:
 
 def save(model: ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
     """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
-    path = Path(path)
-    content = {
-        "model": _core(model),
-        "about": {
-            "names": None if model.names is None else list(model.names),
-            "versions": parts.versions(),
-        },
-        "certificate": None if model.certificate is None else model.certificate.stored(),
-        **({} if model.held_out is None else {"held_out": model.held_out.to_dict()}),
-        **({} if model.decision is None else {"decision": model.decision.to_dict()}),
-        **parts.sketches_written(seen),
-    }
-    try:
-        container.write(path, KIND, sealed(content))
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+    parts.write(path, KIND, model, _core(model), {}, ("held_out", "decision"), seen)
 
 
 def load(path: str | Path, memory: int = 0) -> ForestModel:
