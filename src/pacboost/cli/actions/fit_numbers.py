@@ -39,7 +39,7 @@ def number_model(given: Mapping[str, Any]) -> BoostRegressor:
     )
 
 
-def _shares(given: Mapping[str, Any]) -> dict[str, float]:
+def _shares(given: Mapping[str, Any]) -> dict[str, Any]:
     """Read --quantile and --alpha, which belong to one or two losses."""
     quantile, alpha, loss = given["quantile"], given["alpha"], given["loss"]
     if alpha is not None and loss not in ("huber", "quantile"):
