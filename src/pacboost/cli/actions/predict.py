@@ -84,9 +84,10 @@ def run_predict(
     with _writing(output, nothing=as_json) as file, working("predicting") as progress:
         writer = csv.writer(file, lineterminator="\n")
         safe = _safe(raw=raw, terminal=output is None and sys.stdout.isatty())
-        writer.writerow([safe(name) for name in collected.header])
-        for cells in blocks(file_of_rows):
+        for number, cells in enumerate(blocks(file_of_rows)):
             predicted, rows = collected.of(reader.rows(cells), cells)
+            if number == 0:  # after what can be wrong with all rows
+                writer.writerow([safe(name) for name in collected.header])
             writer.writerows([safe(cell) for cell in row] for row in rows)
             _count(tally, predicted, model, cells, target)
             if as_json and output is None:
