@@ -120,6 +120,15 @@ skip_unlabelled = click.option(
     "--skip-unlabelled", is_flag=True, help="Leave out rows without a label, and say how many."
 )
 
+order = click.option(
+    "--order",
+    type=click.Choice(["warn", "refuse", "any"]),
+    default="warn",
+    show_default=True,
+    help="Test whether the rows of the file are in an order by chance, or sorted by time, class or "
+    "a column, and warn or refuse if so; any: no test. An order by chance fails with probability "
+    "0.01 at most.",
+)
 day_first = click.option(
     "--dayfirst/--monthfirst",
     "dayfirst",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pacboost.cli.actions.certify_measures import class_named
+from pacboost.cli.actions.order import order_of_rows
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.model_files import check_output, load, model_first
 from pacboost.cli.inputs.rows import read_all
@@ -30,6 +31,7 @@ def run_threshold(
     if not hasattr(model, "classes_"):
         raise FileError(f"{model_path}: predicts numbers; only classes have a threshold")
     X, y, _ = read_all(model, data_file(data, given), target, given["text"], given["drop"])
+    order = order_of_rows(model, X, y, given)
     with working("choosing"):
         found = choose_threshold(
             model, X, y, positive=class_named(model, given["positive"]), cost=_cost(given["cost"]),
@@ -45,6 +47,7 @@ def run_threshold(
             "certificate": found.certificate_.to_dict(),
             "others": [own.to_dict() for own in found.others_],
             "curve": found.curve_.columns,
+            **order,
         })  # fmt: skip
     else:
         written = [f"Written to {output}."] if output is not None else []

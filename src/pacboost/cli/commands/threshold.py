@@ -40,6 +40,7 @@ from pacboost.cli import options
     help="How equal rows with equal labels are counted: each of them (independent), or once. auto: "
     "each of them if the training rows show that rows repeat; otherwise the command is refused.",
 )
+@options.order
 @options.text
 @options.drop
 @options.format_options
