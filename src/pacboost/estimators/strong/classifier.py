@@ -12,11 +12,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.fitted import calibrated, display
+from pacboost.estimators.fitted.threshold import ThresholdClassifier
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
 from pacboost.models.model import Model
+
+OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
+"""What a chosen threshold does not change is asked of the vote itself."""
 
 
 @accepts_aliases
@@ -218,7 +222,10 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         own = name.startswith("_") or name == "feature_names_in_"
         if own or "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.estimator_, name)
+        found = self.estimator_
+        if isinstance(found, ThresholdClassifier) and name in OF_THE_VOTE:
+            found = found.estimator_
+        return getattr(found, name)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__
