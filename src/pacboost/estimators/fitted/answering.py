@@ -14,6 +14,7 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import sentence
 from pacboost.errors import FileError, NotCertified
+from pacboost.estimators.fitted.calibrated import covering_model
 from pacboost.estimators.fitted.wrapped import WrappedClassifier
 from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.file import format as model_file
@@ -102,7 +103,7 @@ class AnsweringClassifier(WrappedClassifier):
         The estimator comes back with what is known of its answers, in ``answering_``.
         """
         inner = getattr(self.estimator_, "estimator_", self.estimator_)
-        model = getattr(inner, "model_", None)
+        model = covering_model(inner) if hasattr(inner, "model_") else None
         if not isinstance(model, Model):
             raise FileError(
                 f"{path}: is not written, for {type(inner).__name__} has no model file that keeps "

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.fitted import display, explaining, reporting
+from pacboost.estimators.fitted import calibrated, display, explaining, reporting
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import ClassFunction, Function
@@ -48,7 +48,9 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
         """
         check_is_fitted(self)
-        model_file.save(self.model_, path, self._sketches if remember_rows else ())
+        model_file.save(
+            calibrated.covering_model(self), path, self._sketches if remember_rows else ()
+        )
 
     def report(
         self,

@@ -14,6 +14,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
+from pacboost.estimators.fitted.calibrated import covering_model
 from pacboost.estimators.fitted.wrapped import WrappedClassifier
 from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
@@ -117,7 +118,7 @@ class ThresholdClassifier(WrappedClassifier):
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model, threshold and certificate to a file that ``pacboost.load`` reads."""
         inner = getattr(self.estimator_, "estimator_", self.estimator_)
-        model = getattr(inner, "model_", None)
+        model = covering_model(inner) if hasattr(inner, "model_") else None
         seen = self._sketches if remember_rows else ()
         if isinstance(model, Model):
             whole = replace(model, certificate=None, answering=None, held_out=None)

@@ -62,6 +62,20 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found: NDArray[np.float64] = self.estimator_.decision_function(X)
         return found
 
+    def certify_sets(self, X: Any, y: Any, **options: Any) -> Any:
+        """Calibrate prediction sets of the estimator by fresh rows, as ``pacboost.sets`` does."""
+        return self.estimator_.certify_sets(X, y, **options)
+
+    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
+        """Tell which classes the set of every row holds; sets do not depend on a threshold."""
+        found: NDArray[np.bool_] = self.estimator_.predict_set(X, by)
+        return found
+
+    @property
+    def sets_(self) -> Any:
+        """How sets are made, and what is certified of them; there after ``certify_sets``."""
+        return self.estimator_.sets_
+
     def overlap(self, X: Any) -> Overlap | None:
         """Compare rows with those of the fit, and with those that chose the threshold."""
         table = self._rows_to_compare(X)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError
-from pacboost.estimators.fitted import reporting
+from pacboost.estimators.fitted import calibrated, reporting
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer, threads
@@ -100,7 +100,9 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
         ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
         """
         check_is_fitted(self)
-        forest_format.save(self.model_, path, self._sketches if remember_rows else ())
+        forest_format.save(
+            calibrated.covering_model(self), path, self._sketches if remember_rows else ()
+        )
 
     def report(
         self,

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.interval_rule import IntervalRule, coverage_rule
+from pacboost.bounds.label_sets import SetRule
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.kernels.forest_grow import LEAF
@@ -46,6 +48,8 @@ class ForestModel:
     certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee."""
+    coverage: SetRule | IntervalRule | None = None
+    """Prediction sets or intervals that were calibrated, on the way to or from a file."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     seen: tuple[Sketch, ...] = ()
@@ -101,6 +105,7 @@ def save(model: ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> N
         "certificate": None if model.certificate is None else model.certificate.stored(),
         **({} if model.held_out is None else {"held_out": model.held_out.to_dict()}),
         **({} if model.decision is None else {"decision": model.decision.to_dict()}),
+        **({} if model.coverage is None else {"coverage": model.coverage.to_dict()}),
         **parts.sketches_written(seen),
     }
     try:
@@ -122,11 +127,16 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
         certificate, seen = parts.certificate_read(whole), parts.sketches_read(whole)
         counted = whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None
         made = whole.made("decision", ThresholdDecision.from_dict) if "decision" in whole else None
+        rule = whole.made("coverage", coverage_rule) if "coverage" in whole else None
         whole.end()
         model = _model(core, about, earlier.read(certificate, content.document))
         meaning.check_certificate(certificate, counted, [str(c) for c in model.classes])
         return replace(
-            model, held_out=counted, seen=seen, decision=earlier.decided(made, content.document)
+            model,
+            held_out=counted,
+            seen=seen,
+            decision=earlier.decided(made, content.document),
+            coverage=earlier.covered(rule, content.document, model.classes.size),
         )
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
