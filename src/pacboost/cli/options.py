@@ -120,6 +120,45 @@ skip_unlabelled = click.option(
     "--skip-unlabelled", is_flag=True, help="Leave out rows without a label, and say how many."
 )
 
+order = click.option(
+    "--order",
+    type=click.Choice(["warn", "refuse", "any"]),
+    default="warn",
+    show_default=True,
+    help="Test whether the rows of the file are in an order by chance, or sorted by time, class or "
+    "a column, and warn or refuse if so; any: no test. An order by chance fails with probability "
+    "0.01 at most.",
+)
+coverage = click.option(
+    "--coverage",
+    default=0.9,
+    show_default=True,
+    help="The share of new examples that has to be covered.",
+)
+calibrating = together(
+    delta,
+    click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Rows with the same value in this column depend on each other; one row of each is "
+        "taken.",
+    ),
+    click.option(
+        "--copies",
+        type=click.Choice(["auto", "independent", "once"]),
+        default="auto",
+        show_default=True,
+        help="How equal rows with equal labels are counted: each of them (independent), or once. "
+        "auto: each of them if the training rows show that rows repeat; otherwise the command is "
+        "refused.",
+    ),
+    order,
+    text,
+    drop,
+    format_options,
+    skip_unlabelled,
+)
+"""The options of commands that calibrate by a file of new rows."""
 day_first = click.option(
     "--dayfirst/--monthfirst",
     "dayfirst",

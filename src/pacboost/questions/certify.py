@@ -20,6 +20,7 @@ from pacboost.questions.new_rows import (
     row_counting,
     seen_check,
 )
+from pacboost.questions.row_order import watch_order
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.sources.explained_errors import explains_input
@@ -31,7 +32,7 @@ __all__ = ["UNCHECKED", "certify", "holdout_certificate", "mistakes"]
 @overload
 def certify(
     model: Any, X: Any, y: Any, *, delta: float = 0.05, models: int = 1, groups: Any = None,
-    ordered: bool = False, copies: str = "auto",
+    ordered: bool = False, copies: str = "auto", order: str = "any",
 ) -> Certificate: ...  # fmt: skip
 
 
@@ -40,7 +41,7 @@ def certify(
     model: Any, X: Any, y: Any, *, of: Any = "error", positive: Any = None, by: Any = None,
     end: str | None = None, top_k: int = 5, p_min: float = 0.001, clip: float | None = None,
     larger_than: float | None = None, delta: float = 0.05, models: int = 1, groups: Any = None,
-    ordered: bool = False, copies: str = "auto",
+    ordered: bool = False, copies: str = "auto", order: str = "any",
 ) -> Any: ...  # fmt: skip
 
 
@@ -63,6 +64,7 @@ def certify(
     groups: Any = None,
     ordered: bool = False,
     copies: str = "auto",
+    order: str = "any",
 ) -> Any:
     """Bound the error on new examples, or another measure, by rows not used in fitting.
 
@@ -112,6 +114,9 @@ def certify(
         How equal rows with equal labels are counted. "independent": each is a draw of its own.
         "once": all but one are copies. "auto": as separate draws if they also come among the
         training rows (the domain is discrete then); else in the worse way, which is always valid.
+    order : "any", "warn" or "refuse", default="any"
+        Whether to test that the rows are in an order by chance (``check_order``): not at all, to
+        warn if they are not, or to refuse. With ``groups`` or ``ordered`` any order is fine.
 
     Examples
     --------
@@ -126,6 +131,8 @@ def certify(
     0.9534
     """
     positive_whole("models", models)
+    X = collected(X)  # once: it is read several times
+    watch_order(order if groups is None and not ordered else "any", X, y, model)
     if not _plain_error(of, by, end):
         options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
         return certify_measures(
@@ -138,7 +145,6 @@ def certify(
             "positive was given, and of='error' speaks of all classes; name it by of="
         )
     share = probability("delta", delta) / positive_whole("models", models)
-    X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
     checked = refuse_training_rows(model, X)
     if groups is not None and ordered:

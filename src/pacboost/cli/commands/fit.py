@@ -23,7 +23,7 @@ BY_HAND = (
     "interact",
 )
 """Options that require --booster or --learner."""
-CHOSEN_ALONE = ("text", "groups", "time_column")
+CHOSEN_ALONE = ("text", "groups", "time_column", "recall", "precision", "positive")
 """Options that require that booster and learner are chosen automatically."""
 IN_MEMORY_ALONE = (
     "categories",
@@ -69,6 +69,7 @@ class BoosterName(click.Choice[str]):
     epilog=options.example(
         "pacboost fit adult.csv --target income --output income.pacb",
         "pacboost fit intents.csv --text utterance --target intent --output intents.pacb",
+        "pacboost fit payments.csv --target fraud --recall 0.95 --output careful.pacb",
         "pacboost fit adult.csv --target income --booster adaboost --learner stump --rounds 100",
         "pacboost fit houses.csv --target price --loss absolute_error --output price.pacb",
         "pacboost fit 'data/*.parquet' --target label --memory 2GB --time 60s",
@@ -96,6 +97,22 @@ class BoosterName(click.Choice[str]):
 )
 @options.text
 @options.epsilon
+@click.option(
+    "--recall",
+    type=float,
+    help="Find at least this share of the class --positive, guaranteed by held-out rows: they "
+    "choose the threshold of the model.",
+)
+@click.option(
+    "--precision",
+    type=float,
+    help="At least this share of what is called --positive is of that class, guaranteed alike.",
+)
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="With --recall or --precision: the class to be found.  [default: the second of two]",
+)
 @options.delta
 @click.option(
     "--groups",
@@ -207,8 +224,8 @@ def command(
     'data/*.parquet' and several files are boosted by filtering: rows are drawn, the hard ones are
     learned from, and the data need not fit in memory.
 
-    Nothing is written without --output or --checkpoint. With --epsilon the exit code is 1 if that
-    error could not be certified.
+    Nothing is written without --output or --checkpoint. With --epsilon, --recall or
+    --precision the exit code is 1 if that could not be certified.
     """
     from pacboost.cli.actions.fit_by_filtering import (
         by_filtering,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.fitted.mistakes import refuse_half
 from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
@@ -24,7 +25,7 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
     """
     check_is_fitted(self)
     write = forest_format.save if isinstance(self.model_, ForestModel) else model_file.save
-    write(self.model_, path, self._sketches if remember_rows else ())
+    write(calibrated.covering_model(self), path, self._sketches if remember_rows else ())
 
 
 def report(

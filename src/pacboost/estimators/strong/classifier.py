@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.fitted import calibrated, display
+from pacboost.estimators.fitted import display
+from pacboost.estimators.fitted.calibrated import keep_coverage
+from pacboost.estimators.fitted.threshold import ThresholdClassifier
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.tables import open_table
@@ -19,6 +21,10 @@ from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
 from pacboost.estimators.strong.passed_on import passed_on
 from pacboost.models.model import Model
+from pacboost.questions.certify_measures import by_column
+
+OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
+"""What a chosen threshold does not change is asked of the vote itself."""
 
 
 @accepts_aliases
@@ -115,8 +121,21 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         model: Model = self.estimator_.model_
         return model
 
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
+    def certify_sets(self, X: Any, y: Any, *, by: Any = None, **options: Any) -> Any:
+        """Calibrate prediction sets by fresh rows and keep them, as ``pacboost.sets`` does."""
+        rows, named = by_column(self, X, by)
+        model = self._ready()
+        found = model.certify_sets(self._open(rows), y, by=named, **options)
+        if isinstance(by, str):  # so that the column need not be named again
+            keep_coverage(getattr(model, "estimator_", model), replace(model.sets_, by=by))
+        return found
+
+    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
+        """Tell for every row and class whether the set holds it; after ``certify_sets``."""
+        column = self._ready().sets_.by or None
+        rows, named = by_column(self, X, column if by is None else by)
+        found: NDArray[np.bool_] = self._ready().predict_set(self._open(rows), named)
+        return found
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of each row."""
@@ -233,7 +252,10 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         own = name.startswith("_") or name == "feature_names_in_"
         if own or "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.estimator_, name)
+        found = self.estimator_
+        if isinstance(found, ThresholdClassifier) and name in OF_THE_VOTE:
+            found = found.estimator_
+        return getattr(found, name)
 
     def __dir__(self) -> list[str]:
         """Name what the chosen estimator has learned, too, such as ``ledger_``."""

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.interval_rule import IntervalRule, coverage_rule
+from pacboost.bounds.label_sets import SetRule
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.hypotheses.hypothesis import Names
@@ -46,6 +48,8 @@ class ForestModel:
     certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee."""
+    coverage: SetRule | IntervalRule | None = None
+    """Prediction sets or intervals that were calibrated, on the way to or from a file."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     seen: tuple[Sketch, ...] = ()
@@ -100,7 +104,7 @@ def model_bytes(model: ForestModel) -> bytes:
 
 def save(model: ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
     """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
-    parts.write(path, KIND, model, _core(model), {}, ("held_out", "decision"), seen)
+    parts.write(path, KIND, model, _core(model), {}, ("held_out", "decision", "coverage"), seen)
 
 
 def load(path: str | Path, memory: int = 0) -> ForestModel:
@@ -116,11 +120,16 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
         certificate, seen = parts.certificate_read(whole), parts.sketches_read(whole)
         counted = whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None
         made = whole.made("decision", ThresholdDecision.from_dict) if "decision" in whole else None
+        rule = whole.made("coverage", coverage_rule) if "coverage" in whole else None
         whole.end()
         model = _model(core, about, earlier.read(certificate, content.document))
         meaning.check_certificate(certificate, counted, [str(c) for c in model.classes])
         return replace(
-            model, held_out=counted, seen=seen, decision=earlier.decided(made, content.document)
+            model,
+            held_out=counted,
+            seen=seen,
+            decision=earlier.decided(made, content.document),
+            coverage=earlier.covered(rule, content.document, model.classes.size),
         )
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem

@@ -16,6 +16,7 @@ import numpy as np
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.interval_rule import coverage_rule
 from pacboost.errors import FileError
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.hard import HardRow
@@ -40,6 +41,7 @@ OPTIONAL: dict[str, Callable[[Any], Any]] = {"calibration": Calibration.from_dic
 BESIDE: dict[str, Callable[[Any], Any]] = {
     "answering": Answering.from_dict,
     "decision": ThresholdDecision.from_dict,
+    "coverage": coverage_rule,
     "held_out": HeldOut.from_dict,
     "validation": ValidationCurve.from_dict,
 }
