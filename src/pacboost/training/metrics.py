@@ -20,7 +20,7 @@ from pacboost.kernels import measure
 from pacboost.numerics.mistakes import wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import exp, log_sum_exp, mean
 from pacboost.samples.sample import Sample
-from pacboost.training.run.exact_sums import mean_cost
+from pacboost.training.costs import mean_cost
 
 Scores = NDArray[np.float64]
 Measure = Callable[..., float]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Measured
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues
-from pacboost.kernels import measure, shares
+from pacboost.kernels import shares
 from pacboost.kernels.team import team_for, together
 from pacboost.kernels.threads import (
     ROWS_FOR_CHEAP_KERNELS,
@@ -87,26 +87,6 @@ def exponential_normaliser(sums: Sums, values: CellValues) -> float:
     """Give Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
     plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
     return math.fsum((plus * exp(-values) + minus * exp(values)).ravel()) / sums.weight
-
-
-def mean_cost(
-    kind: int, margins: NDArray[np.float64], base: NDArray[np.float64], unit: float = 1.0
-) -> float:
-    """Give the mean cost of margins (rows, outputs), by a kernel of kernels/measure.py.
-
-    In regression, residuals take the place of the margins.
-    """
-    rows, outputs = margins.shape
-    size = span_size(outputs)
-    sums = np.zeros(span_count(rows, outputs))
-    team = min(team_for(rows * outputs), max(1, sums.size))
-    if kind == measure.LOGISTIC and outputs == base.size == 1:
-        together(shares.log_costs, margins.reshape(-1), size, sums, at_most=team)
-    else:
-        weights = np.ones(1) if base.size == 1 else base
-        together(shares.potential, kind, margins, weights, size, sums, at_most=team)
-    mass = sum_of(base) if base.size > 1 else float(rows)
-    return sum_of(sums) / float(unit * mass * outputs)
 
 
 def mean_of_costs(

@@ -28,6 +28,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
+from pacboost.training.costs import mean_cost
 from pacboost.training.run import exact_sums
 
 ROWS = 600
@@ -95,7 +96,7 @@ def weigh_and_measure() -> None:
     sums, _ = exact_sums.cell_sums(booster.request(state), cells, 1)
     values = booster.values(state, sums, cells)
     state = booster.move(state, Moved(cells, values, 1.0, None))
-    exact_sums.mean_cost(LOGISTIC, state.margins, sample.base)
+    mean_cost(LOGISTIC, state.margins, sample.base)
     exact_sums.training_error(state.margins, sample, np.ones(1, dtype=np.int64))
 
 
