@@ -20,6 +20,7 @@ from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.limits import read_seconds
 from pacboost.estimators.inputs.parameters import callables, progress_after, shows_progress
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
@@ -29,6 +30,7 @@ from pacboost.models.model import Model
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.oracles.clusters import on_cluster
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.pushed import PushedOracle
 
@@ -171,7 +173,14 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         return self._fit(rows, None)
 
     def fit_source(
-        self, source: Any, target: str | None = None, classes: Any = None, **options: Any
+        self,
+        source: Any,
+        target: str | None = None,
+        classes: Any = None,
+        *,
+        client: Any = None,
+        timeout: float | str | None = None,
+        **options: Any,
     ) -> Self:
         """Learn from an oracle, or from a source that can be turned into one.
 
@@ -179,10 +188,15 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         batches or a function that gives one, a world, or a pair (X, y); ``target`` names the column
         of labels. ``classes`` names all labels, where a rare one may not be seen early; ``options``
         are those of the oracle.
+
+        Parquet files and Dask collections are read by the workers of a Dask ``client``: the one
+        that is given, else the current one if there is one (False: none). The model is the same.
+        A task without a result after ``timeout`` (5 minutes) is given to another worker.
         """
 
         def opened(seed: int) -> AbstractOracle:
             oracle = as_oracle(source, target, seed, **options)
+            oracle = on_cluster(oracle, client, read_seconds("timeout", timeout))
             set_features(self, oracle.n_columns, oracle.names)
             return oracle
 
