@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -42,6 +43,14 @@ def kill(process: int) -> None:
         os.kill(process, signal.SIGKILL)
     except ProcessLookupError:
         return
+
+
+def forgets(client: Client, seconds: float = 20) -> bool:
+    """Tell whether nothing is kept on the cluster; futures are let go by another thread."""
+    end = time.monotonic() + seconds
+    while client.futures and time.monotonic() < end:
+        time.sleep(0.05)
+    return not client.futures
 
 
 def bytes_of(model: Any) -> bytes:

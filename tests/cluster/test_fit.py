@@ -12,7 +12,7 @@ from distributed import Client
 from pacboost import FilterBoostClassifier
 from pacboost.errors import DataError, ParameterError
 from pacboost.training.filtering import block_rows
-from tests.cluster.clusters import bytes_of, local
+from tests.cluster.clusters import bytes_of, forgets, local
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -80,7 +80,7 @@ def test_the_current_client_is_used(folder: Path, threads: Client) -> None:
         model = small(callbacks=[remember]).fit_source(folder, "y")
     assert bytes_of(model) == bytes_of(small().fit_source(folder, "y"))
     assert max(used) > 0
-    assert not threads.futures  # nothing is left behind
+    assert forgets(threads)
 
 
 def test_a_checkpoint_goes_on_with_and_without_a_cluster(

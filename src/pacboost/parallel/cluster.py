@@ -30,6 +30,9 @@ TIMEOUT = 300.0
 """A task that has no result after so many seconds of waiting is given to another worker."""
 ANSWER = 30.0
 """The scheduler, and workers at the start, have so many seconds to answer a question."""
+PING = 5.0
+"""A worker that says nothing for so many seconds, when a result is late, is taken as lost."""
+SILENT = "it does not answer"
 MOST_TRIES = 4
 """So many workers are tried before a task is given up."""
 RESTART = (
@@ -74,7 +77,7 @@ class Cluster(Tasks):
         for worker, future in waiting.items():
             outcome = self._wait(future, max(0.1, end - time.monotonic()), strict=False)
             if not isinstance(outcome, Done):
-                problem = outcome.problem if outcome else "it does not answer"
+                problem = outcome.problem if outcome else SILENT
                 self.unusable[worker] = str(problem)
         if len(self.unusable) == len(waiting):
             worker, why = next(iter(self.unusable.items()))
@@ -160,8 +163,8 @@ class Cluster(Tasks):
             try:
                 with self.client.as_current():
                     self._dask.wait([future], timeout=min(1.0, max(0.01, end - time.monotonic())))
-            except TimeoutError:
-                continue
+            except TimeoutError as late:
+                late.__traceback__ = None  # Dask keeps it, and with it all that this call refers to
             except Exception as problem:
                 raise self._lost() from problem
         if future.status == "cancelled":
@@ -215,10 +218,34 @@ class Cluster(Tasks):
         except Exception as problem:
             raise self._lost() from problem
 
+    def find_silent(self) -> None:
+        """Ask workers whether they are there, also busy ones; those that say nothing get no tasks.
+
+        Others may wait for values that a silent worker holds, so it is not them who are slow.
+        """
+        for worker in self.workers():
+            if worker not in self.unusable and not self._answers(worker):
+                self.unusable[worker] = SILENT
+
+    def _answers(self, worker: str) -> bool:
+        seconds = min(PING, self.timeout)
+        try:
+            said = self.client.sync(
+                self.client._run, _here, workers=[worker], callback_timeout=seconds
+            )
+        except Exception as problem:  # whatever the reason, it gave no answer
+            problem.__traceback__ = None
+            return False
+        return bool(said.get(worker))
+
     def worker_of(self, future: Any) -> str | None:
         """Give the worker that has been given a task; None if none has."""
         processing: dict[str, Any] = self._ask("processing", workers=None)
         return next((own for own, keys in processing.items() if future.key in keys), None)
+
+
+def _here() -> bool:
+    return True
 
 
 Avoided = frozenset[str]
@@ -258,6 +285,7 @@ class Job(Generic[Result]):
         """Wait for the result; where a worker fails or is slow, have others try."""
         complaints: list[str] = []
         while True:
+            self._leave_silent_workers()
             outcome = self._cluster._wait(self._future, self._cluster.timeout)
             if isinstance(outcome, Done):
                 self._cluster.done[outcome.worker] += 1
@@ -267,20 +295,34 @@ class Job(Generic[Result]):
             if isinstance(outcome, Failed) and not outcome.elsewhere:
                 outcome.problem.add_note(f"raised on worker {outcome.worker}")
                 raise outcome.problem
-            worker, why = self._complaint(outcome)
-            complaints.append(f"worker {worker}: {why}")
-            others = [own for own in self._cluster.workers() if own not in self._avoid | {worker}]
+            for worker, why in self._complaints(outcome).items():
+                complaints.append(f"worker {worker}: {why}")
+                self._avoid |= {worker}
+            others = [own for own in self._cluster.workers() if own not in self._avoid]
             if not others or len(complaints) >= MOST_TRIES:
                 raise self._given_up(complaints, outcome)
-            self._avoid |= {worker}
-            self._future = self._cluster._start(self._function, self._given, self._avoid)
+            self._restart()
 
-    def _complaint(self, outcome: Failed | None) -> tuple[str, str]:
+    def _restart(self) -> None:
+        self._future = self._cluster._start(self._function, self._given, self._avoid)
+
+    def _leave_silent_workers(self) -> None:
+        """Start again elsewhere if the worker that has the task was lost in the meantime."""
+        lost = frozenset(self._cluster.unusable) - self._avoid
+        if lost and not self._future.done():
+            self._avoid |= lost
+            self._restart()
+
+    def _complaints(self, outcome: Failed | None) -> dict[str, str]:
+        """Say which workers have to be avoided, and why."""
         if outcome is not None:
-            return outcome.worker, str(outcome.problem) or type(outcome.problem).__name__
-        slow = self._cluster.worker_of(self._future)
-        limit = f"no result after {self._cluster.timeout:g} s"
-        return ("(none has taken it)" if slow is None else slow), limit
+            return {outcome.worker: str(outcome.problem) or type(outcome.problem).__name__}
+        before, slow = set(self._cluster.unusable), self._cluster.worker_of(self._future)
+        self._cluster.find_silent()
+        silent = set(self._cluster.unusable) - before
+        late = f"no result after {self._cluster.timeout:g} s"
+        found = dict.fromkeys(silent, f"{late}; {SILENT}")
+        return found or {"(none has taken it)" if slow is None else slow: late}
 
     def _given_up(self, complaints: list[str], outcome: Failed | None) -> Exception:
         remedy = (

@@ -12,7 +12,7 @@ import numpy as np
 
 from pacboost.boosters.logit import Logit
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NoEdgeWarning, NotCertified
+from pacboost.errors import ClusterError, DataError, NoEdgeWarning, NotCertified
 from pacboost.estimators.boosting.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.boosting.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -258,7 +258,12 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
                 with self._watching(session) as watchers:
-                    session.advance(watchers)
+                    try:
+                        session.advance(watchers)
+                    except ClusterError as problem:
+                        if session.write():
+                            problem.add_note(f"pacboost: {self.checkpoint} is there to go on from")
+                        raise
                     self._keep(session)
                 session.finish()
                 self._warn(session)
