@@ -29,8 +29,8 @@ from pacboost.kernels.threads import using
 from pacboost.models.model import Model
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.choose import as_oracle
-from pacboost.sources.oracles.clusters import on_cluster
+from pacboost.sources.oracles.clusters import open_source
+from pacboost.sources.oracles.dask_parts import is_collection
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.pushed import PushedOracle
 
@@ -164,7 +164,12 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         return super().certificate_
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from rows in memory. Of large arrays, only rows that are drawn are checked."""
+        """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
+
+        X and y may be Dask collections with the same partitions: ``fit_source((X, y))`` reads them.
+        """
+        if is_collection(X):
+            return self.fit_source((X, y))
 
         def rows(seed: int) -> AbstractOracle:
             values, labels = check_rows(self, X, y)
@@ -185,9 +190,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         """Learn from an oracle, or from a source that can be turned into one.
 
         A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
-        batches or a function that gives one, a world, or a pair (X, y); ``target`` names the column
-        of labels. ``classes`` names all labels, where a rare one may not be seen early; ``options``
-        are those of the oracle.
+        batches or a function that gives one, a world, a Dask DataFrame, or a pair (X, y), also of
+        Dask collections; ``target`` names the column of labels. ``classes`` names all labels, where
+        a rare one may not be seen early; ``options`` are those of the oracle.
 
         Parquet files and Dask collections are read by the workers of a Dask ``client``: the one
         that is given, else the current one if there is one (False: none). The model is the same.
@@ -195,8 +200,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         """
 
         def opened(seed: int) -> AbstractOracle:
-            oracle = as_oracle(source, target, seed, **options)
-            oracle = on_cluster(oracle, client, read_seconds("timeout", timeout))
+            seconds = read_seconds("timeout", timeout)
+            oracle = open_source(source, target, seed, client, seconds, **options)
             set_features(self, oracle.n_columns, oracle.names)
             return oracle
 

@@ -8,6 +8,8 @@ from typing import Any
 from pacboost.errors import ParameterError
 from pacboost.parallel.cluster import Cluster
 from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
+from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.oracles.dask_parts import DaskOracle, is_dask_source
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
 
@@ -27,6 +29,30 @@ def current_client() -> Any | None:
         return None
 
 
+def open_source(
+    source: Any,
+    target: str | None,
+    seed: int,
+    client: Any = None,
+    timeout: float | None = None,
+    **options: Any,
+) -> AbstractOracle:
+    """Draw from a source, by the workers of a cluster where there is one."""
+    if not is_dask_source(source):
+        return on_cluster(as_oracle(source, target, seed, **options), client, timeout)
+    found = _client(client)
+    if found is None:
+        return DaskOracle(source, target, seed, **options)
+    cluster = Cluster(found, timeout)
+    return RemoteOracle(DaskOracle(source, target, seed, cluster=cluster, **options), cluster)
+
+
+def _client(client: Any) -> Any | None:
+    if client is False:
+        return None
+    return current_client() if client is None or client is True else client
+
+
 def on_cluster(
     oracle: AbstractOracle, client: Any = None, timeout: float | None = None
 ) -> AbstractOracle:
@@ -35,12 +61,10 @@ def on_cluster(
     ``client=False`` keeps it in this process. A client that is given, rather than current, is not
     passed over: a source that workers cannot read is refused.
     """
-    if client is False:
-        return oracle
-    found = current_client() if client is None or client is True else client
+    found = _client(client)
     if isinstance(oracle, SpreadOracle) and found is not None:
         return RemoteOracle(oracle, Cluster(found, timeout))
-    if client is None:
+    if client is None or client is False:
         return oracle
     if found is None:
         raise ParameterError("client is True, and there is no current Dask client; make one first")
