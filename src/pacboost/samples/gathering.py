@@ -54,6 +54,12 @@ class Gathering:
         near = first[chosen] if every else hasher.near(table, chosen)
         return np.stack([first[chosen], exact, near, rows[chosen]])
 
+    def empty(self) -> Gathering:
+        """Give one that reads rows as this one does, and has taken note of none."""
+        other = Gathering()
+        other._hasher, other._columns, other._share = self._hasher, self._columns, self._share
+        return other
+
     def note(self, read: Sequence[Hashes]) -> None:
         """Take note of rows that were read, perhaps when a larger share of them was kept."""
         for own in read:

@@ -85,7 +85,7 @@ def run_filtering(
     named = {
         "table": table, "query": query, "drop": drop, "missing": words, "sep": separator(sep)
     }  # fmt: skip
-    options = {name: value for name, value in named.items() if value}
+    options: dict[str, Any] = {name: value for name, value in named.items() if value}
     _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)
     model = FilterBoostClassifier(**parameters)
     labels = None

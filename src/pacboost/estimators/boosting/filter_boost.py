@@ -12,7 +12,7 @@ import numpy as np
 
 from pacboost.boosters.logit import Logit
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NoEdgeWarning, NotCertified
+from pacboost.errors import ClusterError, DataError, NoEdgeWarning, NotCertified
 from pacboost.estimators.boosting.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.boosting.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -21,6 +21,7 @@ from pacboost.estimators.fitting.nested_parameters import NestedParameters, name
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.limits import read_seconds
 from pacboost.estimators.inputs.parameters import callables, progress_after, shows_progress
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
@@ -29,7 +30,8 @@ from pacboost.kernels.threads import using
 from pacboost.models.model import Model
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.oracles.clusters import open_source
+from pacboost.sources.oracles.dask_parts import is_collection
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.pushed import PushedOracle
 
@@ -143,7 +145,12 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         return super().certificate_
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from rows in memory. Of large arrays, only rows that are drawn are checked."""
+        """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
+
+        X and y may be Dask collections with the same partitions: ``fit_source((X, y))`` reads them.
+        """
+        if is_collection(X):
+            return self.fit_source((X, y))
 
         def rows(seed: int) -> AbstractOracle:
             values, labels = check_rows(self, X, y)
@@ -152,18 +159,30 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         return self._fit(rows, None)
 
     def fit_source(
-        self, source: Any, target: str | None = None, classes: Any = None, **options: Any
+        self,
+        source: Any,
+        target: str | None = None,
+        classes: Any = None,
+        *,
+        client: Any = None,
+        timeout: float | str | None = None,
+        **options: Any,
     ) -> Self:
         """Learn from an oracle, or from a source that can be turned into one.
 
         A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
-        batches or a function that gives one, a world, or a pair (X, y); ``target`` names the column
-        of labels. ``classes`` names all labels, where a rare one may not be seen early; ``options``
-        are those of the oracle.
+        batches or a function that gives one, a world, a Dask DataFrame, or a pair (X, y), also of
+        Dask collections; ``target`` names the column of labels. ``classes`` names all labels, where
+        a rare one may not be seen early; ``options`` are those of the oracle.
+
+        Parquet files and Dask collections are read by the workers of a Dask ``client``: the one
+        that is given, else the current one if there is one (False: none). The model is the same.
+        A task without a result after ``timeout`` (5 minutes) is given to another worker.
         """
 
         def opened(seed: int) -> AbstractOracle:
-            oracle = as_oracle(source, target, seed, **options)
+            seconds = read_seconds("timeout", timeout)
+            oracle = open_source(source, target, seed, client, seconds, **options)
             set_features(self, oracle.n_columns, oracle.names)
             return oracle
 
@@ -225,7 +244,12 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
                 with self._watching(session) as watchers:
-                    session.advance(watchers)
+                    try:
+                        session.advance(watchers)
+                    except ClusterError as problem:
+                        if session.write():
+                            problem.add_note(f"pacboost: {self.checkpoint} is there to go on from")
+                        raise
                     self._keep(session)
                 session.finish()
                 self._warn(session)

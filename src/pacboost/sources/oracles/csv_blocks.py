@@ -21,10 +21,11 @@ from pacboost.errors import DataError, FileError
 from pacboost.sources.csv_rows import separator
 from pacboost.sources.data_file import MISSING, DataFile
 from pacboost.sources.numbers import Spelling, label_kind, read_labels
+from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import HeldArrow, plain_labels, release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.columns import features, refuse_other
-from pacboost.sources.oracles.files import Source, find_files, fingerprint, need
+from pacboost.sources.oracles.files import Source, find_files, fingerprint
 from pacboost.sources.oracles.held import Held, HeldArray
 from pacboost.sources.oracles.labels import NO_LABEL
 from pacboost.sources.oracles.lines import BLOCK, Lines, cut, read_lines, rows_by_bytes

@@ -210,6 +210,11 @@ class Stream(Candidates):
         while self._waiting and self._taken < position.get("ahead", 0):
             self._next(position["ahead"] - self._taken)
 
+    @property
+    def rows_ahead(self) -> int:
+        """How many rows were read ahead and are still to be offered."""
+        return sum(batch.n_rows for batch in self._waiting)
+
     def labels_ahead(self) -> NDArray[Any]:
         """Give the labels of the rows that were read ahead."""
         return np.concatenate([batch.labels for batch in self._waiting])

@@ -24,12 +24,15 @@ from pacboost.numerics.same_bits import exp, mean, total
 from pacboost.parallel.cores import usable_cores
 from pacboost.parallel.tasks import tasks_on
 from pacboost.samples.sample import Sample
+from pacboost.sources.oracles.remote import RemoteOracle
+from pacboost.training.filtering.block_rows import BlockRows
 from pacboost.training.filtering.candidates import Candidates
 from pacboost.training.filtering.keys import key_of, numbers
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import share_of
 from pacboost.training.filtering.plan import FilteringPlan
 from pacboost.training.filtering.refilling import Refilling
+from pacboost.training.filtering.remote_refilling import RemoteRefilling
 from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import VoteSoFar
 from pacboost.training.run.loop import NO_EDGE, Run
@@ -102,6 +105,7 @@ class Filtering:
         most = self._most_draws(wanted)
         key, scale = key_of(self.plan.seed, 2, number), self._scale(wanted)
         refilling = self._refilling(key, scale, delta)
+        refilling.expect(wanted * scale / (self.mass or 1.0))
         refilling.score_testing_rows()
         tested = refilling.test.count
         for _ in () if self._good_enough(refilling) else refilling.groups():
@@ -117,6 +121,7 @@ class Filtering:
             starved = refilling.draws >= most
             if self._enough(refilling, full=full, starved=starved) or self._good_enough(refilling):
                 break
+        refilling.finish()
         self.refills.append(refilling.record(number))
         kept = refilling.kept()
         if self.stopped:
@@ -131,9 +136,10 @@ class Filtering:
 
     def _refilling(self, key: np.uint64, scale: float, delta: float) -> Refilling:
         """Start to look at candidates."""
-        return Refilling(
-            self.candidates, self.encoder, self.vote_so_far, key, scale, delta, self.tasks
-        )
+        candidates, given = self.candidates, (self.encoder, self.vote_so_far, key, scale, delta)
+        if isinstance(candidates, BlockRows) and isinstance(candidates.oracle, RemoteOracle):
+            return RemoteRefilling(candidates, candidates.oracle, *given)
+        return Refilling(candidates, *given, self.tasks)
 
     def _wanted(self, delta: float) -> int:
         """How many rows the sample is to have."""

@@ -63,6 +63,11 @@ class VoteSoFar:
         for rule, vote, memory in zip(past, votes, memories, strict=True):
             self.add(rule, vote, memory)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send rules and votes alone: what scores by codes is larger, and quickly made again."""
+        parts = (self.rules, self.votes, self.memories)
+        return VoteSoFar, (self.booster, self.bins, self.outputs, self.cells, *parts)
+
     def __len__(self) -> int:
         return len(self.rules)
 
