@@ -10,7 +10,7 @@ from pacboost.cli.options import example
 
 NAMES = (
     "fit", "predict", "certify", "threshold", "watch", "verify", "plan", "diagnose", "compare",
-    "inspect", "report", "export", "ask", "demo", "doctor",
+    "inspect", "report", "export", "ask", "lab", "demo", "doctor",
 )  # fmt: skip
 
 

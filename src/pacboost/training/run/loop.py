@@ -15,6 +15,7 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Capacity, Learner
 from pacboost.ledgers.ledger import Ledger, Round
+from pacboost.samples.request import Wholes
 from pacboost.samples.sample import Sample
 from pacboost.training.run import resume
 from pacboost.training.run.early_stopping import EarlyStopping
@@ -161,6 +162,11 @@ class Run:
     def margins(self) -> Floats:
         """y·F(x) of every row, (rows, outputs)."""
         return self._state.margins  # type: ignore[no-any-return]
+
+    @property
+    def weights(self) -> Wholes:
+        """How much every row weighs for the next rule, in whole units, (rows,)."""
+        return self._booster.request(self._state).rows()
 
     @property
     def path(self) -> Floats | None:
