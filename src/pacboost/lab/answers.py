@@ -80,9 +80,9 @@ def head(run: LabRun) -> dict[str, Any]:
     kind = BOOSTERS.get(ledger.booster)
     return {
         "booster": ledger.booster, "title": kind.title or kind.__name__ if kind else "Bagging",
-        "learner": LEARNERS[run.spec.current[1].name].title, "rows": ledger.rows, "potential": ledger.potential,
-        "plain_votes": ledger.plain_votes, "revised": ledger.revised, "cells": ledger.cells,
-        "factor": ledger.factor,
+        "learner": LEARNERS[run.spec.current[1].name].title, "rows": ledger.rows,
+        "potential": ledger.potential, "plain_votes": ledger.plain_votes,
+        "revised": ledger.revised, "cells": ledger.cells, "factor": ledger.factor,
     }  # fmt: skip
 
 

@@ -171,7 +171,8 @@ def make_booster(choice: Choice) -> Booster[Any]:
     >>> make_booster(Choice("adaboost", {"learning_rate": 0.5})).learning_rate
     0.5
     """
-    return BOOSTERS[choice.name](**booster_values(choice))
+    own = booster_values(choice)  # knows the names
+    return BOOSTERS[choice.name](**own)
 
 
 def booster_values(choice: Choice) -> dict[str, Any]:
@@ -183,14 +184,16 @@ def booster_values(choice: Choice) -> dict[str, Any]:
 
 def booster_code(choice: Choice) -> tuple[str, str]:
     """Give the import and the expression of a booster."""
-    kind, own = BOOSTERS[choice.name], booster_values(choice)
+    own = booster_values(choice)
+    kind = BOOSTERS[choice.name]
     given = ", ".join(f"{name}={value!r}" for name, value in own.items())
     return f"from {kind.__module__} import {kind.__name__}", f"{kind.__name__}({given})"
 
 
 def make_learner(choice: Choice) -> Learner:
     """Make the learner of a choice."""
-    return LEARNERS[choice.name].make(**learner_values(choice))
+    own = learner_values(choice)
+    return LEARNERS[choice.name].make(**own)
 
 
 def learner_values(choice: Choice) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def _edits(data: Mapping[str, Any], base: int) -> Lines:
         ]
     lines += [f"X[{int(own)}] = {place!r}" for own, place in (edits.get("moved") or {}).items()]
     if edits.get("flipped"):
-        lines += [f"y = y.copy(); y[{edits['flipped']!r}] *= -1"]
+        lines += [f"y[{[int(own) for own in edits['flipped']]!r}] *= -1"]
     if edits.get("deleted"):
         gone = [int(own) for own in edits["deleted"]]
         lines += [f"X, y = np.delete(X, {gone!r}, axis=0), np.delete(y, {gone!r})"]

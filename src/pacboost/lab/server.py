@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pacboost.errors import DataError, FileError, PacboostError
+from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.lab.files import MOST_BYTES, Shelf, read_file, too_large
 
 PORT = 8642
@@ -54,7 +54,7 @@ def opened(data: Path | None, target: str | None) -> tuple[Shelf, dict[str, Any]
     file = files.add(read_file(data.name, data.read_bytes()))
     try:
         suggestion = file.suggestion(target)
-    except DataError as problem:
+    except (DataError, ParameterError) as problem:
         raise FileError(str(problem)) from problem
     return files, {"data": suggestion}
 
