@@ -1,6 +1,6 @@
 // Certificates side by side, each with what it assumes.
 
-import { h, percent, whole, number, settled } from "lab/dom.js";
+import { h, atMost, percent, whole, settled } from "lab/dom.js";
 import { ask } from "lab/api.js";
 
 const lines = (pairs) => h("dl", {}, pairs.filter(([, text]) => text !== null && text !== undefined && text !== "" && text.length !== 0)
@@ -10,11 +10,11 @@ export function certificateCard(one) {
   const kind = one.refused ? "void" : one.holds_for === "training rows" ? "training" : "";
   return h("article", { class: `certificate ${kind}`, dataset: { certificate: one.id } },
     h("p", { class: "tag" }, one.holds_for), h("h3", {}, one.title),
-    h("p", { class: "value" }, one.refused ? "refused" : one.value === null ? "–" : one.vacuous ? "says nothing" : `≤ ${percent(one.value)}`),
+    h("p", { class: "value" }, one.refused ? "refused" : one.value === null ? "–" : one.vacuous ? "says nothing" : `≤ ${atMost(one.value)}`),
     one.refused ? h("p", { class: "claim" }, one.refused) : h("p", { class: "claim" }, one.claim),
     lines([
-      ["It would have said", one.would_say === null || one.would_say === undefined ? null : `≤ ${percent(one.would_say)}, if that were allowed`],
-      ["Bound", one.vacuous && one.value !== null && !one.refused ? `${percent(one.value)}: not below what guessing reaches` : null],
+      ["It would have said", one.would_say === null || one.would_say === undefined ? null : `≤ ${atMost(one.would_say)}, if that were allowed`],
+      ["Bound", one.vacuous && one.value !== null && !one.refused ? `${atMost(one.value)}: not below what guessing reaches` : null],
       ["What it assumes", one.assumes], ["Sample", one.refused ? null : one.sample ? `${one.sample}${one.size ? `, ${whole(one.size)} rows` : ""}` : null],
       ["Chance that it fails", one.refused || one.fails_with === null || one.fails_with === undefined ? null : one.fails_with === 0 ? "none" : `at most ${percent(one.fails_with)}`],
       ["Theorem", one.reference ? `${one.theorem} (${one.reference})` : one.theorem],
@@ -47,5 +47,5 @@ export function certificatesPanel(lab) {
       lab.emit("certified", found);
     } catch (problem) { wanted = ""; cards.replaceChildren(h("p", { class: "problem" }, problem.message)); truth.textContent = ""; }
   }, 220);
-  return { id: "certificates", title: "Certificates", element, show: load, round: load, rounds: load, number };
+  return { id: "certificates", title: "Certificates", element, show: load, round: load, rounds: load };
 }

@@ -1,6 +1,6 @@
 // Runs side by side in numbers and on the same axes.
 
-import { h, number, percent } from "lab/dom.js";
+import { h, atMost, number, percent, round100 } from "lab/dom.js";
 import { lineChart } from "lab/chart.js";
 import { LETTERS } from "lab/lab.js";
 import { methodWords } from "lab/words.js";
@@ -8,12 +8,12 @@ import { methodWords } from "lab/words.js";
 const TONES = ["blue", "gold", "green"], DASHES = ["", "dash", "dots"];
 
 export function comparePanel(lab) {
-  const chart = (title, field, low) => ({ field, low, view: lineChart({ title, wholeX: true, xName: "round", write: (value) => (low ? number(value, 2) : percent(value, 0)), pick: (value) => lab.goto(value) }) });
+  const chart = (title, field, low) => ({ field, low, view: lineChart({ title, wholeX: true, xName: "round", write: (value) => (low ? number(value, 2) : round100(value)), pick: (value) => lab.goto(value) }) });
   const charts = [chart("Training error", (round) => round.training_error), chart("Test error", (round) => round.test?.error ?? null), chart("Least margin", (round) => round.least_margin, true)];
   const body = h("tbody"), head = h("thead");
   const element = h("div", { class: "column" }, h("h2", {}, "Runs side by side"), h("div", { class: "panel scroll" }, h("table", {}, head, body)), h("div", { class: "cards wide-cards" }, charts.map(({ view }) => view.element)));
   const ROWS = [["round", (round) => String(round.number)], ["training error", (round) => percent(round.training_error)], ["test error", (round) => percent(round.test?.error)],
-    ["its 95 % interval", (round) => (round.test ? `${percent(round.test.lower)} to ${percent(round.test.upper)}` : "–")], ["least margin", (round) => number(round.least_margin, 3)],
+    ["its 95 % interval", (round) => (round.test ? `${percent(round.test.lower)} to ${atMost(round.test.upper)}` : "–")], ["least margin", (round) => number(round.least_margin, 3)],
     ["edge of this round's rule", (round) => number(round.edge, 3)], ["effective sample size", (round) => number(round.effective_size, 1)]];
 
   function table() {

@@ -28,8 +28,15 @@ export function percent(share, digits) {
   if (share === null || share === undefined || Number.isNaN(share)) return "–";
   const hundred = 100 * share;
   const places = digits ?? (hundred === 0 || hundred === 100 ? 0 : Math.abs(hundred) >= 9.995 ? 1 : 2);
+  if (hundred > 0 && hundred < 0.005 && digits === undefined) return "< 0.01 %";
   return `${hundred.toFixed(places)} %`;
 }
+
+/** A bound as a percentage, rounded up so that it stays true. */
+export const atMost = (share) => (share === null || share === undefined ? "–" : percent(Math.ceil(share * 1e4 - 1e-7) / 1e4, share >= 1 ? 0 : 2));
+
+/** A percentage without digits where it is whole, for axes. */
+export const round100 = (share) => percent(share, Math.abs(100 * share - Math.round(100 * share)) < 1e-6 ? 0 : undefined);
 
 /** Write a number of the theory: four digits after the point, or a power of ten when tiny. */
 export function number(value, digits = 4) {

@@ -1,6 +1,6 @@
 // Boosting by filtering: examples come from a stream, a filter keeps the ones that matter.
 
-import { h, menu, slider, number, percent, whole } from "lab/dom.js";
+import { h, menu, slider, number, percent, round100, whole } from "lab/dom.js";
 import { lineChart } from "lab/chart.js";
 import { stage } from "lab/stage.js";
 import { ask } from "lab/api.js";
@@ -16,8 +16,8 @@ export function filteringPanel(lab) {
   const words = h("p", { class: "statement" }, "Start the stream to see what the filter keeps.");
   const problem = h("p", { class: "problem", hidden: true });
   const chart = (title, write, log) => lineChart({ title, wholeX: true, xName: "refill", write, log, height: 200 });
-  const acceptance = chart("Acceptance: the share of the stream that the filter keeps", (value) => percent(value, 0));
-  const measure = chart("µ, the mean of the measure, with its interval", (value) => percent(value, 0));
+  const acceptance = chart("Acceptance: the share of the stream that the filter keeps", round100);
+  const measure = chart("µ, the mean of the measure, with its interval", round100);
   const draws = chart("Examples drawn so far", (value) => whole(value), true);
   const kept = stage({ label: "No stream yet." });
   const keptPanel = h("figure", { class: "panel" }, h("h3", {}, "What the last refill kept"), kept.element);
@@ -35,6 +35,7 @@ export function filteringPanel(lab) {
       menu({ label: "World", id: "filter-world", options: worlds.map((one) => [one.kind, one.title]), value: given.kind, change: (kind) => { given.kind = kind; } }),
       menu({ label: "Filter", id: "filter-booster", options: lab.catalog.filtering.boosters.map((name) => [name, lab.catalog.boosters.find((one) => one.name === name)?.title ?? name]), value: given.booster, change: (name) => { given.booster = name; } }),
       slider({ label: "ε, the error to reach", id: "filter-epsilon", min: 0.05, max: 0.4, step: 0.01, value: given.epsilon, write: (value) => percent(value, 0), change: (value) => { given.epsilon = value; } }),
+      slider({ label: "promised edge", id: "filter-edge", min: 0, max: 0.5, step: 0.05, value: given.edge ?? 0, write: (value) => (value ? number(value, 2) : "none"), change: (value) => { given.edge = value || null; } }),
       slider({ label: "most rounds", id: "filter-rounds", min: 5, max: 100, step: 5, value: given.rounds, write: whole, change: (value) => { given.rounds = value; } }), button);
   }
 

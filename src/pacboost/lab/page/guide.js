@@ -10,10 +10,13 @@ const recall = () => { try { return JSON.parse(localStorage.getItem(STORE)) ?? [
 
 export function guide(lab, openDialog) {
   const place = find("#story");
+  new ResizeObserver(() => document.documentElement.style.setProperty("--story", `${place.hidden ? 0 : place.offsetHeight + 8}px`)).observe(place);
   let story = null, step = 0, ready = false, challenge = null, won = recall();
   const text = h("div", { class: "text" }), task = h("div", { class: "task" }), marks = h("div", { class: "steps", "aria-hidden": true });
-  const title = h("h2", {}), back = h("button", { class: "back", onclick: () => go(step - 1) }, "Back"), next = h("button", { class: "first next", onclick: () => go(step + 1) }, "Next");
+  const title = h("h2", { class: "title" }), back = h("button", { class: "back", onclick: () => go(step - 1) }, "Back"), next = h("button", { class: "first next", onclick: () => go(step + 1) }, "Next");
   const close = h("button", { class: "quiet", onclick: () => stop() }, "Close");
+
+  const side = (...rows) => h("div", { class: "side" }, rows.map((row) => h("div", { class: "row" }, row)));
 
   function draw() {
     if (!story) return;
@@ -53,7 +56,7 @@ export function guide(lab, openDialog) {
     challenge = null;
     lab.lastFiltering = lab.lastPac = null;
     place.hidden = false;
-    place.replaceChildren(h("header", {}, title, h("div", { class: "row" }, marks, close)), text, task, h("div", { class: "row" }, back, next));
+    place.replaceChildren(title, text, task, side([marks, close], [back, next]));
     if (restore) { step = Math.min(at, story.steps.length - 1); title.textContent = story.title; marks.replaceChildren(...story.steps.map((_, k) => h("i", { class: k <= step ? "past" : "" }))); draw(); return; }
     await go(at);
     scrollTo({ top: 0, behavior: "auto" });
@@ -70,7 +73,7 @@ export function guide(lab, openDialog) {
     stop();
     place.hidden = false;
     place.replaceChildren(h("div", { class: "text" }, following ? `That was the story. The next one: ${following.title}.` : "That was the last story. Try a challenge."),
-      h("div", { class: "row" }, following ? h("button", { class: "first", onclick: () => begin(following.id) }, "Start it") : h("button", { class: "first", onclick: open }, "Challenges"), h("button", { class: "quiet", onclick: () => { place.hidden = true; } }, "Close")));
+      side([following ? h("button", { class: "first", onclick: () => begin(following.id) }, "Start it") : h("button", { class: "first", onclick: open }, "Challenges"), h("button", { class: "quiet", onclick: () => { place.hidden = true; } }, "Close")]));
   }
 
   function take(id) {
@@ -79,7 +82,7 @@ export function guide(lab, openDialog) {
     delete lab.state.story;
     const state = h("p", { class: "task challenge-state" });
     place.hidden = false;
-    place.replaceChildren(h("header", {}, h("h2", {}, challenge.title), close), h("div", { class: "text" }, h("p", {}, challenge.about)), state);
+    place.replaceChildren(h("h2", { class: "title" }, challenge.title), h("div", { class: "text" }, h("p", {}, challenge.about)), state, side([close]));
     challenge.state = state;
     challenge.begin(lab);
     watch();
@@ -107,8 +110,8 @@ export function guide(lab, openDialog) {
 
   function invite() {
     place.hidden = false;
-    place.replaceChildren(h("div", { class: "row apart" }, h("p", { class: "text" }, "New here? In two minutes you will know what a weak learner is, and how many poor rules make a good one."),
-      h("div", { class: "row" }, h("button", { class: "first begin", onclick: () => begin("toy") }, "Start the first story"), h("button", { class: "quiet", onclick: () => { place.hidden = true; } }, "Not now"))));
+    place.replaceChildren(h("p", { class: "text" }, "New here? In two minutes you will know what a weak learner is, and how many poor rules make a good one."),
+      side([h("button", { class: "first begin", onclick: () => begin("toy") }, "Start the first story"), h("button", { class: "quiet", onclick: () => { place.hidden = true; } }, "Not now")]));
   }
 
   lab.on("round rounds data lanes tool certified filtered instrument", watch);

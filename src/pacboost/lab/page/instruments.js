@@ -1,6 +1,6 @@
 // The theory as instruments: the game, the hard core, PAC by simulation, and shattering.
 
-import { h, slider, number, percent, whole, menu } from "lab/dom.js";
+import { h, atMost, slider, number, percent, whole, menu } from "lab/dom.js";
 import { lineChart } from "lab/chart.js";
 import { stage } from "lab/stage.js";
 import { ask } from "lab/api.js";
@@ -80,7 +80,7 @@ function pac(lab) {
       const chart = lineChart({ title: "Errors of the learned boxes", xName: "true error", write: (value) => percent(value, 0), writeX: (value) => percent(value, 0) });
       const table = h("div", { class: "panel scroll" }, h("table", {}, h("caption", {}, "Chance that the error is above ε"), h("tbody", {},
         h("tr", {}, h("th", {}, `measured: ${whole(found.failures)} of ${whole(found.trials)}`), h("td", { class: "n" }, `${percent(found.lower)} to ${percent(found.upper)}`)),
-        found.bounds.map((bound) => h("tr", {}, h("th", {}, `bound: ${bound.name}`), h("td", { class: "n" }, percent(bound.value)))))));
+        found.bounds.map((bound) => h("tr", {}, h("th", {}, `bound: ${bound.name}`), h("td", { class: "n" }, atMost(bound.value)))))));
       const view = stage({ label: "A sample, the target box and the learned box." });
       place.append(h("figure", { class: "panel" }, h("h3", {}, "One of the samples"), view.element), chart.element, table);
       const { x, y, label } = found.sample;

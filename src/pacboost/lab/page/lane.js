@@ -1,6 +1,6 @@
 // One lane: a run with its picture, its round in words and numbers, its errors and its margins.
 
-import { h, s, number, percent, whole, settled, announce } from "lab/dom.js";
+import { h, s, atMost, number, percent, round100, settled, announce } from "lab/dom.js";
 import { stage } from "lab/stage.js";
 import { lineChart } from "lab/chart.js";
 import { LETTERS } from "lab/lab.js";
@@ -12,7 +12,7 @@ const FIGURES = [
   ["vote", "α, its vote", (round) => number(round.vote)],
   ["normaliser", "Z, normaliser", (round) => number(round.normaliser)],
   ["training_error", "training error", (round) => percent(round.training_error)],
-  ["bound", "bound on it, ∏Z", (round) => percent(round.bound)],
+  ["bound", "bound on it, ∏Z", (round) => atMost(round.bound)],
   ["least_margin", "least margin", (round) => number(round.least_margin, 3)],
   ["effective_size", "effective size", (round) => number(round.effective_size, 1)],
 ];
@@ -59,7 +59,7 @@ export function laneView(lab, k) {
   });
 
   const errors = lineChart({
-    title: "Error by round", height: 216, wholeX: true, xName: "round", write: (value) => percent(value, value >= 0.0995 || value === 0 ? 0 : 1),
+    title: "Error by round", height: 216, wholeX: true, xName: "round", write: round100,
     pick: (value) => lab.goto(value),
   });
   const scale = h("button", { class: "quiet small-button", "aria-pressed": "false", onclick: () => { logged = !logged; scale.setAttribute("aria-pressed", String(logged)); drawErrors(); } }, "log scale");
@@ -166,8 +166,8 @@ export function laneView(lab, k) {
   }
 
   const errorWords = (round) => (round
-    ? `Error by round. At round ${round.number} the training error is ${percent(round.training_error)}, its bound ${percent(round.bound)}`
-      + (round.test ? `, the test error ${percent(round.test.error)} between ${percent(round.test.lower)} and ${percent(round.test.upper)} with 95 % confidence.` : ".")
+    ? `Error by round. At round ${round.number} the training error is ${percent(round.training_error)}, its bound ${atMost(round.bound)}`
+      + (round.test ? `, the test error ${percent(round.test.error)} between ${percent(round.test.lower)} and ${atMost(round.test.upper)} with 95 % confidence.` : ".")
     : "Error by round: no rounds yet.");
 
   function drawErrors() {
@@ -175,13 +175,14 @@ export function laneView(lab, k) {
     const pick = (field) => rounds.map((round) => round[field]);
     const tested = rounds.some((round) => round.test), limited = rounds.some((round) => round.bound !== null && round.bound !== undefined);
     const series = [{ name: "training error", tone: "blue", x: xs, y: pick("training_error") }];
-    if (limited) series.push({ name: "bound ∏Z", tone: "blue", dash: "dash", x: xs, y: pick("bound") }, { name: "exp(−2Σγ²)", tone: "soft", dash: "dots", x: xs, y: pick("bound_edges") });
+    if (limited) series.push({ name: "bound ∏Z", tone: "blue", dash: "dash", x: xs, y: pick("bound") }, ...(rounds.some((round) => round.bound_edges !== null) ? [{ name: "exp(−2Σγ²)", tone: "soft", dash: "dots", x: xs, y: pick("bound_edges") }] : []));
     if (tested) {
       const test = (field) => rounds.map((round) => round.test?.[field] ?? null);
       series.push({ name: "test error, 95 %", tone: "gold", x: xs, y: test("error"), low: test("lower"), high: test("upper") });
     }
     const most = Math.max(0.02, ...series.flatMap((one) => (one.high ?? one.y)).filter((value) => value !== null && value <= 1), limited ? 0.5 : 0);
-    const yRange = logged ? [Math.min(0.1, Math.max(1e-6, ...[Math.min(...pick("bound_edges").filter((value) => value > 0), 0.01)])), 1] : [0, Math.min(1, Math.ceil(most * 10.2) / 10)];
+    const least = Math.min(0.01, ...series.flatMap((one) => one.y).filter((value) => value > 0));
+    const yRange = logged ? [Math.max(1e-6, 10 ** Math.floor(Math.log10(least))), 1] : [0, Math.min(1, Math.ceil(most * 10.2) / 10)];
     errors.draw({ series, xRange: [Math.min(1, 0), Math.max(2, lab.last)], yRange, log: logged, text: errorWords(run().at(t())) });
     errors.cursor(t() || null);
   }

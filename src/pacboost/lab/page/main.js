@@ -73,7 +73,7 @@ async function begin() {
 
   const panels = [certificatesPanel(lab), weightsPanel(lab), comparePanel(lab), filteringPanel(lab), plannerPanel(lab), instrumentsPanel(lab)];
   lab.panel = (id) => panels.find((one) => one.id === id);
-  lab.show = (id) => find(`#${id}`).scrollIntoView({ block: "start", behavior: "auto" });
+  lab.show = (id) => requestAnimationFrame(() => scrollTo({ top: scrollY + find(`#${id}`).getBoundingClientRect().top - find("#story").offsetHeight - 24, behavior: "auto" }));
   lab.on("theme", () => { each((lane) => lane.recolour()); for (const panel of panels) panel.recolour?.(); });
   lab.on("instrument", (id, found) => { if (id === "pac") lab.lastPac = found; });
 

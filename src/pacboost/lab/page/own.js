@@ -1,6 +1,6 @@
 // Be the weak learner: drag a cut, see its weighted error, and make it the next round's rule.
 
-import { h, number, percent, notice, announce } from "lab/dom.js";
+import { h, atMost, number, percent, notice, announce } from "lab/dom.js";
 import { ask } from "lab/api.js";
 import { lineChart } from "lab/chart.js";
 
@@ -69,7 +69,7 @@ export function ownView(lab, lanes) {
       : `Your cut is wrong on ${percent(own.error)} of the weight, no better than guessing. Move it, or swap its sides.`;
     const would = own.would?.round;
     values.replaceChildren(...[["weighted error", number(own.error)], ["edge", number(better ? own.edge : -own.edge)], ["best edge", number(best.edge)],
-      ["its vote", would ? number(would.vote) : "…"], ["new bound", would ? percent(would.bound) : "…"]].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+      ["its vote", would ? number(would.vote) : "…"], ["new bound", would ? atMost(would.bound) : "…"]].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
     const press = (text, task, kind = "") => h("button", { class: kind, onclick: task }, text);
     if (!buttons.children.length) {
       buttons.append(press("Make it the rule", () => commit(), "first commit"),

@@ -1,6 +1,6 @@
 // How many examples do I need? Sliders, a curve, and where this run stands on it.
 
-import { h, menu, slider, number, percent, whole, settled } from "lab/dom.js";
+import { h, atMost, menu, slider, number, percent, whole, settled } from "lab/dom.js";
 import { lineChart } from "lab/chart.js";
 import { ask } from "lab/api.js";
 
@@ -53,7 +53,7 @@ export function plannerPanel(lab) {
     const run = lab.run(), round = run?.at(Math.min(lab.state.round, run.done));
     if (!round || found.curve.name !== "epsilon") return null;
     if (found.unit === "rounds") return { x: round.training_error, y: round.number, text: `this run: training error ${percent(round.training_error)} after ${round.number} rounds` };
-    if (now === "holdout" && round.test) return { x: round.test.upper, y: round.test.n, text: `this run: at most ${percent(round.test.upper)}, by ${whole(round.test.n)} test points` };
+    if (now === "holdout" && round.test) return { x: round.test.upper, y: round.test.n, text: `this run: at most ${atMost(round.test.upper)}, by ${whole(round.test.n)} test points` };
     if (found.unit === "examples" && round.test) return { x: round.test.error, y: run.data.ids.length, text: `this run: test error ${percent(round.test.error)} with ${whole(run.data.ids.length)} points` };
     return null;
   }

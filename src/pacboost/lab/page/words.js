@@ -15,6 +15,8 @@ export function ruleText(run, round) {
 }
 
 function ruleWords(run, round) {
+  if (round.shape?.kind === "tree") return `a tree of ${plural(round.shape.leaves, "leaf", "leaves")}`;
+  if (round.shape?.kind === "halfspace") return "a straight line";
   const text = ruleText(run, round);
   return `${round.own ? "your rule" : "the rule"}${text.length < 60 ? ` ${text}` : ""}`;
 }
