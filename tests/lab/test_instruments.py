@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import runpy
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from pacboost.questions.plan import QUESTIONS
 from pacboost.sources.plane import Plane
 from pacboost.sources.toy import lecture_points
 from tests.lab.asking import LECTURE, MOONS, floats
+from tests.markdown import DOCS
 
 
 def by_id(found: dict[str, Any]) -> dict[str, Any]:
@@ -166,3 +168,14 @@ def test_the_offline_page_holds_the_page_and_the_recording() -> None:
 def test_the_page_is_small_and_in_the_package() -> None:
     text = whole_page({})
     assert len(text.encode()) < 1.4 * 300_000  # modules are written in base64
+
+
+def test_every_recording_of_the_site_is_linked_from_its_page() -> None:
+    place = runpy.run_path(str(DOCS / "recordings.py"))
+    linked = re.findall(r"href='lab/(\w+)\.html'", (DOCS / "lab.md").read_text(encoding="utf-8"))
+    assert sorted(linked) == sorted(place["RECORDINGS"])
+    for _, runs in place["RECORDINGS"].values():
+        for run, rounds in runs:
+            page = answers.rounds(Session(), {"run": run, "from": 1, "to": 2})
+            assert page["rounds"]
+            assert rounds <= 200

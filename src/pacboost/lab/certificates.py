@@ -122,6 +122,8 @@ def _vc(run: LabRun, done: int, delta: float) -> Certificate:
 def _compression(run: LabRun, done: int, delta: float) -> Certificate:
     if not isinstance(run, BoostRun):
         raise NotCertified("Votes of stumps that were boosted can be compressed; bags cannot.")
+    if run.run.cells or not all(isinstance(f.rule, StumpRule) for f in run.frames[:done]):
+        raise NotCertified("Votes of stumps can be compressed to the few points that define them.")
     from pacboost.lab.reproduce import fitted
 
     return fitted(run, done).compress(run.points.X, run.points.y, delta).certificate_
@@ -133,7 +135,8 @@ def _forbidden(run: LabRun, done: int, delta: float) -> Certificate:
 
     if not isinstance(run, BoostRun):
         raise NotCertified("Rows in a bag have been learned from, so they certify nothing.")
-    certify(fitted(run, done), run.points.X, run.points.y, delta=delta)
+    one = fitted(run, 1)  # a vote of any length remembers the same rows
+    certify(one, run.points.X, run.points.y, delta=delta)
     raise NotCertified(
         "These are the rows that the vote was trained on; a certificate needs rows that had no "
         "part in fitting."

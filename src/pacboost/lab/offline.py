@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pacboost.lab import answers, routes
@@ -23,6 +24,36 @@ def offline_page(session: Session, asked: Mapping[str, Any]) -> str:
     return whole_page(recorded(session, asked))
 
 
+def write_page(
+    path: str | Path,
+    runs: Sequence[tuple[Mapping[str, Any], int]],
+    title: str = "pacboost lab",
+    *,
+    surface: int = 40,
+) -> None:
+    """Write a page that shows recorded runs, side by side, and needs no server.
+
+    ``runs`` are pairs of a run, as the lab's links describe it, and its number of rounds.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "toy.html"
+    ...     write_page(page, [({"data": {"kind": "lecture"}}, 3)], "The toy example")
+    ...     "The toy example" in page.read_text(encoding="utf-8")
+    True
+    """
+    asked = {
+        "title": title, "surface": surface, "state": None,
+        "runs": [{"run": complete(run), "rounds": rounds} for run, rounds in runs],
+    }  # fmt: skip
+    Path(path).write_text(offline_page(Session(), asked), encoding="utf-8")
+
+
+def complete(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a run with everything that it leaves to the defaults."""
+    return read_run(dict(run)).plain()
+
+
 def recorded(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Collect everything that the page shows of some runs."""
     runs = sequence("runs", asked.get("runs"))
@@ -40,7 +71,8 @@ def recorded(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _run(session: Session, entry: Mapping[str, Any], surface: int) -> dict[str, Any]:
-    spec = read_run(entry.get("run")).plain()
+    spec = dict(mapping("run", entry.get("run")))  # as it came: the page looks it up by that
+    read_run(spec)
     last = whole("rounds", entry.get("rounds"), 1, MOST_ROUNDS)
     answer: dict[str, Any] = {}
     for first in range(1, last + 1, answers.AT_ONCE):
