@@ -1,6 +1,10 @@
 // Arrays and states as text.
 
-const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+function bytes(text) {
+  const raw = atob(text), found = new Uint8Array(raw.length);
+  for (let k = 0; k < raw.length; k++) found[k] = raw.charCodeAt(k);
+  return found;
+}
 
 /** Numbers of 32 bits from base64. */
 export const f32 = (text) => new Float32Array(bytes(text).buffer);

@@ -46,9 +46,9 @@ export function number(value, digits = 4) {
   return text.replace("-", "−");
 }
 
-/** Write a whole number with thin spaces between thousands. */
+/** Write a whole number with commas between thousands. */
 export const whole = (value) =>
-  value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en").replaceAll("-", "−");
+  value === null || value === undefined ? "–" : String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",").replace("-", "−");
 
 /** Say something to a screen reader without moving the focus. */
 export function announce(text) {

@@ -18,6 +18,7 @@ export const START = { v: 1, lanes: [{ run: runSpec(), at: 0 }], selected: 0, ro
 export class Lab {
   #listeners = new Map();
   #cache = new Map();
+  #keys = new WeakMap();
   #past = [];
   #timer = 0;
 
@@ -41,7 +42,8 @@ export class Lab {
   run(k = this.state.selected) {
     const spec = this.state.lanes[k]?.run;
     if (!spec) return null;
-    const key = keyOf(spec);
+    let key = this.#keys.get(spec);
+    if (!key) this.#keys.set(spec, key = keyOf(spec));
     let found = this.#cache.get(key);
     if (!found) {
       found = new Run(copy(spec), (what, run) => { if (this.runs().includes(run)) this.emit(what, run); });
@@ -62,6 +64,7 @@ export class Lab {
   change(task, { keep = true } = {}) {
     if (keep) { this.#past.push(copy(this.state)); if (this.#past.length > 60) this.#past.shift(); }
     task(this.state);
+    this.#keys = new WeakMap();
     this.state.selected = Math.min(this.state.selected, this.state.lanes.length - 1);
     this.own = null;
     this.refresh();
@@ -72,6 +75,7 @@ export class Lab {
   undo() { const before = this.#past.pop(); if (before) { this.state = before; this.own = null; this.refresh(); } }
 
   refresh() {
+    this.#keys = new WeakMap();
     for (const run of this.runs()) { if (run.error && run.error.kind === "access") run.error = run.opening = null; run.load(this.state.rounds); }
     this.emit("lanes"); this.emit("round"); this.emit("tab");
     this.write();

@@ -115,7 +115,6 @@ export function laneView(lab, k) {
       ruleGrid: ruleGrid && !owned ? { values: ruleGrid.values, columns: ruleGrid.size, rows: ruleGrid.size, box: ruleGrid.box } : null,
       marked: steady && lab.marked?.map((id) => data.place.get(id)).filter((j) => j !== undefined),
       tell, ranked: () => (weights ? [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 50) : []),
-      text: pictureWords(lab, run(), now),
     };
   }
 
@@ -127,6 +126,8 @@ export function laneView(lab, k) {
 
   const refine = settled(async () => {
     const now = t(), mine = run();
+    picture.canvas.setAttribute("aria-label", pictureWords(lab, mine, now));
+    errors.svg.setAttribute("aria-label", errorWords(mine.at(now)));
     if (!now || !mine.data?.plane || !mine.at(now)) return;
     const kind = mine.at(now).shape?.kind;
     const wanted = [mine.surface(now, "vote")];
@@ -161,7 +162,7 @@ export function laneView(lab, k) {
     words.classList.toggle("problem", Boolean(run().error));
     FIGURES.forEach(([, , write], j) => { values.children[j].lastChild.textContent = round ? write(round) : "–"; });
     values.hidden = Boolean(run().error) && !round;
-    errors.cursor(now || null, errorWords(round));
+    errors.cursor(now || null);
     drawMargins(round, now);
   }
 
@@ -183,7 +184,7 @@ export function laneView(lab, k) {
     const most = Math.max(0.02, ...series.flatMap((one) => (one.high ?? one.y)).filter((value) => value !== null && value <= 1), limited ? 0.5 : 0);
     const least = Math.min(0.01, ...series.flatMap((one) => one.y).filter((value) => value > 0));
     const yRange = logged ? [Math.max(1e-6, 10 ** Math.floor(Math.log10(least))), 1] : [0, Math.min(1, Math.ceil(most * 10.2) / 10)];
-    errors.draw({ series, xRange: [Math.min(1, 0), Math.max(2, lab.last)], yRange, log: logged, text: errorWords(run().at(t())) });
+    errors.draw({ series, xRange: [Math.min(1, 0), Math.max(2, lab.last)], yRange, log: logged });
     errors.cursor(t() || null);
   }
 

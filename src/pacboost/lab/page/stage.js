@@ -12,8 +12,7 @@ const baseRadius = (n, wide) => Math.max(2.2, Math.min(12, 0.55 * wide / Math.sq
 
 /** Draw the shape of a class: a disc for plus, a diamond for minus. */
 function shape(pen, plus, x, y, r) {
-  pen.beginPath();
-  if (plus) pen.arc(x, y, r, 0, TAU);
+  if (plus) { pen.moveTo(x + r, y); pen.arc(x, y, r, 0, TAU); }
   else { const d = r * 1.22; pen.moveTo(x, y - d); pen.lineTo(x + d, y); pen.lineTo(x, y + d); pen.lineTo(x - d, y); pen.closePath(); }
 }
 
@@ -160,24 +159,30 @@ export function stage({ label, on = {} }) {
   function points() {
     const n = scene.xs.length;
     const order = scene.order ?? (scene.order = [...Array(n).keys()]);
+    const many = n > 150; // one path for all points of a kind is much quicker than one for each
     for (const plus of [true, false]) {
       pen.fillStyle = plus ? tones.blue : tones.red; pen.strokeStyle = tones.card; pen.lineWidth = 1;
-      for (const k of order) {
-        if ((scene.labels[k] > 0) !== plus) continue;
-        const r = radius(k), across = x(scene.xs[k]), down = y(scene.ys[k]);
-        shape(pen, plus, across, down, r);
-        pen.globalAlpha = r < 2 ? 0.55 : 0.9; pen.fill();
-        if (r > 2.5) { pen.globalAlpha = 0.9; pen.stroke(); }
-        if (r > 6.5) sign(pen, plus, across, down, r, tones.card), pen.strokeStyle = tones.card, pen.lineWidth = 1;
+      for (const small of [true, false]) {
+        pen.beginPath();
+        pen.globalAlpha = small ? 0.55 : 0.9;
+        for (const k of order) {
+          const r = radius(k);
+          if ((scene.labels[k] > 0) !== plus || (r < 2) !== small) continue;
+          if (!many) pen.beginPath();
+          shape(pen, plus, x(scene.xs[k]), y(scene.ys[k]), r);
+          if (!many) { pen.fill(); if (!small) pen.stroke(); }
+        }
+        if (many) { pen.fill(); if (!small && n <= 600) pen.stroke(); }
       }
+      pen.globalAlpha = 0.9;
+      for (const k of order) if ((scene.labels[k] > 0) === plus && radius(k) > 6.5) sign(pen, plus, x(scene.xs[k]), y(scene.ys[k]), radius(k), tones.card);
     }
     pen.globalAlpha = 1;
     if (scene.wrong) {
       pen.strokeStyle = tones.ink; pen.lineWidth = n > 80 ? 1 : 1.6; pen.globalAlpha = n > 80 ? 0.75 : 1;
-      for (const k of order) {
-        if (!scene.wrong[k]) continue;
-        pen.beginPath(); pen.arc(x(scene.xs[k]), y(scene.ys[k]), radius(k) + 3.2, 0, TAU); pen.stroke();
-      }
+      pen.beginPath();
+      for (const k of order) if (scene.wrong[k]) { const r = radius(k) + 3.2, across = x(scene.xs[k]); pen.moveTo(across + r, y(scene.ys[k])); pen.arc(across, y(scene.ys[k]), r, 0, TAU); }
+      pen.stroke();
       pen.globalAlpha = 1;
     }
     for (const [list, tone] of [[scene.marked ?? [], tones.gold]]) {
