@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +14,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.lab import answers
+from pacboost.lab import session as kept
 from pacboost.lab.choices import LEARNERS, OFFERS, make_booster, make_learner
 from pacboost.lab.session import Session
 from pacboost.lab.spec import Choice
@@ -125,6 +127,7 @@ def test_every_booster_and_learner_runs_and_can_be_asked_for_in_any_order() -> N
         page = shown(run, 5, session)
         again = answers.rounds(session, {"run": run, "from": 2, "to": 2})
         assert [r["rule"] for r in again["rounds"]] == [r["rule"] for r in page["rounds"][1:2]]
+        json.dumps(page, allow_nan=False)
         assert page["rounds"]
         assert all(0 <= r["error"] <= 0.5 for r in page["rounds"])
         for r in page["rounds"]:
@@ -137,6 +140,18 @@ def test_a_run_that_was_forgotten_comes_out_the_same() -> None:
     first = shown(run, 8, session, surface=12)
     session.forget()
     assert _without_clocks(shown(run, 8, session, surface=12)) == _without_clocks(first)
+
+
+def test_the_runs_asked_for_longest_ago_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_NUMBERS", 500)
+    session = Session()
+    for seed in range(4):
+        shown({**LECTURE, "seed": seed}, 20, session)
+    assert [run.spec.seed for run in session._runs.values()] == [1, 2, 3]
+    monkeypatch.setattr(kept, "MOST_RUNS", 2)
+    fork = {**LECTURE, "seed": 9, "changes": [{"after": 2, "booster": {"name": "logit"}}]}
+    assert len(shown(fork, 4, session)["rounds"]) == 4
+    assert len(session._runs) == 2
 
 
 def test_bagging_is_that_of_the_estimator() -> None:

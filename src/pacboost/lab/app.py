@@ -55,7 +55,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self._app = app
-        self._hosts = {f"{name}:{port}" for name in HOSTS}
+        self._hosts = {name if port == 80 else f"{name}:{port}" for name in HOSTS}
         self._origins = {f"http://{host}" for host in self._hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -28,7 +28,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.numerics.mistakes import wrong_margins
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.run.margins import largest, normalised
+from pacboost.training.run.margins import largest, norm, normalised
 
 
 class LabRun(ABC):
@@ -120,6 +120,7 @@ class BoostRun(LabRun):
         work = self.model._prepare(points.X, points.y, None, None, None)
         self.run = work.run
         self.sample = self.run.sample
+        self._blank = self.run.ledger()  # before any round
         self._rounds = iter(self.run)
         self.booster: Booster[Any] = self.run._booster
         self.revised = self.booster.revises
@@ -154,7 +155,7 @@ class BoostRun(LabRun):
             weights = np.full(self.sample.n_rows, 1 / self.sample.n_rows)
         vote = self.run.vote()
         rule = done.hypothesis
-        total = float(sum(largest(*pair) for pair in zip(vote.hypotheses, vote.votes, strict=True)))
+        total = self._total(vote)
         agree = np.sign(rule.values[rule.cells(self.sample)][:, 0] * self.points.y)
         after = self._distribution()
         self.frames.append(
@@ -173,6 +174,12 @@ class BoostRun(LabRun):
         )
         return True
 
+    def _total(self, vote: Vote) -> float:
+        """Give the sum of the largest votes; only revised ones have to be added up again."""
+        if self.revised or not self.frames:
+            return norm(vote)
+        return self.frames[-1].total + largest(vote.hypotheses[-1], vote.votes[-1])
+
     def _distribution(self) -> Doubles | None:
         """Give the weights of the next round as shares; None where nothing weighs anything."""
         weights = self.run.weights
@@ -185,15 +192,13 @@ class BoostRun(LabRun):
 
     def ledger(self, rounds: int) -> Ledger:
         """Give the loop's record, cut after so many rounds."""
-        ledger = self.run.ledger()
-        ledger.rounds = [frame.entry for frame in self.frames[:rounds]]
+        entries = [frame.entry for frame in self.frames[:rounds]]
         if self.revised and rounds:
             votes = self.frames[rounds - 1].votes
-            ledger.rounds = [
-                replace(entry, vote=float(vote))
-                for entry, vote in zip(ledger.rounds, votes, strict=True)
+            entries = [
+                replace(entry, vote=float(vote)) for entry, vote in zip(entries, votes, strict=True)
             ]
-        return ledger
+        return replace(self._blank, rounds=entries, stopped=self.stopped)
 
 
 def forced_rules(parent: LabRun, after: int) -> dict[int, Hypothesis]:

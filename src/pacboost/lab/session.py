@@ -17,6 +17,8 @@ from pacboost.lab.surface import Surface
 
 MOST_RUNS = 24
 MOST_DATA = 16
+MOST_NUMBERS = 20_000_000
+"""Rounds times points of all runs together: about 350 MB."""
 
 
 @dataclass
@@ -44,11 +46,20 @@ class Session:
         if key not in self._runs:
             self._runs[key] = self._made(spec)
         self._runs.move_to_end(key)
-        while len(self._runs) > MOST_RUNS:
-            gone, _ = self._runs.popitem(last=False)
-            for name in [name for name in self._surfaces if name[0] == gone]:
-                del self._surfaces[name]
-        return self._runs[key]
+        found = self._runs[key]
+        while len(self._runs) > 1 and (len(self._runs) > MOST_RUNS or self._numbers > MOST_NUMBERS):
+            self._drop(next(iter(self._runs)))
+        return found
+
+    @property
+    def _numbers(self) -> int:
+        """How many numbers the frames of all runs hold, for each point."""
+        return sum(len(run.frames) * len(run.points.y) for run in self._runs.values())
+
+    def _drop(self, key: str) -> None:
+        del self._runs[key]
+        for name in [name for name in self._surfaces if name[0] == key]:
+            del self._surfaces[name]
 
     def _made(self, spec: RunSpec) -> LabRun:
         points = self.points(spec.data)
