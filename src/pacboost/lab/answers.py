@@ -45,8 +45,8 @@ COLUMNS = ("bound", "bound_errors", "bound_edges")
 
 
 def data(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the points of a spec."""
-    return session.points(mapping("data", asked.get("data"))).plain()
+    """Give the points of a spec, which may be too few to learn from."""
+    return session.points(mapping("data", asked.get("data")), of_both=False).plain()
 
 
 def rounds(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,13 +48,25 @@ class Points:
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """Where drawing begins and ends: the least and the largest x, then those of y."""
+        """Where drawing begins and ends: the least and the largest x, then those of y.
+
+        A sheet that is painted on shows the unit square, however few points there are.
+        """
         ends: list[float] = []
         for values in self.places.T:
-            low, high = float(values.min()), float(values.max())
+            seen = [*values, 0.0, 1.0] if self.base == 0 else values
+            low, high = float(np.min(seen)), float(np.max(seen))
             beyond = 0.08 * (high - low) or 0.5
             ends += [low - beyond, high + beyond]
         return ends[0], ends[1], ends[2], ends[3]
+
+    def check_classes(self) -> None:
+        """Raise unless there are points of both classes."""
+        if len(self.y) < 2 or np.unique(self.y).size < 2:
+            raise DataError(
+                f"there are {len(self.y)} points of {np.unique(self.y).size} classes; boosting "
+                "needs points of both classes: paint or keep some of each"
+            )
 
     def plain(self) -> dict[str, Any]:
         """Give everything that the page draws."""
@@ -86,13 +98,7 @@ def make_points(spec: Mapping[str, Any], files: Shelf) -> Points:
         points = _long_servedio(spec)
     else:
         points = _drawn(spec)
-    points = _edited(points, mapping("edits", spec.get("edits", {})))
-    if len(points.y) < 2 or np.unique(points.y).size < 2:
-        raise DataError(
-            f"there are {len(points.y)} points of {np.unique(points.y).size} classes; boosting "
-            "needs points of both classes: paint or keep some of each"
-        )
-    return points
+    return _edited(points, mapping("edits", spec.get("edits", {})))
 
 
 def _drawn(spec: Mapping[str, Any]) -> Points:

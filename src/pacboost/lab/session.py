@@ -30,15 +30,18 @@ class Session:
     _runs: OrderedDict[str, LabRun] = field(default_factory=OrderedDict)
     _surfaces: dict[tuple[str, int], Surface] = field(default_factory=dict)
 
-    def points(self, spec: Mapping[str, Any]) -> Points:
-        """Give the points of a spec."""
+    def points(self, spec: Mapping[str, Any], *, of_both: bool = True) -> Points:
+        """Give the points of a spec; unless told otherwise, they have to be of both classes."""
         key = digest(spec)
         if key not in self._points:
             self._points[key] = make_points(spec, self.files)
         self._points.move_to_end(key)
         while len(self._points) > MOST_DATA:
             self._points.popitem(last=False)
-        return self._points[key]
+        found = self._points[key]
+        if of_both:
+            found.check_classes()
+        return found
 
     def run(self, spec: RunSpec) -> LabRun:
         """Give a run, which may have rounds already."""

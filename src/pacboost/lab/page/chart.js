@@ -32,7 +32,7 @@ const area = (x, y, xs, low, high) => {
  */
 export function lineChart({ title, xName, yName, height = 230, log = false, logX = false, write, writeX, pick, level = "h3", note, wholeX = false }) {
   const key = h("ul", { class: "key" });
-  const svg = s("svg", { class: "chart", role: "img" });
+  const svg = s("svg", { class: "chart", role: "img", "aria-label": `${title ?? "Chart"}: nothing drawn yet.` });
   const axes = s("g"), curves = s("g"), top = s("g");
   const cursor = s("line", { class: "cursor", visibility: "hidden" });
   const dots = s("g");

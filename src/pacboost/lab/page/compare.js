@@ -18,7 +18,7 @@ export function comparePanel(lab) {
 
   function table() {
     const runs = lab.runs(), rounds = runs.map((run) => run.at(Math.min(lab.state.round, run.done)));
-    head.replaceChildren(h("tr", {}, h("th", {}, ""), runs.map((_, k) => h("th", { class: "n" }, `${LETTERS[k]}: ${methodWords(lab, k).main}`))));
+    head.replaceChildren(h("tr", {}, h("td", {}), runs.map((_, k) => h("th", { class: "n" }, `${LETTERS[k]}: ${methodWords(lab, k).main}`))));
     body.replaceChildren(...ROWS.map(([name, write]) => h("tr", {}, h("th", {}, name), rounds.map((round) => h("td", { class: "n" }, round ? write(round) : "–")))));
     for (const { view } of charts) view.cursor(lab.state.round || null);
   }

@@ -9,7 +9,7 @@ function fill(element, given, children) {
     else if (name === "class") element.setAttribute("class", value);
     else if (name === "dataset") Object.assign(element.dataset, value);
     else if (name === "value" || name === "checked") element[name] = value;
-    else element.setAttribute(name, value === true ? "" : value);
+    else element.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : value);
   }
   element.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
@@ -106,7 +106,7 @@ export function field(label, control, value) {
 
 /** A labelled slider that shows its value while it moves. */
 export function slider({ label, min, max, step, value, write = String, change, input, id }) {
-  const shown = h("output", {}, write(value));
+  const shown = h("b", {}, write(value)); // not an output: a label would name it instead of the slider
   const control = h("input", {
     type: "range", min, max, step, id, value,
     oninput: () => { shown.textContent = write(+control.value); input?.(+control.value); },

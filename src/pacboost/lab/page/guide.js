@@ -117,5 +117,5 @@ export function guide(lab, openDialog) {
   lab.on("round rounds data lanes tool certified filtered instrument", watch);
   lab.on("ownRule", (given) => { (lab.ownRules ??= []).push({ ...given, helped: lab.helped }); lab.helped = false; watch(); });
   lab.on("flipped", (id, noisy) => { (lab.flips ??= []).push({ id, noisy }); watch(); });
-  return { open, begin, take, invite, stop, now: () => ({ story: story?.id ?? null, step, challenge: challenge?.id ?? null }) };
+  return { open, begin, take, invite, stop, now: () => ({ story: story?.id ?? null, step, ready, challenge: challenge?.id ?? null }) };
 }

@@ -71,8 +71,8 @@ export function laneView(lab, k) {
   });
 
   const inner = h("div", { class: "inner" }, head,
-    h("section", { class: "round-panel", "aria-label": "This round" }, words, values),
-    h("div", { class: "column" }, h("section", { class: "panel stage-panel", "aria-label": "Picture" }, picture.element, legend())),
+    h("section", { class: "round-panel", "aria-label": `This round of run ${LETTERS[k]}` }, words, values),
+    h("div", { class: "column" }, h("section", { class: "panel stage-panel", "aria-label": `Picture of run ${LETTERS[k]}` }, picture.element, legend())),
     h("div", { class: "column" }, own, errors.element, margins.element));
   const element = h("article", { class: "lane", "aria-label": `Run ${LETTERS[k]}` }, inner);
 
@@ -113,7 +113,7 @@ export function laneView(lab, k) {
       cut: round?.shape?.kind === "stump" && data.plane && !owned ? { feature: round.shape.feature, threshold: round.shape.threshold, sign: round.shape.above } : null,
       own: owned ? { feature: lab.own.rule.feature, threshold: lab.own.rule.threshold, sign: lab.own.rule.above } : null,
       ruleGrid: ruleGrid && !owned ? { values: ruleGrid.values, columns: ruleGrid.size, rows: ruleGrid.size, box: ruleGrid.box } : null,
-      marked: steady && lab.marked?.map((id) => data.place.get(id)).filter((j) => j !== undefined),
+      marked: steady ? (lab.marked ?? []).map((id) => data.place.get(id)).filter((j) => j !== undefined) : [],
       tell, ranked: () => (weights ? [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 50) : []),
     };
   }

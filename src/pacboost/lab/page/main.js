@@ -104,6 +104,7 @@ async function begin() {
   });
   window.lab = lab;
   window.labGuide = story;
+  window.labLanes = lanesNow;
 }
 
 begin();

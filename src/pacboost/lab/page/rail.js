@@ -97,7 +97,7 @@ export function railView(lab) {
       if (one.kind === "choice") return menu({ label, options: one.choices.map((text) => [text, text]), value, change: set });
       const round = one.kind === "whole";
       if (one.min !== undefined && one.max !== undefined && one.min !== null && one.max !== null) {
-        return slider({ label, id: `parameter-${one.name}`, min: one.min, max: one.max, step: one.step ?? (round ? 1 : (one.max - one.min) / 100), value: value ?? one.min, write: (next) => (round ? whole(next) : number(next, 3)), change: (next) => set(round ? Math.round(next) : +next.toFixed(4)) });
+        return slider({ label, id: `parameter-${one.name}`, min: one.min, max: one.max, step: one.step ?? (round ? 1 : one.max < 0.6 ? 0.001 : 0.01), value: value ?? one.min, write: (next) => (round ? whole(next) : number(next, 3)), change: (next) => set(round ? Math.round(next) : +next.toFixed(4)) });
       }
       const box = h("input", { type: "number", value: value ?? "", step: round ? 1 : "any", onchange: () => set(box.value === "" ? null : round ? Math.round(+box.value) : +box.value) });
       return h("label", { class: "field", title: one.about }, h("span", { class: "name" }, label), box);

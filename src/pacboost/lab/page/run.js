@@ -32,6 +32,9 @@ export class Run {
         this.data = await ask("data", { data: this.spec.data });
         this.data.place = new Map(this.data.ids.map((id, k) => [id, k]));
         this.report("data", this);
+        if (!this.data.label.includes(1) || !this.data.label.includes(-1)) {
+          throw new Error("A run needs points of both classes. Choose “Paint +” and “Paint −” and click into the picture.");
+        }
         this.start = await ask("run", { run: this.spec, from: 1, to: 0, surface: 0 });
         if (this.start.next) lazy(this.start.next);
         this.head = this.start.head;

@@ -8,7 +8,7 @@ export function weightsPanel(lab) {
   const chart = lineChart({ title: "Effective sample size", wholeX: true, xName: "round", write: (value) => whole(value), pick: (value) => lab.goto(value) });
   const body = h("tbody");
   const caption = h("caption");
-  const table = h("table", {}, caption, h("thead", {}, h("tr", {}, h("th", {}, "point"), h("th", {}, "class"), h("th", { class: "n" }, "weight"), h("th", { class: "n" }, "times the average"), h("th", { class: "n" }, "margin"), h("th", {}, "the vote"), h("th", {}, ""))), body);
+  const table = h("table", {}, caption, h("thead", {}, h("tr", {}, h("th", {}, "point"), h("th", {}, "class"), h("th", { class: "n" }, "weight"), h("th", { class: "n" }, "times the average"), h("th", { class: "n" }, "margin"), h("th", {}, "the vote"), h("td", {}))), body);
   const element = h("div", { class: "two" },
     h("div", { class: "lead" }, h("h2", {}, "Where the weight is"),
       h("p", {}, "Boosting looks harder at points that the rules get wrong. A point that stays heavy round after round is difficult, or its label is wrong."),
@@ -25,7 +25,7 @@ export function weightsPanel(lab) {
         h("th", {}, String(id)), h("td", {}, run.data.classes[run.data.label[k] > 0 ? 1 : 0]),
         h("td", { class: "n" }, number(weight)), h("td", { class: "n" }, `${number(weight * n, 1)} ×`), h("td", { class: "n" }, number(margin, 3)),
         h("td", {}, (margin > 0 ? "right" : "wrong") + (noisy ? ", label was turned" : "")),
-        h("td", {}, recording ? null : h("button", { class: "flip", "aria-label": `Turn the label of point ${id}`, onclick: () => { lab.mark([]); lab.flipPoint(k); } }, "Turn its label")));
+        h("td", {}, recording ? null : h("button", { class: "flip", onclick: () => { lab.mark([]); lab.flipPoint(k); } }, "Turn its label", h("span", { class: "unseen" }, ` (point ${id})`))));
       return row;
     }));
   }
