@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import pacboost
@@ -89,7 +91,17 @@ def ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> 
     return True if (getattr(obj, "__module__", None) or "").startswith("sklearn.") else None
 
 
+def record(app: Any, problem: Exception | None) -> None:
+    """Write recorded runs of the lab beside the pages that link to them."""
+    if problem is None and app.builder.format == "html":
+        sys.path.insert(0, app.confdir)
+        from recordings import write_recordings
+
+        write_recordings(Path(app.outdir) / "lab")
+
+
 def setup(app: Any) -> None:
     """Hook in."""
+    app.connect("build-finished", record)
     app.connect("autodoc-process-docstring", plain, priority=100)
     app.connect("autodoc-skip-member", ours)

@@ -106,6 +106,32 @@ def test_ramp_ends_at_one_over_its_slope() -> None:
         pictures.ramp(edge=0)
 
 
+def test_no_ride_of_the_elevator_collects_more_than_its_bound() -> None:
+    floors, collected = pictures.elevator(300, edge=0.5, epsilon=0.1)
+    drawn = lines(collected)
+    bound = drawn.pop("1/(2εγ) + εγi/2")
+    assert len(drawn) == 3
+    for ride in drawn.values():
+        assert (ride <= bound + 1e-9).all()
+    best = drawn["the ride that collects most"]
+    np.testing.assert_allclose(best[20::2], bound[20::2])  # 1/(εγ) = 20 floors, then attained
+    assert lines(floors)["the ride that collects most"].max() == 20
+    with pytest.raises(ParameterError, match="rounds is 0"):
+        pictures.elevator(0)
+
+
+def test_a_duel_counts_wins_and_gives_the_sign_test() -> None:
+    errors = dict.fromkeys("abcdefg", (0.3, 0.2)) | {"h": (0.1, 0.2), "i": (0.1, 0.1)}
+    axes = pictures.duel(errors, "trees", "stumps")
+    assert "stumps better on 7, trees on 1 of 9 sets" in axes.get_title()
+    assert f"p = {18 / 256:.3g}" in axes.get_title()  # 2·(1 + 8)/2⁸
+    assert len(axes.collections[0].get_offsets()) == 9
+    with pytest.raises(DataError, match="errors is empty"):
+        pictures.duel({})
+    with pytest.raises(DataError, match="two errors"):
+        pictures.duel({"a": (0.1, 1.5)})
+
+
 def test_out_of_bag() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     drawn = lines(pictures.out_of_bag(X[::2], y[::2], X[1::2], y[1::2], trees=(10, 40)))

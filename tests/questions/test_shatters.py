@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost.errors import DataError, ParameterError
 from pacboost.learners.rectangle import Rectangle
 from pacboost.numerics.growth import log_stump_growth
+from pacboost.questions.shatters import Shattering
 
 
 @pytest.mark.parametrize(("rows", "features"), [(3, 1), (5, 1), (4, 2), (5, 2), (6, 2)])
@@ -32,6 +35,32 @@ def test_four_points_are_shattered_by_boxes_and_five_are_not() -> None:
     assert not missed
     assert missed.certified
     assert [1, 1, 1, 1, -1] in missed.missed.tolist()
+
+
+def agrees_with_all_stumps(found: Shattering, X: NDArray[np.float64]) -> bool:
+    """Compare with the labelings of every stump: each feature, each cut and both signs."""
+    given = set()
+    for column in X.T:
+        for cut in (-np.inf, *column):
+            above = np.where(column > cut, 1, -1)
+            given |= {tuple(above.tolist()), tuple((-above).tolist())}
+    named = {tuple(signs) for signs in found.found.tolist()}
+    missed = {tuple(signs) for signs in found.missed.tolist()}
+    return named == given and not named & missed and len(named) + len(missed) == 2 ** len(X)
+
+
+def test_labelings_are_those_of_all_stumps_and_a_twin_that_claims_one_more_is_rejected() -> None:
+    for seed in range(6):
+        X = np.random.default_rng(seed).normal(size=(5, 2)).round(1)
+        found = pacboost.shatters("stump", X)
+        assert agrees_with_all_stumps(found, X)
+        one, rest = found.missed[:1], found.missed[1:]
+        twin = replace(found, found=np.concatenate([found.found, one]), missed=rest)
+        assert not agrees_with_all_stumps(twin, X)
+        forgetful = replace(
+            found, found=found.found[1:], missed=np.concatenate([found.missed, found.found[:1]])
+        )
+        assert not agrees_with_all_stumps(forgetful, X)
 
 
 def test_black_boxes_are_asked_and_not_certified() -> None:

@@ -10,7 +10,7 @@ from pacboost.cli.options import example
 
 NAMES = (
     "fit", "predict", "certify", "threshold", "sets", "intervals", "watch", "verify", "plan",
-    "diagnose", "compare", "inspect", "report", "export", "ask", "demo", "doctor",
+    "diagnose", "compare", "inspect", "report", "export", "ask", "demo", "lab", "doctor",
 )  # fmt: skip
 
 

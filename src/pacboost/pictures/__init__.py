@@ -6,6 +6,8 @@ Functions draw on a new figure, or on ``ax`` where they take it, and give the ax
 
 from pacboost.pictures.boxes import rectangle
 from pacboost.pictures.counter_examples import cycling, label_noise, long_servedio
+from pacboost.pictures.duel import duel
+from pacboost.pictures.elevator import elevator
 from pacboost.pictures.examples_needed import true_error, version_space
 from pacboost.pictures.functions import losses, ramp
 from pacboost.pictures.generalising import generalises
@@ -15,6 +17,8 @@ from pacboost.pictures.trees import out_of_bag
 
 __all__ = [
     "cycling",
+    "duel",
+    "elevator",
     "generalises",
     "label_noise",
     "long_servedio",

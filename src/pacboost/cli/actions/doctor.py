@@ -21,6 +21,8 @@ EXTRAS = {
     "duckdb": ("sql", "boosts from DuckDB"),
     "matplotlib": ("plots", "draws"),
     "onnx": ("onnx", "exports to ONNX"),
+    "starlette": ("lab", "serves the lab"),
+    "uvicorn": ("lab", "serves the lab"),
 }
 
 

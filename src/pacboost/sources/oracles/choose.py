@@ -16,6 +16,7 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.sql import sql
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.oracles.worlds import WorldOracle
+from pacboost.sources.plane import Plane
 from pacboost.sources.worlds import World
 
 COMPRESSED = (".csv.gz", ".csv.bz2", ".csv.zst", ".csv.xz", ".csv.zip")
@@ -57,7 +58,7 @@ def _from_object(
 ) -> AbstractOracle:
     if hasattr(source, "cursor"):
         return sql(source, _named(target, "a database"), seed, **options)
-    if isinstance(source, World):
+    if isinstance(source, World | Plane):
         return WorldOracle(source, seed, **options)
     if is_frame(source):
         X, y = split_frame(source, _named(target, "a data frame"), options.pop("drop", ()))

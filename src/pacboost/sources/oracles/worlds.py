@@ -18,6 +18,7 @@ from pacboost.sources.oracles.oracle import (
     whole,
 )
 from pacboost.sources.oracles.shuffle import key
+from pacboost.sources.plane import Plane
 from pacboost.sources.worlds import World
 
 ROWS_PER_KEY = 2**12
@@ -38,7 +39,7 @@ class WorldOracle(AbstractOracle):
     order = INDEPENDENT
     endless = True
 
-    def __init__(self, world: World, seed: int = 0) -> None:
+    def __init__(self, world: World | Plane, seed: int = 0) -> None:
         self._world = world
         self._seed = whole("seed", seed)
         self.n_columns = world.features

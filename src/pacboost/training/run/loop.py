@@ -17,6 +17,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.cuda.device import to_host
 from pacboost.learners.learner import Capacity, Learner
 from pacboost.ledgers.ledger import Ledger, Round
+from pacboost.samples.request import Wholes
 from pacboost.samples.sample import Sample
 from pacboost.training.run import resume
 from pacboost.training.run.early_stopping import EarlyStopping
@@ -183,6 +184,11 @@ class Run:
     def margins(self) -> Floats:
         """y·F(x) of every row, (rows, outputs)."""
         return to_host(self._state.margins)  # type: ignore[no-any-return]
+
+    @property
+    def weights(self) -> Wholes:
+        """How much every row weighs for the next rule, in whole units, (rows,)."""
+        return self._booster.request(self._state).rows()
 
     @property
     def path(self) -> Floats | None:

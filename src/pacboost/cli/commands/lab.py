@@ -1,0 +1,42 @@
+"""``pacboost lab``: boosting to play with, in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pacboost.cli import options
+
+
+@click.command(
+    epilog=options.example("pacboost lab", "pacboost lab iris.csv --target species --no-browser")
+)
+@click.argument("data", type=options.FILE, required=False)
+@click.option("--target", metavar="COLUMN", help="The column of the file that holds the labels.")
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="The port to listen on.  [default: 8642, or any free one]",
+)
+@click.option(
+    "--browser/--no-browser", default=True, help="Whether to open the page.", show_default=True
+)
+def command(data: Path | None, target: str | None, port: int | None, browser: bool) -> None:
+    """Open a page that shows boosting at work, round by round, on points that you can change.
+
+    DATA is a CSV file whose columns of numbers can be looked at two at a time; without it, the page
+    offers data sets of its own. The server listens on this machine only and needs the token in the
+    address that it prints. Ctrl-C ends it.
+    """
+    from pacboost.cli.output import echo
+    from pacboost.lab.server import serve
+
+    if target is not None and data is None:
+        raise click.UsageError("--target names a column of a file; name the file, too")
+
+    def say(address: str) -> None:
+        echo(f"The lab is at {address}")
+        echo("Press Ctrl-C to end it.")
+
+    serve(data, target, port, browser=browser, say=say)

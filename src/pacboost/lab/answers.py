@@ -1,0 +1,238 @@
+"""The page's questions about runs: rounds, surfaces, and rules of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
+from pacboost.errors import PacboostError
+from pacboost.lab.bagged import BagRun
+from pacboost.lab.choices import LEARNERS
+from pacboost.lab.engine import LabRun
+from pacboost.lab.frames import (
+    Doubles,
+    Frame,
+    cumulated,
+    effective_size,
+    f32,
+    heaviest,
+    i8,
+    shape_of,
+)
+from pacboost.lab.session import Session, check_done
+from pacboost.lab.spec import (
+    MOST_ROUNDS,
+    LimitError,
+    RunSpec,
+    mapping,
+    read_rule,
+    read_run,
+    sequence,
+    whole,
+)
+from pacboost.lab.surface import Surface, read_size, why_flat, written
+from pacboost.learners.weak_stump import stump_edges
+from pacboost.samples.bins import fit_bins
+
+AT_ONCE = 200
+DELTA = 0.05
+COLUMNS = ("bound", "bound_errors", "bound_edges")
+
+
+def data(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the points of a spec, which may be too few to learn from."""
+    return session.points(mapping("data", asked.get("data")), of_both=False).plain()
+
+
+def rounds(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Do rounds, and give some of them."""
+    spec = read_run(asked.get("run"))
+    first = whole("from", asked.get("from", 1), 1, MOST_ROUNDS + 1)
+    last = whole("to", asked.get("to", 0), 0, MOST_ROUNDS)
+    if last - first + 1 > AT_ONCE:
+        raise LimitError(f"rounds {first} to {last} are asked for; ask for {AT_ONCE} at a time")
+    run = session.run(spec)
+    run.advance(last)
+    size = read_size(asked.get("surface", 0))
+    surface = session.surface(spec, size) if size and not why_flat(run) else None
+    done = len(run.frames)
+    shown = range(min(first, done + 1), min(last, done) + 1)
+    return {
+        "key": spec.key,
+        "done": done,
+        "stopped": run.stopped,
+        "restarted": run.restarted,
+        "head": head(run),
+        "names": list(run.points.names),
+        "rounds": described(run, shown, surface),
+        "next": after(run, min(last, done)),
+    }
+
+
+def head(run: LabRun) -> dict[str, Any]:
+    """Say what the run is made of."""
+    ledger = run.ledger(0)
+    kind = BOOSTERS.get(ledger.booster)
+    return {
+        "booster": ledger.booster, "title": kind.title or kind.__name__ if kind else "Bagging",
+        "learner": LEARNERS[run.spec.current[1].name].title, "rows": ledger.rows,
+        "potential": ledger.potential, "plain_votes": ledger.plain_votes,
+        "revised": ledger.revised, "cells": ledger.cells, "factor": ledger.factor,
+    }  # fmt: skip
+
+
+def after(run: LabRun, number: int) -> dict[str, Any] | None:
+    """Give the weights of the round after ``number``."""
+    weights = run.frames[number].weights if number < len(run.frames) else run.next_weights()
+    if weights is None:
+        return None
+    return {
+        "number": number + 1, "weights": f32(weights), "effective_size": effective_size(weights),
+        "heaviest": heaviest(weights, run.points.ids),
+    }  # fmt: skip
+
+
+def described(run: LabRun, numbers: range, surface: Surface | None) -> list[dict[str, Any]]:
+    """Give everything about some rounds."""
+    if not numbers:
+        return []
+    table = run.ledger(numbers[-1]).columns()
+    found = []
+    for number in numbers:
+        frame = run.frames[number - 1]
+        bounds = {name: table[name][number - 1] for name in COLUMNS}
+        if isinstance(run, BagRun):
+            bounds = dict.fromkeys(COLUMNS)
+        grid = {} if surface is None else {"surface": written(surface.vote(number))}
+        found.append({**one_round(run, frame), **bounds, **grid})
+    return found
+
+
+def one_round(run: LabRun, frame: Frame) -> dict[str, Any]:
+    """Give everything about a round but its bounds."""
+    entry, bagging = frame.entry, isinstance(run, BagRun)
+    return {
+        "number": entry.number, "rule": entry.rule, "own": frame.own,
+        "shape": shape_of(frame.rule), "error": entry.error, "edge": entry.edge,
+        "vote": entry.vote, "normaliser": None if bagging else entry.normaliser,
+        "training_error": entry.training_error, "error_after": frame.error_after,
+        "effective_size": entry.effective_size, "least_margin": float(frame.margins.min()),
+        "margin": entry.margin, "gap": entry.gap, "weights": f32(frame.weights),
+        "agree": i8(frame.agree), "margins": f32(frame.margins),
+        "margin_cdf": f32(cumulated(frame.margins)),
+        "heaviest": heaviest(frame.weights, run.points.ids),
+        "test": _tested(run, frame.wrong_test),
+        "votes": frame.votes.tolist() if run.revised else None, "seconds": entry.seconds,
+    }  # fmt: skip
+
+
+def _tested(run: LabRun, wrong: int | None) -> dict[str, Any] | None:
+    return (
+        None
+        if wrong is None or run.points.test is None
+        else interval(wrong, len(run.points.test[1]))
+    )
+
+
+def interval(wrong: int, n: int) -> dict[str, Any]:
+    """Give an error with its exact interval (Clopper and Pearson)."""
+    return {
+        "error": wrong / n, "wrong": wrong, "n": n,
+        "lower": clopper_pearson_lower(wrong, n, DELTA / 2),
+        "upper": clopper_pearson(wrong, n, DELTA / 2),
+    }  # fmt: skip
+
+
+def surfaces(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Give grids of scores, of the vote or of single rules."""
+    spec = read_run(asked.get("run"))
+    run = session.run(spec)
+    numbers = [whole("a round", n, 1, MOST_ROUNDS) for n in sequence("rounds", asked.get("rounds"))]
+    why = why_flat(run)
+    if why or not numbers:
+        return {"frames": None if why else {}, "why": why}
+    check_done(run, max(numbers))
+    surface = session.surface(spec, read_size(asked.get("size", 64)))
+    shown = surface.rule if asked.get("what") == "rule" else surface.vote
+    frames = {str(number): written(shown(number)) for number in numbers}
+    return {"size": surface.size, "box": list(run.points.box), "frames": frames, "why": ""}
+
+
+def edges(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the weighted error of every stump in the next round, to drag a threshold by."""
+    run, number, weights = _before(session, asked)
+    if isinstance(run, BagRun):
+        raise PacboostError("bagging fits every rule to a bag; rules of your own are for boosting")
+    sample, y = run.sample, run.points.y
+    if sample.bins is None:  # a learner that reads the rows themselves
+        sample = replace(sample, bins=fit_bins(sample.table))
+    assert sample.bins is not None
+    units = np.rint(weights * 2**52).astype(np.int64)
+    total = int(units.sum())
+    features, best = [], None
+    for j in range(sample.table.n_columns):
+        signed = stump_edges(sample, units, y, j)[:-1] / total
+        cuts = sample.bins.thresholds[j].astype(np.float64)
+        errors = (1 - signed) / 2
+        features.append(
+            {
+                "feature": j, "name": run.points.names[j], "cuts": cuts.tolist(),
+                "errors": errors.tolist(), "turned": (1 - errors).tolist(),
+                "edges": np.abs(signed).tolist(),
+            }
+        )  # fmt: skip
+        if signed.size and (best is None or np.abs(signed).max() > best["edge"] + 1e-12):
+            best = _best(j, signed, cuts)
+    return {"number": number, "features": features, "best": best, "guess": 0.5}
+
+
+def _best(feature: int, signed: Doubles, cuts: Doubles) -> dict[str, Any]:
+    place = int(np.abs(signed).argmax())
+    edge = float(abs(signed[place]))
+    return {
+        "feature": feature, "threshold": float(cuts[place]),
+        "above": 1 if signed[place] >= 0 else -1, "error": (1 - edge) / 2, "edge": edge,
+    }  # fmt: skip
+
+
+def _before(session: Session, asked: Mapping[str, Any]) -> tuple[LabRun, int, Doubles]:
+    """Give a run, the number of the round that comes next, and its weights."""
+    spec = read_run(asked.get("run"))
+    done = whole("after", asked.get("after"), 0, MOST_ROUNDS - 1)
+    run = session.run(spec)
+    weights = run.weights_after(done)
+    if weights is None or len(run.frames) < done:
+        raise PacboostError(
+            f"there is no round {done + 1}: the run ended after {len(run.frames)} rounds "
+            f"({run.stopped})"
+        )
+    return run, done + 1, weights
+
+
+def weigh(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Do the next round with a rule of one's own, and say what it would be."""
+    run, number, _ = _before(session, asked)
+    spec = with_rule(run.spec, number, asked.get("rule"))
+    tried = session.run(spec)
+    tried.advance(number)
+    if len(tried.frames) < number and not (tried.restarted and tried.frames):
+        why = "this rule is no better than guessing: its weighted error is ½"
+        return {"allowed": False, "why": why, "round": None, "run": spec.plain()}
+    last = len(tried.frames) if tried.restarted else number
+    size = read_size(asked.get("surface", 0))
+    surface = session.surface(spec, size) if size and not why_flat(tried) else None
+    shown = described(tried, range(last, last + 1), surface)[0]
+    return {"allowed": True, "why": "", "round": shown, "run": spec.plain()}
+
+
+def with_rule(spec: RunSpec, number: int, rule: Any) -> RunSpec:
+    """Give the run with a rule of one's own in a round, and without those of later rounds."""
+    given = spec.plain()
+    given["rules"] = [entry for entry in given["rules"] if entry["round"] < number]
+    given["rules"].append({"round": number, "rule": read_rule(rule).plain()})
+    return read_run(given)

@@ -1,0 +1,275 @@
+"""The web application: a page, its files, and the questions that the page asks.
+
+It is meant for one person on this machine. Every request has to name this machine as its host, and
+may only come from the page itself; questions need the token that the terminal printed, which the
+first visit turns into a cookie.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import threading
+import traceback
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from pacboost.errors import DataError, FileError, PacboostError, ParameterError
+from pacboost.lab.files import MOST_BYTES, Shelf, read_file, too_large
+from pacboost.lab.page_files import asset, html_page
+from pacboost.lab.spec import LimitError, LinkError
+
+if TYPE_CHECKING:
+    from pacboost.lab.session import Session
+
+MOST_REQUEST = 4 * 2**20
+MOST_DROPPED = 2**30
+HOSTS = ("127.0.0.1", "localhost")
+METHODS = ("GET", "POST", "HEAD")
+KINDS: tuple[tuple[type[PacboostError], str], ...] = (
+    (LinkError, "link"), (LimitError, "limit"), (DataError, "data"), (FileError, "data"),
+    (ParameterError, "parameter"),
+)  # fmt: skip
+NO_TOKEN = (
+    "this page does not know the server: open the address that the terminal shows, which holds a "
+    "token, in this browser"
+)
+
+
+def failure(kind: str, message: str, status: int) -> JSONResponse:
+    """Give an error as JSON."""
+    return JSONResponse({"error": {"kind": kind, "message": message}}, status)
+
+
+class Guard:
+    """Lets nothing through but requests of this machine's own browser, from the page itself."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self._app = app
+        self._hosts = {name if port == 80 else f"{name}:{port}" for name in HOSTS}
+        self._origins = {f"http://{host}" for host in self._hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check method, Host and Origin of every request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        why = self._why_not(request)
+        if why:
+            await failure("access", why, 403)(scope, receive, send)
+            return
+
+        async def with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *HEADERS]
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
+
+    def _why_not(self, request: Request) -> str:
+        if request.method not in METHODS:
+            return f"the method {request.method} is not used here"
+        if request.headers.get("host", "") not in self._hosts:
+            return "this address is for programs on this machine only"
+        origin = request.headers.get("origin")
+        if origin is not None and origin not in self._origins:
+            return "another page may not ask this server"
+        if origin is None and request.method == "POST":
+            return "a request without an origin does not come from the page"
+        return ""
+
+
+HEADERS = [
+    (b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"), (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"), (b"cache-control", b"no-store"),
+]  # fmt: skip
+
+
+NAMES = (
+    "catalog", "levels", "data", "run", "surface", "edges", "weigh", "certificates", "code",
+    "filtering", "plan", "game", "hard_core", "pac", "shatters",
+)  # fmt: skip
+"""The questions of routes.py, which is loaded with the first of them: the page need not wait."""
+
+
+class Lab:
+    """One server: its token, its cache, and a lock, because the engine does one thing at a time."""
+
+    def __init__(self, port: int, files: Shelf | None = None, boot: Any = None) -> None:
+        self.port, self.token = port, secrets.token_urlsafe(24)
+        self.files = files or Shelf()
+        self.boot: Any = boot
+        self._lock = threading.Lock()
+        asked = [Route(f"/api/{name}", self._asking(name), methods=["POST"]) for name in NAMES]
+        self.routes = [
+            Route("/", self._page),
+            Route("/page/{name}", self._asset),
+            Route("/favicon.ico", self._icon),
+            Route("/api/upload", self._upload, methods=["POST"]),
+            Route("/api/offline", self._offline, methods=["POST"]),
+            *asked,
+        ]
+
+    @cached_property
+    def session(self) -> Session:
+        """The cache of runs, made when the first one is asked for."""
+        from pacboost.lab.session import Session
+
+        return Session(self.files)
+
+    @property
+    def origin(self) -> str:
+        """The address without the token."""
+        return f"http://{HOSTS[0]}:{self.port}"
+
+    @property
+    def address(self) -> str:
+        """The address to open."""
+        return f"{self.origin}/?token={self.token}"
+
+    def app(self) -> ASGIApp:
+        """Give the application behind its guard."""
+        return Guard(Starlette(routes=self.routes), self.port)
+
+    @property
+    def _cookie(self) -> str:
+        return f"pacboost_lab_{self.port}"  # cookies do not tell ports apart
+
+    def _known(self, request: Request) -> bool:
+        given = request.cookies.get(self._cookie, "")
+        return hmac.compare_digest(given.encode(), self.token.encode())
+
+    async def _page(self, request: Request) -> Response:
+        """Give the page; with the token, set the cookie and take the token out of the address."""
+        token = request.query_params.get("token")
+        if token is None:
+            nonce = secrets.token_urlsafe(16)
+            policy = (
+                "default-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+                f"script-src 'self' 'nonce-{nonce}'; base-uri 'none'; form-action 'none'; "
+                "frame-ancestors 'none'; object-src 'none'"
+            )
+            return HTMLResponse(html_page(nonce), headers={"Content-Security-Policy": policy})
+        if not hmac.compare_digest(token.encode(), self.token.encode()):
+            return failure("access", NO_TOKEN, 401)
+        response = RedirectResponse("/", status_code=303)
+        response.set_cookie(self._cookie, self.token, httponly=True, samesite="strict", path="/")
+        return response
+
+    async def _asset(self, request: Request) -> Response:
+        found = asset(request.path_params["name"])
+        if found is None:
+            return failure("access", "there is no such file", 404)
+        content, kind = found
+        return Response(content, media_type=kind)
+
+    async def _icon(self, request: Request) -> Response:
+        return Response(status_code=204)
+
+    def _asking(self, name: str) -> Any:
+        async def endpoint(request: Request) -> Response:
+            def answered(asked: Any) -> Response:
+                from pacboost.lab.routes import ROUTES
+
+                return JSONResponse(ROUTES[name](self, asked))
+
+            return await self._answered(request, answered)
+
+        return endpoint
+
+    async def _offline(self, request: Request) -> Response:
+        def written(asked: Any) -> Response:
+            from pacboost.lab.offline import offline_page
+
+            name = 'attachment; filename="pacboost-lab.html"'
+            content = offline_page(self.session, asked)
+            return HTMLResponse(content, headers={"Content-Disposition": name})
+
+        return await self._answered(request, written)
+
+    async def _upload(self, request: Request) -> Response:
+        if not self._known(request):
+            return failure("access", NO_TOKEN, 401)
+        name = request.query_params.get("name", "the file")[:200]
+        content = await _body(request, MOST_BYTES)
+        if content is None:
+            size = int(request.headers.get("content-length", MOST_BYTES + 1))
+            return failure("limit", too_large(name, size), 413)
+        return await run_in_threadpool(
+            self._safely, lambda: JSONResponse(self._shelved(name, content))
+        )
+
+    def _shelved(self, name: str, content: bytes) -> dict[str, Any]:
+        file = read_file(name, content)
+        file.suggestion()  # says why, if nothing in it can be drawn
+        return self.files.add(file).info()
+
+    async def _answered(self, request: Request, answer: Callable[[Any], Response]) -> Response:
+        """Read the question, answer it on another thread, and turn errors into sentences."""
+        if not self._known(request):
+            return failure("access", NO_TOKEN, 401)
+        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+            return failure("access", "questions are asked as application/json", 403)
+        content = await _body(request, MOST_REQUEST)
+        if content is None:
+            return failure("limit", f"a question has up to {MOST_REQUEST >> 20} MB", 413)
+        try:
+            asked = json.loads(content)
+        except (ValueError, RecursionError):
+            return failure("link", "the question is not JSON; the link may be broken", 400)
+        if not isinstance(asked, dict):
+            return failure("link", "the question is not a JSON object; the link may be broken", 400)
+        return await run_in_threadpool(self._safely, lambda: answer(asked))
+
+    def _safely(self, answer: Callable[[], Response]) -> Response:
+        with self._lock:
+            try:
+                return answer()
+            except PacboostError as problem:
+                kind = next((name for own, name in KINDS if isinstance(problem, own)), "parameter")
+                return failure(kind, _sentence(str(problem)), 400)
+            except MemoryError:
+                return failure("limit", "There is not enough memory for this.", 400)
+            except Exception as problem:
+                traceback.print_exc()
+                words = (
+                    f"Unexpected {type(problem).__name__}: {problem}. This is a bug in pacboost."
+                )
+                return failure("internal", words, 500)
+
+
+def _sentence(words: str) -> str:
+    """End with a full stop.
+
+    >>> _sentence("n is 3")
+    'n is 3.'
+    """
+    return words if words.endswith((".", "!", "?")) else f"{words}."
+
+
+async def _body(request: Request, most: int) -> bytes | None:
+    """Read the body; None if it is longer than allowed.
+
+    The rest is read and dropped, within limits: a browser that is still sending would otherwise
+    show a broken connection instead of the answer.
+    """
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size <= most:
+            parts.append(part)
+        elif size > MOST_DROPPED:
+            break
+    return b"".join(parts) if size <= most else None

@@ -1,0 +1,233 @@
+"""The boosters and learners that the page offers: their knobs, their objects, and their code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.linear_model import RidgeClassifier
+
+from pacboost.boosters.base.booster import Booster
+from pacboost.boosters.base.registry import BOOSTERS
+from pacboost.errors import ParameterError
+from pacboost.lab.spec import Choice, number, whole
+from pacboost.learners.adversary import Adversary
+from pacboost.learners.learner import Learner
+from pacboost.learners.sklearn import SklearnLearner
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
+from pacboost.learners.weak_stump import WeakStump
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter that the page may set."""
+
+    name: str
+    default: Any
+    about: str
+    low: float = 0.0
+    high: float = 1.0
+    kind: str = "number"
+    choices: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """Describe it to the page."""
+        found = {"name": self.name, "default": self.default, "kind": self.kind, "about": self.about}
+        if self.kind == "choice":
+            return {**found, "choices": list(self.choices)}
+        return {**found, "min": self.low, "max": self.high}
+
+    def read(self, given: Any) -> Any:
+        """Check a value."""
+        if self.kind == "choice":
+            if given not in self.choices:
+                allowed = ", ".join(self.choices)
+                raise ParameterError(f"{self.name} is {given!r}; it may be {allowed}")
+            return given
+        if self.kind == "whole":
+            return whole(self.name, given, int(self.low), int(self.high))
+        return number(self.name, given, self.low, self.high)
+
+
+RATE = Parameter("learning_rate", 1.0, "Scales what every round adds.", 0.01, 1.0)
+TOLERANCE = Parameter("tolerance", 0.01, "How close to the largest margin it stops.", 0.001, 0.5)
+PROMISE = Parameter("edge", 0.1, "The edge that every rule is promised to have.", 0.01, 0.9)
+ERROR = Parameter("epsilon", 0.05, "The training error to reach.", 0.01, 0.4)
+BROWN = Parameter("epsilon", 0.1, "The share of points it may give up.", 0.01, 0.45)
+SOFT = Parameter("share", 0.1, "The share of the worst points whose margin counts.", 0.01, 0.9)
+LP_TOLERANCE = Parameter("tolerance", 0.01, "How close to the optimum it stops.", 0.001, 0.5)
+
+
+@dataclass(frozen=True)
+class BoosterOffer:
+    """A booster on the page."""
+
+    about: str
+    parameters: tuple[Parameter, ...] = ()
+
+
+OFFERS: dict[str, BoosterOffer] = {
+    "adaboost": BoosterOffer("Weighs points by exp(−margin); each rule's vote is ½ ln((1−ε)/ε).",
+                             (RATE,)),
+    "logit": BoosterOffer("Newton steps on the logistic loss: wrong points gain weight slowly.",
+                          (RATE,)),
+    "gentle": BoosterOffer("Like AdaBoost, with smaller steps where classes overlap.", (RATE,)),
+    "mada": BoosterOffer("AdaBoost whose weights never exceed those of the start.", (RATE,)),
+    "brown": BoosterOffer("Gives up points that stay wrong for long: made for label noise.",
+                          (BROWN,)),
+    "majority": BoosterOffer("The fewest rounds that a promised edge allows; the ancestor.",
+                             (PROMISE, ERROR)),
+    "smooth": BoosterOffer("No point ever weighs much more than others.", (PROMISE, ERROR)),
+    "measure": BoosterOffer("The booster of the hard-core lemma, with a ramp of weights.",
+                            (PROMISE, ERROR)),
+    "projection": BoosterOffer("Weights are projected onto those that are smooth enough.",
+                               (PROMISE, ERROR)),
+    "filter_boost": BoosterOffer("Logistic weights and plain votes, as in filtering.", (RATE,)),
+    "adaboost_v": BoosterOffer("Comes close to the largest margin there is.", (TOLERANCE,)),
+    "arc_gv": BoosterOffer("Aims at the largest least margin in every round.", (TOLERANCE,)),
+    "lp": BoosterOffer("Solves a linear program for the votes in every round.",
+                       (SOFT, LP_TOLERANCE)),
+    "total": BoosterOffer("Weights under which all rules so far are bad.", (LP_TOLERANCE,)),
+    "soft": BoosterOffer("TotalBoost that may ignore the worst points.", (SOFT, LP_TOLERANCE)),
+    "erlp": BoosterOffer("LPBoost made smooth by entropy.", (SOFT, LP_TOLERANCE)),
+    "corrective_erlp": BoosterOffer("ERLPBoost that changes one vote at a time.",
+                                    (SOFT, LP_TOLERANCE)),
+    "mlp": BoosterOffer("Takes the better of LPBoost's and ERLPBoost's step.",
+                        (SOFT, LP_TOLERANCE)),
+}  # fmt: skip
+
+ADVERSARY = (
+    Parameter("edge", 0.2, "The edge that it promises and hardly exceeds.", 0.01, 0.9),
+    Parameter("order", "random", "Which points it prefers to get wrong.", kind="choice",
+              choices=("random", "heavy", "light")),
+)  # fmt: skip
+TREE = (
+    Parameter("max_leaves", 4, "The most leaves of a tree.", 2, 64, "whole"),
+    Parameter("max_depth", 3, "The most questions on the way to a leaf.", 1, 12, "whole"),
+)
+
+
+@dataclass(frozen=True)
+class LearnerOffer:
+    """A learner on the page: how to make it, and the code that does."""
+
+    title: str
+    about: str
+    make: Callable[..., Learner]
+    code: Callable[[Mapping[str, Any]], tuple[str, str]]
+    """The line that imports it, and the expression that makes it."""
+    parameters: tuple[Parameter, ...] = ()
+
+
+def _tree(**own: Any) -> Tree:
+    return Tree(**own, min_leaf_rows=1, min_leaf_weight=0.0)
+
+
+def _named(module: str, name: str, fixed: str = "") -> Callable[[Mapping[str, Any]], Any]:
+    def code(own: Mapping[str, Any]) -> tuple[str, str]:
+        parts = [f"{key}={value!r}" for key, value in own.items()]
+        return (
+            f"from {module} import {name}",
+            f"{name}({', '.join([*parts, *filter(None, [fixed])])})",
+        )
+
+    return code
+
+
+LEARNERS: dict[str, LearnerOffer] = {
+    "stump": LearnerOffer("Decision stump", "One feature, one threshold: the best of all.",
+                          Stump, _named("pacboost.learners.stump", "Stump")),
+    "tree": LearnerOffer("Tree", "A small tree of questions.", _tree,
+                         _named("pacboost.learners.tree", "Tree",
+                                "min_leaf_rows=1, min_leaf_weight=0.0"), TREE),
+    "weak_stump": LearnerOffer("Weak stump", "The worst stump that still keeps a promised edge.",
+                               WeakStump, _named("pacboost.learners.weak_stump", "WeakStump"),
+                               (Parameter("edge", 0.1, "The promised edge.", 0.0, 0.9),)),
+    "adversary": LearnerOffer("Adversary", "Keeps its promise and gives nothing more; it knows the "
+                              "training points only.", Adversary,
+                              _named("pacboost.learners.adversary", "Adversary"), ADVERSARY),
+    "halfspace": LearnerOffer("Straight line", "A straight line by least squares.",
+                              lambda: SklearnLearner(RidgeClassifier()),
+                              _named("sklearn.linear_model", "RidgeClassifier")),
+}  # fmt: skip
+
+
+def _parameters(choice: Choice, offered: tuple[Parameter, ...], what: str) -> dict[str, Any]:
+    """Check all parameters, and give every one its value."""
+    unknown = set(choice.parameters) - {own.name for own in offered}
+    if unknown:
+        names = ", ".join(own.name for own in offered) or "none"
+        raise ParameterError(
+            f"{what} {choice.name} has no parameter {min(unknown)!r}; it has {names}"
+        )
+    return {own.name: own.read(choice.parameters.get(own.name, own.default)) for own in offered}
+
+
+def make_booster(choice: Choice) -> Booster[Any]:
+    """Make the booster of a choice.
+
+    >>> make_booster(Choice("adaboost", {"learning_rate": 0.5})).learning_rate
+    0.5
+    """
+    own = booster_values(choice)  # knows the names
+    return BOOSTERS[choice.name](**own)
+
+
+def booster_values(choice: Choice) -> dict[str, Any]:
+    """Give the parameters of a booster."""
+    if choice.name not in OFFERS:
+        raise ParameterError(f"booster is {choice.name!r}; it may be {', '.join(OFFERS)}")
+    return _parameters(choice, OFFERS[choice.name].parameters, "the booster")
+
+
+def booster_code(choice: Choice) -> tuple[str, str]:
+    """Give the import and the expression of a booster."""
+    own = booster_values(choice)
+    kind = BOOSTERS[choice.name]
+    given = ", ".join(f"{name}={value!r}" for name, value in own.items())
+    return f"from {kind.__module__} import {kind.__name__}", f"{kind.__name__}({given})"
+
+
+def make_learner(choice: Choice) -> Learner:
+    """Make the learner of a choice."""
+    own = learner_values(choice)
+    return LEARNERS[choice.name].make(**own)
+
+
+def learner_values(choice: Choice) -> dict[str, Any]:
+    """Give the parameters of a learner."""
+    if choice.name not in LEARNERS:
+        raise ParameterError(f"learner is {choice.name!r}; it may be {', '.join(LEARNERS)}")
+    return _parameters(choice, LEARNERS[choice.name].parameters, "the learner")
+
+
+def learner_code(choice: Choice) -> tuple[str, str]:
+    """Give the import and the expression of a learner."""
+    own = learner_values(choice)
+    return LEARNERS[choice.name].code(own)
+
+
+def described() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Describe all boosters and all learners to the page."""
+    boosters = [
+        {
+            "name": name, "title": BOOSTERS[name].title or _title(name), "about": offer.about,
+            "parameters": [own.plain() for own in offer.parameters],
+        }
+        for name, offer in OFFERS.items()
+    ]  # fmt: skip
+    learners = [
+        {
+            "name": name, "title": offer.title, "about": offer.about,
+            "parameters": [own.plain() for own in offer.parameters],
+        }
+        for name, offer in LEARNERS.items()
+    ]  # fmt: skip
+    return boosters, learners
+
+
+def _title(name: str) -> str:
+    titles = {"measure": "Hard-core booster", "projection": "Projected booster"}
+    return titles.get(name, name)

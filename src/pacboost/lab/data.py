@@ -1,0 +1,259 @@
+"""The points of a run: drawn from a world, painted, or read from a file, then edited by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.lab.files import Shelf, read_file
+from pacboost.lab.knobs import KINDS, knob_values, world_of
+from pacboost.lab.spec import MOST_POINTS, LimitError, mapping, number, sequence, text, whole
+from pacboost.pictures.counter_examples import FIRST, long_servedio_points
+from pacboost.sources.plane import Plane
+from pacboost.sources.toy import lecture_points, ten_points
+
+Doubles = NDArray[np.float64]
+Whole = NDArray[np.int64]
+TEST_ROWS = 1000
+TRUTH_ROWS = 20_000
+TEST_SEED, TRUTH_SEED = 1_000_000, 2_000_000
+"""Added to the seed of the points, so that test rows are other draws."""
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The rows of a run, and where they are drawn."""
+
+    X: Doubles
+    y: Whole
+    """-1 or +1."""
+    ids: Whole
+    base: int
+    """How many points there are before any is added by hand."""
+    places: Doubles
+    """(points, 2): where they are drawn; the rows themselves, if those have two features."""
+    flipped: NDArray[np.bool_]
+    names: tuple[str, ...]
+    classes: tuple[str, str] = ("−", "+")
+    plane: bool = True
+    test: tuple[Doubles, Whole] | None = None
+    truth: tuple[Doubles, Whole] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Where drawing begins and ends: the least and the largest x, then those of y.
+
+        A sheet that is painted on shows the unit square, however few points there are.
+        """
+        ends: list[float] = []
+        for values in self.places.T:
+            seen = [*values, 0.0, 1.0] if self.base == 0 else values
+            low, high = float(np.min(seen)), float(np.max(seen))
+            beyond = 0.08 * (high - low) or 0.5
+            ends += [low - beyond, high + beyond]
+        return ends[0], ends[1], ends[2], ends[3]
+
+    def check_classes(self) -> None:
+        """Raise unless there are points of both classes."""
+        if len(self.y) < 2 or np.unique(self.y).size < 2:
+            raise DataError(
+                f"there are {len(self.y)} points of {np.unique(self.y).size} classes; boosting "
+                "needs points of both classes: paint or keep some of each"
+            )
+
+    def plain(self) -> dict[str, Any]:
+        """Give everything that the page draws."""
+        return {
+            "ids": self.ids.tolist(), "base": self.base, "x": self.places[:, 0].tolist(),
+            "y": self.places[:, 1].tolist(), "label": self.y.tolist(), "names": list(self.names),
+            "classes": list(self.classes), "box": list(self.box), "plane": self.plane,
+            "flipped": self.ids[self.flipped].tolist(), "features": self.X.shape[1],
+            "test_rows": 0 if self.test is None else len(self.test[1]),
+            "truth_rows": 0 if self.truth is None else len(self.truth[1]),
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+
+def make_points(spec: Mapping[str, Any], files: Shelf) -> Points:
+    """Make the points that a spec describes.
+
+    >>> points = make_points({"kind": "xor", "n": 50, "edits": {"deleted": [3]}}, Shelf())
+    >>> points.X.shape, points.ids[:4].tolist(), points.test[0].shape
+    ((49, 2), [0, 1, 2, 4], (1000, 2))
+    """
+    kind = spec.get("kind")
+    if kind not in KINDS:
+        raise ParameterError(f"kind is {kind!r}; it may be {', '.join(KINDS)}")
+    made = {"csv": _csv, "points": _painted, "lecture": _toy, "toy": _toy}.get(kind)
+    if made is not None:
+        points = made(spec, files)
+    elif kind == "long_servedio":
+        points = _long_servedio(spec)
+    else:
+        points = _drawn(spec)
+    return _edited(points, mapping("edits", spec.get("edits", {})))
+
+
+def _drawn(spec: Mapping[str, Any]) -> Points:
+    knobs = knob_values(spec)
+    world, n, seed = world_of(spec), int(knobs["n"]), int(knobs["seed"])
+    if isinstance(world, Plane):
+        X, y, flipped = world.draw_marked(n, seed)
+    else:
+        X, y = world.draw(n, seed)
+        flipped = world.truth(X) != y
+    return Points(
+        X, y.astype(np.int64), np.arange(n), n, X, flipped, ("x0", "x1"),
+        test=_of_signs(*world.draw(TEST_ROWS, seed + TEST_SEED)),
+        truth=_of_signs(*world.draw(TRUTH_ROWS, seed + TRUTH_SEED)),
+    )  # fmt: skip
+
+
+def _of_signs(X: Doubles, y: NDArray[Any]) -> tuple[Doubles, Whole]:
+    return X, y.astype(np.int64)
+
+
+def _toy(spec: Mapping[str, Any], files: Shelf) -> Points:
+    X, y = lecture_points() if spec["kind"] == "lecture" else ten_points()
+    return Points(X, y, np.arange(10), 10, X, np.zeros(10, dtype=np.bool_), ("x0", "x1"))
+
+
+def _painted(spec: Mapping[str, Any], files: Shelf) -> Points:
+    none = np.empty((0, 2))
+    signs = np.empty(0, dtype=np.int64)
+    return Points(none, signs, signs, 0, none, np.empty(0, dtype=np.bool_), ("x0", "x1"))
+
+
+def _long_servedio(spec: Mapping[str, Any]) -> Points:
+    knobs = knob_values(spec)
+    n, seed, noise = int(knobs["n"]), int(knobs["seed"]), float(knobs["noise"])
+    X, y, true = long_servedio_points(n, noise, seed)
+    X_test, _, y_test = long_servedio_points(TEST_ROWS, noise, seed + TEST_SEED)
+    fresh, _, truth = long_servedio_points(TRUTH_ROWS // 4, noise, seed + TRUTH_SEED)
+    jitter = np.random.default_rng(seed).uniform(-0.06, 0.06, (n, 2))
+    places = np.stack([X[:, :FIRST].mean(axis=1), X[:, FIRST:].mean(axis=1)], axis=1) + jitter
+    return Points(
+        X, y, np.arange(n), n, places, y != true, tuple(f"bit {j}" for j in range(X.shape[1])),
+        plane=False, test=(X_test, y_test), truth=(fresh, truth),
+        notes=(
+            "A point is a row of 21 bits. Across: the mean of the first 11; up: the mean of the "
+            "other 10. Test rows have their true labels.",
+        ),
+    )  # fmt: skip
+
+
+def _csv(spec: Mapping[str, Any], files: Shelf) -> Points:
+    file = files.get(spec.get("digest"), str(spec.get("name", "")))
+    target = text("target", spec.get("target"))
+    features = [text("a feature", name) for name in sequence("features", spec.get("features"))]
+    known = [name for name in features if name in file.numbers and name != target]
+    if len(features) != 2 or len(known) < 2 or features[0] == features[1]:
+        raise DataError(
+            f"features are {features}; name two different columns of numbers, other than the "
+            f"target: {', '.join(name for name in file.numbers if name != target) or 'none'}"
+        )
+    levels = dict(file.levels(target))
+    positive = spec.get("positive")
+    if positive not in levels or len(levels) < 2:
+        raise DataError(
+            f"column {target!r} holds {', '.join(list(levels)[:8])}; two classes are needed, and "
+            f"positive (here {positive!r}) names one of them"
+        )
+    X = np.stack([file.numbers[name] for name in features], axis=1)
+    y = np.where(file.texts[target] == positive, 1, -1).astype(np.int64)
+    return _divided(X, y, spec, tuple(features), (f"not {positive}", str(positive)))
+
+
+def _divided(
+    X: Doubles, y: Whole, spec: Mapping[str, Any], names: tuple[str, ...], classes: tuple[str, str]
+) -> Points:
+    """Leave out rows without numbers, take at most some thousand, and set a share apart."""
+    whole_rows = np.isfinite(X).all(axis=1)
+    notes = []
+    if not whole_rows.all():
+        notes.append(f"{int((~whole_rows).sum()):,} rows without both numbers are left out.")
+    rows = np.flatnonzero(whole_rows)
+    rng = np.random.default_rng(whole("seed", spec.get("seed", 0), 0, 2**31))
+    rows = rng.permutation(rows)
+    share = number("test", spec.get("test", 0.3), 0.0, 0.9)
+    apart = int(share * rows.size)
+    tested, kept = rows[:apart], rows[apart:]
+    if kept.size > MOST_POINTS:
+        notes.append(f"{MOST_POINTS:,} of {kept.size:,} rows, chosen at random, are shown.")
+        kept = kept[:MOST_POINTS]
+    kept = np.sort(kept)
+    test = (X[tested], y[tested]) if tested.size else None
+    nothing = np.zeros(kept.size, dtype=np.bool_)
+    return Points(
+        X[kept], y[kept], np.arange(kept.size), kept.size, X[kept], nothing, names, classes,
+        test=test, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _edited(points: Points, edits: Mapping[str, Any]) -> Points:
+    """Move, flip, delete and add points; ids do not change."""
+    if not edits:
+        return points
+    X, y = points.X.copy(), points.y.copy()
+    ids, flipped = points.ids, points.flipped.copy()
+    added = [_point(entry) for entry in sequence("added", edits.get("added", []))]
+    if added and not points.plane:
+        raise ParameterError("points cannot be painted here: these rows have more features")
+    if len(points.y) + len(added) > MOST_POINTS:
+        raise LimitError(f"there are up to {MOST_POINTS:,} points; delete some to paint others")
+    if added:
+        X = np.concatenate([X, np.array([place for place, _ in added])])
+        y = np.concatenate([y, np.array([label for _, label in added])])
+        ids = np.concatenate([ids, points.base + np.arange(len(added))])
+        flipped = np.concatenate([flipped, np.zeros(len(added), dtype=np.bool_)])
+    where = {int(own): row for row, own in enumerate(ids)}
+    for own, place in mapping("moved", edits.get("moved", {})).items():
+        if not points.plane:
+            raise ParameterError("points cannot be moved here: these rows have more features")
+        X[_row(where, own)] = _place(place)
+    for own in sequence("flipped", edits.get("flipped", [])):
+        row = _row(where, own)
+        y[row], flipped[row] = -y[row], not flipped[row]
+    gone = [_row(where, own) for own in sequence("deleted", edits.get("deleted", []))]
+    keep = np.setdiff1d(np.arange(len(y)), gone)
+    places = X if points.plane else points.places
+    return replace(
+        points, X=X[keep], y=y[keep], ids=ids[keep], flipped=flipped[keep], places=places[keep]
+    )
+
+
+def _row(where: Mapping[int, int], own: Any) -> int:
+    try:
+        return where[int(own)]
+    except (KeyError, TypeError, ValueError) as problem:
+        raise ParameterError(f"there is no point with the id {own!r}") from problem
+
+
+def _place(given: Any) -> tuple[float, float]:
+    pair = sequence("a place", given)
+    if len(pair) != 2:
+        raise ParameterError(f"a place is {pair!r}; it has two numbers")
+    return number("x", pair[0], -1e6, 1e6), number("y", pair[1], -1e6, 1e6)
+
+
+def _point(given: Any) -> tuple[tuple[float, float], int]:
+    parts = sequence("a point", given)
+    if len(parts) != 3 or parts[2] not in (-1, 1):
+        raise ParameterError(f"a point is {parts!r}; it has x, y and a label of -1 or 1")
+    return _place(list(parts[:2])), int(parts[2])
+
+
+def csv_points(path: Path, spec: Mapping[str, Any]) -> tuple[Doubles, Whole, Doubles, Whole]:
+    """Read a CSV file as the lab does: the points, their labels, and the rows set apart."""
+    files = Shelf()
+    file = files.add(read_file(path.name, path.read_bytes()))
+    points = make_points({**spec, "kind": "csv", "digest": file.digest}, files)
+    none = np.empty((0, 2)), np.empty(0, dtype=np.int64)
+    return points.X, points.y, *(points.test or none)

@@ -1,0 +1,217 @@
+"""A run of the lab: the library's own loop, advanced round by round, with a frame of each.
+
+The estimator that "show the code" names is set up here in the same way, and its loop is stepped by
+hand. So what the page shows is what that code gives.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.base.booster import Booster
+from pacboost.errors import ParameterError
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.vote import Vote
+from pacboost.lab.choices import make_booster, make_learner
+from pacboost.lab.data import Points
+from pacboost.lab.frames import Doubles, Frame
+from pacboost.lab.spec import MOST_ROUNDS, RunSpec
+from pacboost.learners.learner import Learner
+from pacboost.learners.scripted import Scripted
+from pacboost.ledgers.ledger import Ledger
+from pacboost.numerics.mistakes import wrong_margins
+from pacboost.samples.sample import Sample, unlabelled
+from pacboost.sources.arrays import ArrayTable
+from pacboost.training.run.margins import largest, norm, normalised
+
+
+class LabRun(ABC):
+    """Frames of a run, made as they are asked for."""
+
+    sample: Sample
+    revised = False
+    restarted = False
+
+    def __init__(self, spec: RunSpec, points: Points) -> None:
+        self.spec, self.points = spec, points
+        self.frames: list[Frame] = []
+        test = points.test
+        self.test = None if test is None else (self._unlabelled(test[0]), test[1])
+        self._test_scores = np.zeros(0 if test is None else len(test[1]))
+
+    @property
+    @abstractmethod
+    def stopped(self) -> str:
+        """Why no round can follow, or nothing."""
+
+    @abstractmethod
+    def _step(self) -> bool:
+        """Make one more frame, if there is one."""
+
+    @abstractmethod
+    def ledger(self, rounds: int) -> Ledger:
+        """Give the record of the first rounds."""
+
+    @abstractmethod
+    def next_weights(self) -> Doubles | None:
+        """Give D of the round after the last one that is done; None if there is none."""
+
+    def advance(self, rounds: int) -> None:
+        """Do rounds until there are so many, or none can follow."""
+        while len(self.frames) < min(rounds, MOST_ROUNDS) and not self.stopped and self._step():
+            pass
+
+    def weights_after(self, rounds: int) -> Doubles | None:
+        """Give D of round ``rounds + 1``."""
+        self.advance(rounds)
+        if rounds < len(self.frames):
+            return self.frames[rounds].weights
+        return self.next_weights()
+
+    def vote(self, rounds: int) -> Vote:
+        """Give the vote of the first rounds."""
+        votes = self.frames[rounds - 1].votes if rounds else np.empty(0)
+        return Vote([frame.rule for frame in self.frames[:rounds]], votes)
+
+    def scores(self, X: Doubles, rounds: int) -> Doubles:
+        """Give F of rows after so many rounds."""
+        return self.vote(rounds).scores(self._unlabelled(X).table)
+
+    @property
+    def answers_elsewhere(self) -> bool:
+        """Whether rules answer for other points than those of training."""
+        return self.spec.current[1].name != "adversary"
+
+    def _unlabelled(self, X: Doubles) -> Sample:
+        return unlabelled(ArrayTable(X), getattr(self, "sample", None) and self.sample.bins)
+
+    def _wrong_test(self, vote: Vote) -> int | None:
+        """Count the mistakes on the test rows, after one more rule."""
+        if self.test is None or not self.answers_elsewhere:
+            return None
+        sample, labels = self.test
+        if self.revised:
+            scores = vote.scores(sample.table)
+        else:
+            rule = vote.hypotheses[-1]
+            own = rule.values[rule.cells(sample)][:, 0]
+            self._test_scores = scores = self._test_scores + vote.votes[-1] * own
+        return int(wrong_margins(scores * labels).sum())
+
+
+class BoostRun(LabRun):
+    """A run of a booster."""
+
+    def __init__(
+        self, spec: RunSpec, points: Points, forced: dict[int, Hypothesis] | None = None
+    ) -> None:
+        booster, learner = spec.current
+        self.forced = dict(forced or {})
+        self.model = BoostClassifier(
+            make_booster(booster), self._learner(spec, learner), early_stopping=False,
+            random_state=spec.seed, verbose=False,
+        )  # fmt: skip
+        work = self.model._prepare(points.X, points.y, None, None, None)
+        self.run = work.run
+        self.sample = self.run.sample
+        self._blank = self.run.ledger()  # before any round
+        self._rounds = iter(self.run)
+        self.booster: Booster[Any] = self.run._booster
+        self.revised = self.booster.revises
+        super().__init__(spec, points)
+
+    def _learner(self, spec: RunSpec, choice: Any) -> Learner:
+        learner = make_learner(choice)
+        after = spec.changes[-1].after if spec.changes else 0
+        own = {
+            number: (rule.feature, rule.threshold, rule.above)
+            for number, rule in spec.rules
+            if number > after
+        }
+        rules: dict[int, Any] = {**self.forced, **own}
+        return Scripted(rules, learner) if rules else learner
+
+    @property
+    def stopped(self) -> str:
+        """The reason that the loop gives."""
+        return self.run.stopped
+
+    def _step(self) -> bool:
+        weights = self._distribution()
+        if weights is None:
+            return False
+        done = next(self._rounds, None)
+        if done is None:
+            return False
+        if len(self.run.done) <= len(self.frames):  # a rule without mistakes dropped the others
+            self.frames, self.restarted = [], True
+            self._test_scores = np.zeros_like(self._test_scores)
+            weights = np.full(self.sample.n_rows, 1 / self.sample.n_rows)
+        vote = self.run.vote()
+        rule = done.hypothesis
+        total = self._total(vote)
+        agree = np.sign(rule.values[rule.cells(self.sample)][:, 0] * self.points.y)
+        after = self._distribution()
+        self.frames.append(
+            Frame(
+                entry=done.entry,
+                rule=rule,
+                own=any(done.entry.number == number for number, _ in self.spec.rules),
+                weights=weights,
+                agree=agree.astype(np.int8),
+                margins=normalised(self.run.margins[:, 0], total).copy(),
+                votes=np.array(vote.votes),
+                total=total,
+                error_after=None if after is None else float(after[agree <= 0].sum()),
+                wrong_test=self._wrong_test(vote),
+            )
+        )
+        return True
+
+    def _total(self, vote: Vote) -> float:
+        """Give the sum of the largest votes; only revised ones have to be added up again."""
+        if self.revised or not self.frames:
+            return norm(vote)
+        return self.frames[-1].total + largest(vote.hypotheses[-1], vote.votes[-1])
+
+    def _distribution(self) -> Doubles | None:
+        """Give the weights of the next round as shares; None where nothing weighs anything."""
+        weights = self.run.weights
+        total = int(weights.sum())
+        return None if total == 0 else weights / total
+
+    def next_weights(self) -> Doubles | None:
+        """Give what the booster would ask the next rule for."""
+        return self._distribution()
+
+    def ledger(self, rounds: int) -> Ledger:
+        """Give the loop's record, cut after so many rounds."""
+        entries = [frame.entry for frame in self.frames[:rounds]]
+        if self.revised and rounds:
+            votes = self.frames[rounds - 1].votes
+            entries = [
+                replace(entry, vote=float(vote)) for entry, vote in zip(entries, votes, strict=True)
+            ]
+        return replace(self._blank, rounds=entries, stopped=self.stopped)
+
+
+def forced_rules(parent: LabRun, after: int) -> dict[int, Hypothesis]:
+    """Give the rules of a parent's first rounds, for a fork to keep."""
+    parent.advance(after)
+    if len(parent.frames) < after:
+        raise ParameterError(
+            f"the run cannot be changed after round {after}: it has {len(parent.frames)} rounds "
+            f"({parent.stopped or 'no more rules were found'})"
+        )
+    return {number: frame.rule for number, frame in enumerate(parent.frames[:after], start=1)}
+
+
+def wrong(scores: Doubles, y: NDArray[np.int64]) -> int:
+    """Count mistakes; a tie is one."""
+    return int(wrong_margins(scores * y).sum())

@@ -1,0 +1,162 @@
+""" "Show the code": the Python that reproduces a run, and the same fit done here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.lab.choices import booster_code, learner_code
+from pacboost.lab.data import TEST_ROWS, TEST_SEED
+from pacboost.lab.engine import BoostRun
+from pacboost.lab.knobs import knob_values
+from pacboost.lab.session import Session, check_done
+from pacboost.lab.spec import MOST_ROUNDS, RunSpec, read_run, whole
+
+Lines = list[str]
+
+
+def fitted(run: BoostRun, rounds: int) -> BoostClassifier:
+    """Fit the classifier that the code makes, with so many rounds."""
+    model = BoostClassifier(**{**run.model.get_params(deep=False), "n_rounds": rounds})
+    return model.fit(run.points.X, run.points.y)
+
+
+def code(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the program of a run."""
+    spec = read_run(asked.get("run"))
+    rounds = whole("rounds", asked.get("rounds"), 1, MOST_ROUNDS)
+    run = session.run(spec)
+    check_done(run, rounds)
+    data, needs = _data(session, spec)
+    imports, steps = _model(spec, rounds)
+    text = "\n".join([*sorted({*data[0], *imports}), "", *data[1], "", *steps, "", *_ending(spec)])
+    return {"code": text + "\n", "needs": needs}
+
+
+def _data(session: Session, spec: RunSpec) -> tuple[tuple[Lines, Lines], Lines]:
+    """Give the imports and the lines that make X and y (and the test rows), and files needed."""
+    kind, needs = spec.data["kind"], []
+    if kind in ("lecture", "toy"):
+        name = "lecture_points" if kind == "lecture" else "ten_points"
+        made = [f"from pacboost.sources.toy import {name}"], [f"X, y = {name}()"]
+    elif kind == "points":
+        made = ["import numpy as np"], ["X, y = np.empty((0, 2)), np.empty(0, dtype=int)"]
+    elif kind == "csv":
+        file = session.files.get(spec.data.get("digest"))
+        needs.append(file.name)
+        made = _csv(file.name, spec.data)
+    elif kind == "long_servedio":
+        made = _long_servedio(spec.data)
+    else:
+        made = _world(spec.data)
+    imports, lines = made
+    edits = _edits(spec.data, session.points(spec.data).base)
+    return ([*imports, *(["import numpy as np"] if edits else [])], [*lines, *edits]), needs
+
+
+def _world(data: Mapping[str, Any]) -> tuple[Lines, Lines]:
+    knobs, seed = knob_values(data), int(knob_values(data)["seed"])
+    if data["kind"] == "rectangle":
+        imports = ["from pacboost.sources.worlds import Boxes"]
+        world = "Boxes((0.2, 0.25), (0.8, 0.75))"
+        if knobs["noise"]:
+            imports = ["from pacboost.sources.worlds import Boxes, LabelNoise"]
+            world = f"LabelNoise({world}, {knobs['noise']!r})"
+    else:
+        imports = ["from pacboost.sources.plane import Plane"]
+        own = ", ".join(f"{name}={knobs[name]!r}" for name in ("noise", "share", "spread"))
+        world = f'Plane("{data["kind"]}", {own})'
+    return imports, [
+        f"world = {world}",
+        f"X, y = world.draw({int(knobs['n'])}, {seed})",
+        f"X_test, y_test = world.draw({TEST_ROWS}, {seed + TEST_SEED})",
+    ]
+
+
+def _long_servedio(data: Mapping[str, Any]) -> tuple[Lines, Lines]:
+    knobs = knob_values(data)
+    seed, noise = int(knobs["seed"]), knobs["noise"]
+    return ["from pacboost.pictures.counter_examples import long_servedio_points"], [
+        f"X, y, _ = long_servedio_points({int(knobs['n'])}, {noise!r}, {seed})",
+        f"X_test, _, y_test = long_servedio_points({TEST_ROWS}, {noise!r}, {seed + TEST_SEED})",
+    ]
+
+
+def _csv(name: str, data: Mapping[str, Any]) -> tuple[Lines, Lines]:
+    plain = {key: value for key, value in data.items() if key not in ("edits", "digest", "name")}
+    return ["from pathlib import Path", "from pacboost.lab.data import csv_points"], [
+        f"X, y, X_test, y_test = csv_points(Path({name!r}), {plain!r})"
+    ]
+
+
+def _edits(data: Mapping[str, Any], base: int) -> Lines:
+    """Write what was painted, moved, flipped and deleted."""
+    edits: Mapping[str, Any] = data.get("edits") or {}
+    lines: Lines = []
+    if edits.get("added"):
+        places = [[x, y] for x, y, _ in edits["added"]]
+        lines += [
+            f"X = np.concatenate([X, {places!r}])",
+            f"y = np.concatenate([y, {[label for _, _, label in edits['added']]!r}])",
+        ]
+    lines += [f"X[{int(own)}] = {place!r}" for own, place in (edits.get("moved") or {}).items()]
+    if edits.get("flipped"):
+        lines += [f"y[{[int(own) for own in edits['flipped']]!r}] *= -1"]
+    if edits.get("deleted"):
+        gone = [int(own) for own in edits["deleted"]]
+        lines += [f"X, y = np.delete(X, {gone!r}, axis=0), np.delete(y, {gone!r})"]
+    return lines
+
+
+def _model(spec: RunSpec, rounds: int) -> tuple[Lines, Lines]:
+    """Give the imports and the lines that fit, one fit for every change of booster or learner."""
+    if spec.method == "bagging":
+        imported, learner = learner_code(spec.learner)
+        made = f"BaggingClassifier({learner}, {rounds}, random_state={spec.seed})"
+        return ["from pacboost import BaggingClassifier", imported], [f"model = {made}.fit(X, y)"]
+    chain = [spec]
+    while chain[0].changes:
+        chain.insert(0, chain[0].parent)
+    imports: Lines = ["from pacboost import BoostClassifier"]
+    lines: Lines = []
+    for place, own in enumerate(chain):
+        last = place == len(chain) - 1
+        count = rounds if last else chain[place + 1].changes[-1].after
+        if count == 0:
+            continue
+        more, made = _fit(own, count, keeps=bool(lines))
+        imports += more
+        lines += [f"model = {made}"]
+        if not last:
+            lines += ["rules = dict(enumerate(model.model_.vote.hypotheses, start=1))"]
+    return imports, lines
+
+
+def _fit(spec: RunSpec, rounds: int, *, keeps: bool) -> tuple[Lines, str]:
+    (own_import, booster), (more, learner) = (
+        booster_code(spec.current[0]), learner_code(spec.current[1]),
+    )  # fmt: skip
+    imports = [own_import, more]
+    after = spec.changes[-1].after if spec.changes else 0
+    own = {
+        number: (rule.feature, rule.threshold, rule.above)
+        for number, rule in spec.rules
+        if after < number
+    }
+    if own or keeps:
+        imports += ["from pacboost.learners.scripted import Scripted"]
+        rules = repr(own) if not keeps else f"{{**rules, **{own!r}}}" if own else "rules"
+        learner = f"Scripted({rules}, {learner})"
+    given = f"    {booster},\n    {learner},\n    {rounds},\n    early_stopping=False,\n"
+    return imports, f"BoostClassifier(\n{given}    random_state={spec.seed},\n).fit(X, y)"
+
+
+def _ending(spec: RunSpec) -> Lines:
+    """Print what the page shows."""
+    if spec.method == "bagging":
+        return ["print(1 - model.score(X, y))"]
+    return [
+        "for entry in model.ledger_.rounds:",
+        "    print(entry.number, entry.rule, entry.error, entry.vote, entry.training_error)",
+    ]

@@ -1,0 +1,119 @@
+"""Points in the plane whose two classes have the shapes that demonstrations of learning use.
+
+A class is drawn first, then a place on its shape, then a Gaussian step away from it. So the classes
+may overlap, and which class a place belongs to is a matter of chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from pacboost.errors import ParameterError
+from pacboost.numerics.checks import positive_whole
+from pacboost.sources.worlds.base import Rows, Seed, Signs, check_noise
+from pacboost.sources.worlds.base import signs as as_signs
+
+Place = Callable[[NDArray[np.bool_], Rows, Rows], tuple[Rows, Rows]]
+TURNS = 1.5
+"""How often a spiral goes round."""
+STRIPES = 6
+
+
+def _xor(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    x, height = 2 * u - 1, np.abs(2 * v - 1)
+    return x, np.where(positive == (x > 0), height, -height)
+
+
+def _moons(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    angle = np.pi * u
+    upper, lower = (np.cos(angle), np.sin(angle)), (1 - np.cos(angle), 0.5 - np.sin(angle))
+    return np.where(positive, upper[0], lower[0]), np.where(positive, upper[1], lower[1])
+
+
+def _rings(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    inner, outer = 0.55 * np.sqrt(v), np.sqrt(0.75**2 + (1.1**2 - 0.75**2) * v)
+    radius, angle = np.where(positive, inner, outer), 2 * np.pi * u
+    return radius * np.cos(angle), radius * np.sin(angle)
+
+
+def _spirals(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    radius = 0.1 + 0.9 * np.sqrt(u)
+    angle = 2 * np.pi * TURNS * radius + np.where(positive, 0.0, np.pi)
+    return radius * np.cos(angle), radius * np.sin(angle)
+
+
+def _stripes(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    stripe = 2 * np.floor(u * (STRIPES / 2)) + np.where(positive, 0, 1)
+    return (stripe + u * (STRIPES / 2) % 1) / STRIPES * 2 - 1, 2 * v - 1
+
+
+def _gaussians(positive: NDArray[np.bool_], u: Rows, v: Rows) -> tuple[Rows, Rows]:
+    centre = np.where(positive, 0.7, -0.7)
+    return centre, centre
+
+
+SHAPES: dict[str, tuple[Place, float]] = {
+    "xor": (_xor, 0.05),
+    "moons": (_moons, 0.15),
+    "rings": (_rings, 0.05),
+    "spirals": (_spirals, 0.03),
+    "stripes": (_stripes, 0.02),
+    "gaussians": (_gaussians, 0.8),
+}
+"""Every shape, and how far points lie from it by default."""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Two classes of points of a shape: xor, moons, rings, spirals, stripes or gaussians.
+
+    ``spread`` is the standard deviation of the steps away from the shape, None for the default of
+    the shape. ``share`` is the chance of +1, and ``noise`` the chance that a label is flipped
+    afterwards.
+
+    >>> X, y = Plane("moons").draw(200, seed=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((200, 2), [-1, 1])
+    """
+
+    shape: str
+    noise: float = 0.0
+    share: float = 0.5
+    spread: float | None = None
+
+    features = 2
+
+    def __post_init__(self) -> None:
+        if self.shape not in SHAPES:
+            raise ParameterError(f"shape is {self.shape!r}; it may be {', '.join(SHAPES)}")
+        check_noise("noise", self.noise)
+        if not 0 < self.share < 1:
+            raise ParameterError(f"share is {self.share}; a share of +1 lies between 0 and 1")
+        if self.spread is not None and not 0 <= self.spread <= 10:
+            raise ParameterError(f"spread is {self.spread}; it may be 0 to 10")
+
+    def draw(self, n: int, seed: Seed) -> tuple[Rows, Signs]:
+        """Draw n points and their labels; a generator goes on where the last draw ended."""
+        X, y, _ = self.draw_marked(n, seed)
+        return X, y
+
+    def draw_marked(self, n: int, seed: Seed) -> tuple[Rows, Signs, NDArray[np.bool_]]:
+        """Draw the same points, and also tell which labels were flipped.
+
+        >>> X, y, flipped = Plane("xor", noise=0.2).draw_marked(500, seed=0)
+        >>> bool((Plane("xor").draw(500, seed=0)[1] == np.where(flipped, -y, y)).all())
+        True
+        """
+        shape, usual = SHAPES[self.shape]
+        uniforms = np.random.default_rng(seed).random((positive_whole("n", n), 6))
+        positive = uniforms[:, 0] < self.share
+        places = np.stack(shape(positive, uniforms[:, 1], uniforms[:, 2]), axis=1)
+        steps = ndtri(np.maximum(uniforms[:, 3:5], 2.0**-54))  # the quantile of 0 is infinite
+        X = places + (usual if self.spread is None else self.spread) * steps
+        flipped = uniforms[:, 5] < self.noise
+        return X, as_signs(positive != flipped), flipped

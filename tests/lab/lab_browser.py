@@ -1,0 +1,102 @@
+"""The lab's page in a real browser: open it, wait for the engine, click, drag and read."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from pacboost.lab.app import Lab
+from tests.reports.browser import Browser
+
+LOADED = (
+    "window.lab && lab.runs().every(run => run.error"
+    " || run.start && (run.ended || run.done >= lab.state.rounds))"
+)
+
+
+class LabBrowser(Browser):
+    """A browser that visits the lab."""
+
+    def visit(
+        self, address: str, *, width: int = 1280, height: int = 900, dark: bool = False
+    ) -> None:
+        """Open an address on a screen of this size, and wait until all rounds are there."""
+        self.ask("Page.navigate", url="about:blank")
+        self.until("location.protocol === 'about:'")
+        self.complaints, self.requests = [], []
+        self.ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=width, height=height, deviceScaleFactor=1, mobile=width < 600,
+        )  # fmt: skip
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.ask("Emulation.setEmulatedMedia", features=[scheme])
+        self.ask("Page.navigate", url=address)
+        self.loaded()
+
+    def loaded(self) -> None:
+        """Wait until the engine has answered everything."""
+        self.until(LOADED)
+
+    def until(self, condition: str, patience: float = 60.0) -> None:
+        """Wait until an expression holds on the page."""
+        end = time.monotonic() + patience
+        while not self.run(f"Boolean({condition})"):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{condition}; complaints: {self.complaints}")
+            time.sleep(0.02)
+
+    def click(self, selector: str) -> None:
+        """Press the button that a selector finds, as soon as it is there and can be pressed."""
+        found = f"document.querySelector({selector!r})"
+        self.until(f"{found} && !{found}.disabled")
+        self.run(f"{found}.click()")
+
+    def text(self, selector: str) -> str:
+        """Read the text of what a selector finds."""
+        return str(self.run(f"document.querySelector({selector!r}).innerText"))
+
+    def wait_frames(self) -> None:
+        """Wait until the page has drawn what it had to draw."""
+        self.ask(
+            "Runtime.evaluate", awaitPromise=True,
+            expression="new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))",
+        )  # fmt: skip
+
+    def start(self, lab: Lab, state: str = "{}", **screen: Any) -> None:
+        """Open the lab, and give it a state of lanes, rounds and more."""
+        self.visit(lab.address, **screen)
+        self.run("document.querySelector('#story').hidden = true")
+        self.take(state)
+
+    def take(self, state: str) -> None:
+        """Give the page a state."""
+        self.run(f"lab.take({state})")
+        self.loaded()
+        self.wait_frames()
+
+    def point(self, x: float, y: float, lane: int = 0) -> tuple[float, float]:
+        """Give the place on the screen of a point of a lane's picture."""
+        self.run(f"document.querySelectorAll('canvas.stage')[{lane}].scrollIntoView()")
+        self.wait_frames()
+        across, down = self.run(f"labLanes()[{lane}].picture.at({x}, {y})")
+        return across, down
+
+    def drag(self, *places: tuple[float, float]) -> None:
+        """Press the mouse at the first place, move over the others, and let go at the last."""
+        self._mouse("mouseMoved", places[0])
+        self._mouse("mousePressed", places[0])
+        for place in places[1:]:
+            self._mouse("mouseMoved", place)
+        self._mouse("mouseReleased", places[-1])
+        self.wait_frames()
+
+    def _mouse(self, kind: str, place: tuple[float, float]) -> None:
+        held = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+        self.ask("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], **held)
+
+    def choose_file(self, selector: str, path: Path) -> None:
+        """Give a file to an input."""
+        root = self.ask("DOM.getDocument")["root"]["nodeId"]
+        node = self.ask("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.ask("DOM.setFileInputFiles", nodeId=node, files=[str(path)])

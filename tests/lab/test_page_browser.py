@@ -1,0 +1,284 @@
+"""The page by hand: painting, scrubbing, forks, own rules, files, links, pictures to take away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pacboost import AdaBoostClassifier
+from pacboost.lab.app import Lab
+from pacboost.sources.toy import lecture_points
+from tests.lab.lab_browser import LabBrowser
+
+LECTURE = "{rounds: 10}"
+MOONS = (
+    "{lanes: [{run: {...lab.state.lanes[0].run, data: {kind: 'moons', n: 150, noise: 0.1}}, at: 0}],"
+    " rounds: 20, round: 10}"
+)
+EMPTY = "{lanes: [{run: {...lab.state.lanes[0].run, data: {kind: 'points'}}, at: 0}], rounds: 5}"
+COUNT = "lab.run().data?.ids.length"
+ROUND = "lab.state.round"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory, lab_server: Lab) -> Iterator[LabBrowser]:
+    with LabBrowser(tmp_path_factory.mktemp("chromium")) as found:
+        found.visit(lab_server.address)
+        yield found
+
+
+@pytest.fixture
+def quiet(browser: LabBrowser, lab_server: Lab) -> Iterator[LabBrowser]:
+    """Open the lab anew; at the end nothing was complained of, and nothing left the machine."""
+    browser.start(lab_server, LECTURE)
+    yield browser
+    assert browser.complaints == []
+    away = [r for r in browser.requests if not r.startswith((lab_server.origin, "data:", "blob:"))]
+    assert [r for r in away if not r.startswith(("file:", "about:"))] == []
+
+
+def figure(browser: LabBrowser, name: str) -> str:
+    return browser.text(f"[data-figure={name}] dd")
+
+
+def test_numbers_are_those_of_the_record(quiet: LabBrowser) -> None:
+    X, y = lecture_points()
+    ledger = AdaBoostClassifier(n_estimators=3).fit(X, y).ledger_
+    for entry in ledger.rounds:
+        quiet.run(f"lab.goto({entry.number})")
+        assert figure(quiet, "error") == f"{entry.error:.4f}"
+        assert figure(quiet, "edge") == f"{entry.edge:.4f}"
+        assert figure(quiet, "vote") == f"{entry.vote:.4f}"
+        assert figure(quiet, "normaliser") == f"{entry.normaliser:.4f}"
+        share = f"{100 * entry.training_error:.1f} %" if entry.training_error else "0 %"
+        assert figure(quiet, "training_error") == share
+
+
+def test_play_step_and_scrub(quiet: LabBrowser) -> None:
+    quiet.click("#player [aria-label=Step]")
+    quiet.until(f"{ROUND} === 1")
+    quiet.click("#player [aria-label='Step back']")
+    quiet.until(f"{ROUND} === 0")
+    quiet.run("lab.speed = 20")
+    quiet.click("#player .play")
+    quiet.until(f"{ROUND} === 10 && !lab.playing")
+    quiet.run("document.querySelector('.scrub').focus()")
+    quiet.press("Home")
+    assert quiet.run(ROUND) == 0
+    quiet.press("ArrowRight")
+    quiet.press("ArrowRight")
+    assert quiet.run(ROUND) == 2
+    quiet.run("document.activeElement.blur()")
+    quiet.press("End")
+    assert quiet.run(ROUND) == 10
+    quiet.press("ArrowLeft")
+    quiet.until(f"{ROUND} === 9")
+    assert "Round 9" in quiet.text("#announcer")
+    quiet.click(".more-rounds")
+    quiet.until("lab.run().done >= 40")
+
+
+def test_paint_move_flip_erase_and_undo(quiet: LabBrowser) -> None:
+    quiet.take(EMPTY)
+    assert "both classes" in quiet.text(".sentence")
+    quiet.run("lab.setTool('plus')")
+    quiet.drag(quiet.point(0.2, 0.2), quiet.point(0.3, 0.3), quiet.point(0.45, 0.4))
+    quiet.until(f"{COUNT} === 3")
+    quiet.run("lab.setTool('minus')")
+    quiet.drag(quiet.point(0.8, 0.7))
+    quiet.until(f"{COUNT} === 4 && lab.run().done > 0")
+    assert quiet.run("lab.run().data.label") == [1, 1, 1, -1]
+    quiet.run("lab.setTool('move')")
+    quiet.drag(quiet.point(0.8, 0.7), quiet.point(0.6, 0.6), quiet.point(0.5, 0.9))
+    quiet.until("lab.run().data && Math.abs(lab.run().data.y[3] - 0.9) < 0.03")
+    quiet.run("lab.setTool('flip')")
+    quiet.drag(quiet.point(0.2, 0.2))
+    quiet.until("lab.run().data && lab.run().data.label[0] === -1")
+    quiet.run("lab.setTool('erase')")
+    quiet.drag(quiet.point(0.2, 0.2))
+    quiet.until(f"{COUNT} === 3")
+    quiet.click(".undo")
+    quiet.until(f"{COUNT} === 4")
+
+
+def test_be_the_weak_learner(quiet: LabBrowser) -> None:
+    quiet.click("[data-tool=rule]")
+    quiet.until("lab.own?.rule")
+    quiet.drag(quiet.point(7, 5), quiet.point(4, 5), quiet.point(1.4, 5))
+    quiet.until("lab.own?.would")
+    assert quiet.run("lab.own.rule.threshold") == 1.5
+    assert "70.0 % of the weight" in quiet.text(".own-words")  # + lies on the other side
+    assert quiet.run("document.querySelector('.commit').disabled")
+    quiet.click(".swap")
+    assert "30.0 % of the weight" in quiet.text(".own-words")
+    quiet.click(".commit")
+    quiet.until(f"{ROUND} === 1 && lab.run().at(1)?.own")
+    assert "your rule" in quiet.text(".sentence")
+    assert figure(quiet, "vote") == "0.4236"
+
+
+def test_forks_stand_side_by_side(quiet: LabBrowser) -> None:
+    quiet.take(MOONS)
+    quiet.click(".lane .fork")
+    quiet.until("document.querySelectorAll('.lane').length === 2")
+    quiet.run(
+        "(menu => {menu.value = 'logit'; menu.dispatchEvent(new Event('change'))})"
+        "(document.querySelector('#booster'))"
+    )
+    quiet.loaded()
+    same, other = quiet.run(
+        "[lab.run(0).rounds, lab.run(1).rounds].map(r => r.slice(0, 10).map(one => [one.shape.feature, one.shape.threshold]))"
+    )
+    assert same == other  # the fork keeps the rules of the first ten rounds
+    assert quiet.run("lab.run(0).at(10).vote !== lab.run(1).at(10).vote")
+    quiet.run("lab.setTab('compare')")
+    assert "LogitBoost" in quiet.text("#panel-compare")
+    quiet.click(".lane:nth-child(2) .close")
+    quiet.until("document.querySelectorAll('.lane').length === 1")
+
+
+def test_a_link_holds_everything(quiet: LabBrowser, lab_server: Lab) -> None:
+    quiet.take(MOONS)
+    quiet.run("lab.flipPoint(3)")
+    quiet.loaded()
+    quiet.click(".lane .fork")
+    quiet.run("lab.setMethod('learner', {name: 'tree', parameters: {max_leaves: 4}})")
+    quiet.run("lab.setTab('weights')")
+    quiet.loaded()
+    before = quiet.run(
+        "JSON.stringify([lab.state, lab.runs().map(r => r.rounds.map(o => o.error))])"
+    )
+    quiet.click("#link")
+    link = quiet.run("document.querySelector('#link-text').value")
+    assert link.startswith(lab_server.origin)
+    quiet.visit(link)
+    after = quiet.run(
+        "JSON.stringify([lab.state, lab.runs().map(r => r.rounds.map(o => o.error))])"
+    )
+    assert json.loads(after) == json.loads(before)
+    assert quiet.run("location.href") == link
+
+
+def test_a_broken_link_is_named_and_the_page_goes_on(quiet: LabBrowser, lab_server: Lab) -> None:
+    quiet.visit(lab_server.origin + "/#s=eyJ2IjoxLCJsYW5lc")
+    assert "This link is broken" in quiet.text("#notices")
+    assert quiet.run("lab.run().done") == 10
+
+
+def test_a_file_of_ones_own(quiet: LabBrowser, tmp_path: Path) -> None:
+    rows = [f"{k % 7},{k % 5},{k / 9:.2f},{'yes' if k % 7 > 3 else 'no'}" for k in range(90)]
+    path = tmp_path / "own.csv"
+    path.write_text("a,b,c,answer\n" + "\n".join(rows))
+    quiet.choose_file("#csv-file", path)
+    quiet.until("lab.state.lanes[0].run.data.kind === 'csv'")
+    quiet.loaded()
+    assert quiet.run("lab.run().data.names") == ["a", "b"]
+    assert quiet.run("lab.run().at(1).training_error") == 0
+    quiet.until("document.querySelector('#csv-feature-1 option')")
+    quiet.run(
+        "(menu => {menu.value = 'c'; menu.dispatchEvent(new Event('change'))})"
+        "(document.querySelector('#csv-feature-1'))"
+    )
+    quiet.loaded()
+    assert quiet.run("lab.run().data.names") == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("a,b\nx,y\nz,w\n", "number"), ("a,b,t\n1,2,x\n3,4,x\n", "class")]
+)
+def test_a_bad_file_is_named_and_the_page_goes_on(
+    browser: LabBrowser, lab_server: Lab, tmp_path: Path, content: str, words: str
+) -> None:
+    browser.start(lab_server, LECTURE)
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    browser.choose_file("#csv-file", path)
+    browser.until("document.querySelector('#notices .error')")
+    assert words in browser.text("#notices")
+    browser.run("lab.goto(3)")
+    assert figure(browser, "training_error") == "0 %"
+
+
+def test_a_recording_works_without_a_server(
+    quiet: LabBrowser, lab_server: Lab, tmp_path: Path
+) -> None:
+    quiet.take(MOONS)
+    wanted = quiet.run("lab.run().rounds.map(one => one.vote)")
+    quiet.run(
+        "import('lab/api.js').then(({offline}) => offline({title: 'Two moons', state: lab.state,"
+        " runs: [{run: lab.run().spec, rounds: 20}], surface: 32})).then(page => {window.page = page})"
+    )
+    quiet.until("window.page")
+    path = tmp_path / "recording.html"
+    path.write_text(quiet.run("window.page"), encoding="utf-8")
+    quiet.visit(path.as_uri())
+    assert [r for r in quiet.requests if not r.startswith("data:")] == [path.as_uri()]
+    assert quiet.run("lab.run().rounds.map(one => one.vote)") == wanted
+    assert quiet.run(ROUND) == 10
+    quiet.run("document.querySelector('.scrub').focus()")
+    quiet.press("End")
+    assert "Round 20" in quiet.text(".sentence")
+    quiet.click("#code")
+    quiet.until("document.querySelector('#code-text')")
+    assert "import" in quiet.text("#code-text")
+
+
+def test_code_and_files_to_take_away(quiet: LabBrowser) -> None:
+    quiet.run("lab.goto(3)")
+    quiet.click("#code")
+    quiet.until("document.querySelector('#code-text')")
+    assert "AdaBoost" in quiet.text("#code-text")
+    quiet.run("document.querySelector('#dialog').close()")
+    for title, kind in {
+        "PNG": "image/png", "SVG errors": "image/svg+xml", "CSV rounds": "text/csv",
+        "CSV points": "text/csv",
+    }.items():  # fmt: skip
+        quiet.run("labLastDownload = null")
+        quiet.click("#save")
+        quiet.click(f"[data-save='{title}']")
+        quiet.until("window.labLastDownload")
+        found = quiet.run("labLastDownload")
+        assert found["type"] == kind
+        assert found["size"] > 200
+
+
+@pytest.mark.parametrize("tab", ["certificates", "weights", "filtering", "planner", "instruments"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_panel_fits_light_and_dark(
+    browser: LabBrowser, lab_server: Lab, tab: str, width: int
+) -> None:
+    if tab == "certificates":
+        browser.start(lab_server, MOONS, width=width, dark=width == 390)
+    browser.run(f"lab.setTab({tab!r})")
+    browser.wait_frames()
+    assert browser.run(f"!document.querySelector('#panel-{tab}').hidden")
+    assert browser.run("document.documentElement.scrollWidth <= window.innerWidth")
+    assert browser.complaints == []
+
+
+def test_the_theme_can_be_changed(quiet: LabBrowser) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    before = quiet.run(ground)
+    quiet.click("#theme")
+    assert quiet.run(ground) != before
+
+
+def test_the_instruments_answer(quiet: LabBrowser) -> None:
+    for name in ("game", "hard_core", "shatters"):
+        quiet.run(f"lab.setTab('instruments'); lab.panel('instruments').open('{name}')")
+        quiet.click(f"#run-{name}")
+        quiet.until(f"!document.querySelector('#run-{name}').disabled")
+        assert len(quiet.text(f"#instrument-{name} .statement")) > 30
+
+
+def test_the_planner_answers(quiet: LabBrowser) -> None:
+    quiet.run("lab.setTab('planner')")
+    quiet.until("document.querySelector('.plan-answer b')")
+    quiet.run(
+        "(menu => {menu.value = 'rectangle'; menu.dispatchEvent(new Event('change'))})"
+        "(document.querySelector('#plan-question'))"
+    )
+    quiet.until("document.querySelector('.plan-answer').innerText.includes('box')")
