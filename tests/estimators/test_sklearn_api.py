@@ -136,6 +136,7 @@ def test_every_parameter_is_got_and_set() -> None:
         "warm_start": True,
         "callbacks": [],
         "n_jobs": 1,
+        "device": "auto",
         "verbose": True,
     }
     assert AdaBoostClassifier().set_params(**wanted).get_params() == wanted

@@ -95,9 +95,9 @@ class Logit(FilteringBooster[LogitState]):
         mass = total(own) if own.size > 1 else float(signs.shape[0])
         state = LogitState(
             signs=signs,
-            margins=np.zeros_like(signs, dtype=np.float64),
-            weights=np.zeros_like(signs, dtype=np.int64),
-            pulls=np.zeros_like(signs, dtype=np.int64),
+            margins=np.zeros_like(signs, dtype=np.float64, order="C"),
+            weights=np.zeros_like(signs, dtype=np.int64, order="C"),
+            pulls=np.zeros_like(signs, dtype=np.int64, order="C"),
             base=np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1]))),
         )
         return self._weigh(state, None)

@@ -70,8 +70,8 @@ class ExponentialWeights(Booster[ExponentialState]):
         log_base *= VOTE_UNIT
         state = ExponentialState(
             signs=signs,
-            margins=np.zeros_like(signs, dtype=np.float64),
-            weights=np.zeros_like(signs, dtype=np.int64),
+            margins=np.zeros_like(signs, dtype=np.float64, order="C"),
+            weights=np.zeros_like(signs, dtype=np.int64, order="C"),
             log_base=log_base,
             log_scale=round_vote(math.log(FRESH_TOTAL) - math.log(mass)),
         )
