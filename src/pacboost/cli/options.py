@@ -61,6 +61,13 @@ seed = click.option(
     show_default=True,
     help="Seed of the random number generator.",
 )
+device = click.option(
+    "--device",
+    type=click.Choice(("cpu", "cuda", "auto")),
+    default="cpu",
+    show_default=True,
+    help="Where trees are grown: cuda is an NVIDIA GPU, and gives the same model.",
+)
 jobs = click.option(
     "--jobs", default=-1, show_default=True, help="Number of threads; -1 means all cores."
 )

@@ -56,6 +56,7 @@ def filtering_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         "shrinkage": given["learning_rate"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
+        "device": given["device"],
         "verbose": sys.stderr.isatty(),
     }
     same = ("edge", "epsilon", "delta", "sample_rows", "memory", "time_limit", "max_bins")

@@ -40,6 +40,7 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
         "delta": given["delta"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
+        "device": given["device"],
         "verbose": sys.stderr.isatty(),
     }
     if learner != "tree" and (given["monotone"] or given["interact"]):

@@ -35,6 +35,7 @@ def number_model(given: Mapping[str, Any]) -> BoostRegressor:
         validation_fraction=validation or 0.1,
         random_state=given["seed"],
         n_jobs=given["jobs"],
+        device=given["device"],
         verbose=sys.stderr.isatty(),
     )
 

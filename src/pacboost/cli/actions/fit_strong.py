@@ -55,6 +55,7 @@ def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str,
         class_weight=given["class_weight"],
         random_state=given["seed"],
         n_jobs=given["jobs"],
+        device=given["device"],
         verbose=sys.stderr.isatty(),
     )
     model.fit(examples.table, examples.labels, weights, groups=groups, time=time)

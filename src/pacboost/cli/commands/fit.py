@@ -201,6 +201,7 @@ class BoosterName(click.Choice[str]):
 @options.filtering
 @options.seed
 @options.jobs
+@options.device
 @options.as_json
 @click.pass_context
 def command(

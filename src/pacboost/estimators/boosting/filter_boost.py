@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -26,6 +26,7 @@ from pacboost.estimators.inputs.parameters import callables, progress_after, sho
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
+from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.threads import using
 from pacboost.models.model import Model
 from pacboost.sources.levels import NO_LEVELS
@@ -132,6 +133,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     callbacks: Sequence[Watcher] | None = None
     random_state: Any = None
     n_jobs: int | None = None
+    device: str = "cpu"
     verbose: bool | int | str = "auto"
 
     _copies = ""
@@ -217,7 +219,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                     "call; they cannot change"
                 )
             stream.run.encoder.check(labels)
-        with using(self.n_jobs):
+        with using(self.n_jobs), self._device():
             if stream is None:
                 known = np.unique(labels) if given is None else given
                 oracle = PushedOracle(table.n_columns, table.names)
@@ -237,7 +239,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             oracle = opened(seed)
             stack.callback(oracle.close)
             self.__dict__.pop("_stream", None)
-            with using(self.n_jobs):
+            with using(self.n_jobs), self._device():
                 session = set_up(self, oracle, seed, classes)
                 self._copies = session.run.candidates.copies()
                 self.classes_ = session.run.encoder.classes
@@ -254,6 +256,10 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                 session.finish()
                 self._warn(session)
         return self
+
+    def _device(self) -> AbstractContextManager[None]:
+        """Boost the sample on the GPU if asked for; "auto" does not, since samples are small."""
+        return using_gpu(use_gpu(self.device, 0))
 
     def _keep(self, session: Session) -> None:
         """Turn the finished rounds into a model with its certificates."""

@@ -59,7 +59,7 @@ LEAST_FOR_BINS = 1_000
 MOST_APART = 20_000
 CELLS_TO_CHECK = 2**22
 """Arrays with more cells are not checked as a whole: only rows that are drawn are."""
-OUTSIDE = ("checkpoint", "callbacks", "n_jobs", "verbose", "time_limit")
+OUTSIDE = ("checkpoint", "callbacks", "n_jobs", "device", "verbose", "time_limit")
 """Parameters that may differ when a run continues from a checkpoint."""
 
 

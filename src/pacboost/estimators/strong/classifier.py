@@ -105,6 +105,7 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     class_weight: Any = None
     random_state: Any = None
     n_jobs: int | None = None
+    device: str = "cpu"
     verbose: bool | int | str = "auto"
 
     @property

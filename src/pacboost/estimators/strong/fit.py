@@ -61,6 +61,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
     class_weight: Any
     random_state: Any
     n_jobs: int | None
+    device: str
     verbose: bool | int | str
     estimator_: Any
     evidence_: FitMeasurements
@@ -133,6 +134,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             n_rounds=self.n_rounds or ROUNDS_OF_FILTERING,
             random_state=seed,
             n_jobs=self.n_jobs,
+            device=self.device,
             verbose=self.verbose,
         )
         model.fit_source(oracle, classes=classes)
@@ -175,6 +177,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         common: dict[str, Any] = {
             "random_state": seed,
             "n_jobs": self.n_jobs,
+            "device": self.device,
             "verbose": self.verbose,
         }
         common |= regularised
