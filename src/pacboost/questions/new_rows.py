@@ -13,7 +13,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.questions.wrappers import Inner, answers_alone, inner_models, remembers
 from pacboost.samples.copies import Repeats
-from pacboost.samples.sketch import Overlap
+from pacboost.samples.overlap import Overlap
 
 COPIES = ("auto", "independent", "once")
 UNCHECKED = (

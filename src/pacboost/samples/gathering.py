@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.overlap import HashCounts
 from pacboost.samples.row_hashes import Hashes, RowHasher
-from pacboost.samples.sketch import MOST_KEPT, WHOLE, HashCounts, Sketch
+from pacboost.samples.sketch import MOST_KEPT, WHOLE, Sketch
 from pacboost.sources.table import Table
 
 MOST_COLUMNS = 64

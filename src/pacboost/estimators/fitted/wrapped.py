@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from pacboost.estimators.fitted.plain_rows import plain_rows
 from pacboost.questions.wrappers import inner_models, remembers
-from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.samples.overlap import Overlap
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
 
 
