@@ -10,7 +10,7 @@ a compiled function that took these arguments would have to be compiled for ever
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,8 @@ ENTRY = ir.FunctionType(ir.VoidType(), [WORD, WORD, WORD])
 ARRAY_FIELDS = object.__basicsize__
 """Where the fields of an array object begin: PyArrayObject_fields in NumPy's C API."""
 DATA, DIMENSIONS, STRIDES = (ARRAY_FIELDS + offset for offset in (0, 16, 24))
+LAYOUT = 0x1 | 0x2 | 0x100 | 0x400
+"""NumPy's flags of arrays that a type depends on: both kinds of order, alignment, writable."""
 
 Body = Callable[..., None]
 """A kernel that takes a member's number, the team's size, its board and arguments."""
@@ -137,33 +139,38 @@ class Entry(NamedTuple):
 _entries: dict[Any, Entry] = {}
 
 
-def entry_of(body: Any, arguments: tuple[Any, ...]) -> Entry:
-    """Give the entry of a kernel for such arguments; the kernel is compiled where it is not yet."""
-    key = body, *(_kind(value) for value in arguments)
-    if key not in _entries:
+def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[Entry, list[Any]]:
+    """Give the entry of a kernel for such arguments, and what is written of them.
+
+    The kernel is compiled where it is not yet. Small fits spend much of their time here.
+    """
+    key: list[Any] = [body]
+    words: list[Any] = []
+    _read(arguments, key, words)
+    known = _entries.get(tuple(key))
+    if known is None:
         kinds = types.int64, types.int64, *(typeof(value) for value in arguments)
         layout = struct.Struct("".join(_format(kind) for kind in kinds[2:]))
-        _entries[key] = Entry(_compiled(body, kinds), layout)
-    return _entries[key]
+        known = _entries[tuple(key)] = Entry(_compiled(body, kinds), layout)
+    return known, words
 
 
-def words_of(arguments: tuple[Any, ...]) -> Iterator[Any]:
-    """Give what is written of arguments: an array is written as the address of its object."""
-    for value in arguments:
+def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:
+    """Note what the types of arguments depend on; faster than numba's own question for them.
+
+    An array is written as the address of its object.
+    """
+    for value in values:
         if isinstance(value, np.ndarray):
-            yield id(value)
+            key += value.dtype.num, value.ndim, value.flags.num & LAYOUT
+            words.append(id(value))
         elif isinstance(value, tuple):
-            yield from words_of(value)
-        elif value is not None:
-            yield value
-
-
-def _kind(value: Any) -> Any:
-    """Give what the type of an argument depends on; faster than numba's own question for it."""
-    if isinstance(value, np.ndarray):
-        layout = value.flags.carray or (value.flags.c_contiguous, value.flags.writeable)
-        return value.dtype.char, value.ndim, layout
-    return tuple(_kind(part) for part in value) if isinstance(value, tuple) else type(value)
+            key += type(value), len(value)
+            _read(value, key, words)
+        else:
+            key.append(type(value))
+            if value is not None:
+                words.append(value)
 
 
 def _format(kind: Any) -> str:

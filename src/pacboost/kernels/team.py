@@ -15,7 +15,7 @@ import numpy as np
 
 from pacboost.kernels import board
 from pacboost.kernels.cuda.twins import run_twin, runs_on_gpu
-from pacboost.kernels.entry import Body, entry_of, words_of
+from pacboost.kernels.entry import Body, entry_of
 from pacboost.kernels.threads import threads
 from pacboost.parallel.cores import usable_cores as cores
 
@@ -33,6 +33,7 @@ class Team:
     def __init__(self) -> None:
         self.board = board.board_for(MOST)
         self._arguments = np.zeros(ARGUMENTS, dtype=np.int64)
+        self._address = self._arguments.ctypes.data
         self._asleep = np.zeros(MOST, dtype=np.bool_)
         self._bells: list[threading.Semaphore] = [threading.Semaphore(0)]
         self._threads: list[threading.Thread] = []
@@ -40,13 +41,12 @@ class Team:
 
     def run(self, body: Body, size: int, *arguments: Any) -> None:
         """Have so many members run a kernel together."""
-        given = self.board, *arguments
-        entry = entry_of(body, given)
-        entry.layout.pack_into(self._arguments.data, 0, *words_of(given))
+        entry, words = entry_of(body, (self.board, *arguments))
+        entry.layout.pack_into(self._arguments.data, 0, *words)
         try:
             if size > 1:
                 self._gather(size)
-            board.lead(self.board, size, entry.address, self._arguments.ctypes.data)
+            board.lead(self.board, size, entry.address, self._address)
         finally:
             self.board[board.CALLED] = 0  # also where the kernel was never reached
 
