@@ -92,6 +92,8 @@ def on_gpu(array: Any) -> bool:
 
 def to_gpu(array: Any) -> Any:
     """Give an array in the GPU's memory, in C order."""
+    if on_gpu(array) and array.flags.c_contiguous:
+        return array
     import cupy
 
     return cupy.ascontiguousarray(cupy.asarray(array))

@@ -22,12 +22,16 @@ MOST_OWN_WORDS = 5_000
 TILE_WORDS = THREADS // 32 * (1_024 + 64)
 """What ``log_costs`` fetches at once, in doubles."""
 
+MOST_SHARED_AT_FIRST = 48 * 1_024
+"""The memory of a block that a kernel gets without asking for more, which takes time."""
+
 whole, real = np.int64, np.float64
 
 
 def _launch(name: str, arguments: tuple[Any, ...], blocks: int = BLOCKS, shared: int = 0) -> None:
     function = row_kernel(name)
-    function.max_dynamic_shared_size_bytes = max(function.max_dynamic_shared_size_bytes, shared)
+    if shared > MOST_SHARED_AT_FIRST:
+        function.max_dynamic_shared_size_bytes = shared
     pointers = tuple(np.uintp(0) if a is None else a for a in arguments)
     function((max(1, blocks),), (THREADS,), pointers, shared_mem=shared)
 
