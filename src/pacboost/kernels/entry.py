@@ -35,7 +35,7 @@ Body = Callable[..., None]
 """A kernel that takes a member's number, the team's size, its board and arguments."""
 
 
-class Reader:
+class ArgumentReader:
     """Writes the instructions that read arguments, one after the other, from an address."""
 
     def __init__(self, context: Any, builder: Any, address: Any) -> None:
@@ -99,7 +99,7 @@ class TeamLower(Lower):  # type: ignore[misc]
         entry = ir.Function(module, ENTRY, described.llvm_cfunc_wrapper_name)
         builder = ir.IRBuilder(entry.append_basic_block())
         member, team, address = entry.args
-        reader = Reader(context, builder, address)
+        reader = ArgumentReader(context, builder, address)
         given = [member, team, *(reader.argument(part) for part in described.argtypes[2:])]
         context.call_conv.call_function(
             builder, kernel, described.restype, described.argtypes, given, attrs=("noinline",)
@@ -129,17 +129,17 @@ class TeamCompiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
-class Entry(NamedTuple):
+class KernelEntry(NamedTuple):
     """The address of an entry, and how its arguments are written."""
 
     address: int
     layout: struct.Struct
 
 
-_entries: dict[Any, Entry] = {}
+_entries: dict[Any, KernelEntry] = {}
 
 
-def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[Entry, list[Any]]:
+def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[Any]]:
     """Give the entry of a kernel for such arguments, and what is written of them.
 
     The kernel is compiled where it is not yet. Small fits spend much of their time here.
@@ -151,7 +151,7 @@ def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[Entry, list[Any]]:
     if known is None:
         kinds = types.int64, types.int64, *(typeof(value) for value in arguments)
         layout = struct.Struct("".join(_format(kind) for kind in kinds[2:]))
-        known = _entries[tuple(key)] = Entry(_compiled(body, kinds), layout)
+        known = _entries[tuple(key)] = KernelEntry(_compiled(body, kinds), layout)
     return known, words
 
 
