@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import pacboost
+from pacboost import BoostClassifier
+from pacboost.errors import DataError, DataTypeError, NotCertified, ParameterError
 from pacboost.estimators.strong.row_roles import ordered
 from tests.cli.running import run, well
 
@@ -120,3 +125,41 @@ def test_python_runs_the_command() -> None:
     asked = [sys.executable, "-m", "pacboost", "--version"]
     shown = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert shown.stdout.startswith("pacboost, version ")
+
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "answer"),
+    [
+        ({"min_leaf_rows": 1.5}, "min_leaf_rows is 1.5; it may be a whole number of rows, or a"),
+        ({"booster": "adabost"}, "booster is 'adabost'; did you mean 'adaboost'?"),
+    ],
+)
+def test_values_that_make_no_sense_are_explained(parameters: dict[str, Any], answer: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(answer)):
+        BoostClassifier(**parameters).fit(X, Y)
+
+
+def test_whole_floats_and_shares_of_rows_are_understood() -> None:
+    for least in (0.1, 1.0, 3.0, 3):
+        BoostClassifier(n_rounds=2, min_leaf_rows=least).fit(X, Y)
+    assert BoostClassifier(bagging_fraction=0.5).subsample == 0.5
+
+
+def test_numbers_as_labels_point_to_the_regressor() -> None:
+    with pytest.raises(DataError, match=r"To predict numbers, use pacboost\.BoostRegressor"):
+        BoostClassifier().fit(X, X[:, 0])
+
+
+def test_training_rows_are_refused_without_a_number_that_means_nothing() -> None:
+    model = BoostClassifier(n_rounds=2).fit(X, Y)
+    with pytest.raises(NotCertified, match=r"60 of 60 rows .*, more than chance explains\."):
+        pacboost.certify(model, X, Y)
+
+
+def test_an_argument_that_came_twice_is_named() -> None:
+    with pytest.raises(DataTypeError, match=r"compare got 'boosters' twice.*in this order"):
+        pacboost.compare(X, Y, boosters=["adaboost"])  # type: ignore[call-arg, misc]

@@ -40,7 +40,7 @@ def refuse_training_rows(model: Any, X: Any) -> bool:
         if seen is not None and seen.suspicious_among(len(inner)):
             raise NotCertified(
                 f"{seen.shared} of {seen.compared} rows compared are rows the model was trained "
-                f"on, or copies of them; chance explains about {seen.chances.expected:.3g}. A "
+                "on, or copies of them, more than chance explains. A "
                 "certificate needs rows that had no part in fitting: hold some back before you fit."
             )
     alone = answers_alone(model)

@@ -54,7 +54,10 @@ def test_categories_have_a_value_for_each_level() -> None:
     frame = pd.DataFrame({"kind": generator.choice(["a", "b", "c"], 200)})
     frame["size"] = generator.normal(size=200)
     model = RandomForestClassifier(**FEW).fit(frame, frame["kind"] == "b")
-    shape = model.partial_dependence("kind", X=frame)["kind"]
+    found = model.partial_dependence("kind", X=frame)
+    assert repr(found) == "Shapes(features=['kind'], answers=['True'])"
+    shape = found["kind"]
+    assert repr(shape).startswith("Shape(name='kind', steps=3, span=0.")
     assert shape.levels == ("a", "b", "c")
     assert shape.values[:, 0].argmax() == 1
 
