@@ -60,6 +60,9 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         *,
         title: str | None = None,
         sentence: str | Sentence | None = None,
+        certified: Any = (),
+        decision: Any = None,
+        answering: Any = None,
     ) -> Path:
         """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
 
@@ -67,9 +70,12 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         bound round by round, rules, shapes, the hardest rows of the fit. With rows and their
         labels, best those that the fit has not seen, it adds margins, calibration, the confusion
         matrix and the hardest among them. ``title`` replaces the name of the method, ``sentence``
-        what the certificate says. Gives the path of the file.
+        what the certificate says. ``certified`` holds what ``pacboost.certify`` gave for further
+        rows, one or a list, and is shown with all else that one may count on; ``decision`` is what
+        a threshold guarantees, and ``answering`` what is known of confident answers. Gives the path
+        of the file.
         """
-        return reporting.report(self, path, X, y, title, sentence)
+        return reporting.report(self, path, X, y, title, sentence, certified, decision, answering)
 
     @property
     def ledger_(self) -> Ledger:

@@ -112,14 +112,18 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
         *,
         title: str | None = None,
         sentence: str | Sentence | None = None,
+        certified: Any = (),
+        decision: Any = None,
+        answering: Any = None,
     ) -> Path:
         """Write a page about the forest that needs nothing but itself, and give its path.
 
         With rows and their labels, best those that the fit has not seen, it shows how the forest
         does on them. ``title`` replaces the name of the method, ``sentence`` what the certificate
-        says.
+        says, ``certified`` holds what ``pacboost.certify`` gave for further rows, ``decision``
+        what a threshold guarantees, and ``answering`` what is known of confident answers.
         """
-        return reporting.report(self, path, X, y, title, sentence)
+        return reporting.report(self, path, X, y, title, sentence, certified, decision, answering)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from pacboost.reports.page.grounds import certificates
 from pacboost.reports.page.hardest import hardest
 from pacboost.reports.page.margins import margins
 from pacboost.reports.page.markup import Markup, tag, together
+from pacboost.reports.page.promises import promises
 from pacboost.reports.page.ranking import held_out_ranking, ranking
 from pacboost.reports.page.rounds import rounds
 from pacboost.reports.page.rules import rules
@@ -118,7 +119,8 @@ def _hero(subject: Subject, rows: Evidence | Numbers | None, title: str, said: S
 
 
 def _sections(subject: Subject, rows: Evidence | Numbers | None) -> list[Section]:
-    found = [certificates(subject) if subject.classes else None, rounds(subject)]
+    found = [promises(subject), certificates(subject) if subject.classes else None]
+    found.append(rounds(subject))
     if rows is None:
         found += [held_out_confusion(subject), held_out_ranking(subject)]
     if isinstance(rows, Evidence):
