@@ -44,8 +44,8 @@ HEADS = ("recall", "recall_at_least", "false_positive_rate", "false_positive_rat
 def _by_called(found: dict[str, Doubles], called: Doubles, here: int) -> Markup:
     frame = Frame.of(NARROW, HEIGHT, (0, 1), (0, 1), right=14, top=26)
     parts = [
-        _area(frame, called, found["recall_at_least"], found["recall"], "area"),
-        _area(frame, called, found["false_positive_rate"],
+        filled(frame, called, found["recall_at_least"], found["recall"], "area"),
+        filled(frame, called, found["false_positive_rate"],
               found["false_positive_rate_at_most"], "area two"),
         frame.line(called, found["recall"], "curve"),
         frame.line(called, found["false_positive_rate"], "curve two"),
@@ -64,7 +64,7 @@ def _by_alarms(found: dict[str, Doubles], here: int) -> Markup:
     x, y = float(frame.x.at(found["false_positive_rate"][here])), found["recall"][here]
     parts = [
         frame.line([0, 1], [0, 1], "diagonal"),
-        _area(frame, most, np.zeros(most.size), least, "area"),
+        filled(frame, most, np.zeros(most.size), least, "area"),
         frame.line(found["false_positive_rate"], found["recall"], "curve"),
         tag("circle", cx=x, cy=float(frame.y.at(y)), r=6, class_="seen"),
     ]
@@ -85,7 +85,7 @@ def answered_curve(answering: Answering | None) -> Markup | None:
     def draw(width: int) -> Markup:
         frame = Frame.of(width, HEIGHT, (0, 1), (0, top), top=26)
         parts = [
-            _area(frame, share, seen, np.minimum(most, top), "area"),
+            filled(frame, share, seen, np.minimum(most, top), "area"),
             frame.line(share, np.minimum(most, top), "curve bound"),
             frame.line(share, seen, "curve"),
             _upright(frame, float(share[here])),
@@ -99,7 +99,7 @@ def answered_curve(answering: Answering | None) -> Markup | None:
                     figure(draw, key=legend))  # fmt: skip
 
 
-def _area(frame: Frame, x: Doubles, low: Doubles, high: Doubles, class_: str) -> Markup:
+def filled(frame: Frame, x: Doubles, low: Doubles, high: Doubles, class_: str) -> Markup:
     """Fill what lies between two lines."""
     across, below, above = frame.x.at(x), frame.y.at(low), frame.y.at(high)
     there = [f"{short(a)} {short(b)}" for a, b in zip(across, above, strict=True)]
