@@ -149,6 +149,22 @@ class Monitor:
             run_length=self.run_length, ax=ax,
         )  # fmt: skip
 
+    def report(self, path: str | Path, title: str | None = None) -> Path:
+        """Write a page with what is known at this moment and the curves; give its path.
+
+        It needs nothing but itself: open it in any browser, send it to anybody.
+        """
+        from pacboost.reports.page.watching import Watched, write_watch_page
+
+        status, own = self.status(), self._rows
+        drift = status.drift
+        watched = Watched(
+            status.sentences, status.alarm, self.error, self.delta, self.run_length,
+            self._mistakes.curves(), None if own is None else own.history.points,
+            {} if drift is None else drift.columns, () if drift is None else drift.rules,
+        )  # fmt: skip
+        return write_watch_page(watched, path, title)
+
     def save(self, path: str | Path) -> None:
         """Write the state to a small file, from which ``load`` continues exactly."""
         write_state(Path(path), self._stored())

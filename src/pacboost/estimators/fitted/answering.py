@@ -114,7 +114,10 @@ class AnsweringClassifier(WrappedClassifier):
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
         """Write the page of the estimator, which begins with what is guaranteed."""
+        from pacboost.reports.page.sentence import Sentence
+
+        said = Sentence(*sentence(self.certificate_), self.curve_.answers())
         written: Path = self.estimator_.report(
-            path, X, y, **{"sentence": self.sentence_, **options}
+            path, X, y, **{"sentence": said, "answering": self.curve_, **options}
         )
         return written

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
@@ -134,7 +135,11 @@ class ThresholdClassifier(WrappedClassifier):
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
         """Write the page of the estimator, which begins with what is guaranteed."""
+        from pacboost.reports.page.sentence import Sentence
+
+        head = wording.sentence(self.certificate_)
+        said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
         written: Path = self.estimator_.report(
-            path, X, y, **{"sentence": self.sentence_, **options}
+            path, X, y, **{"sentence": said, "decision": self.decision, **options}
         )
         return written

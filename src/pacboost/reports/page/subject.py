@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.registry import BOOSTERS, LOSSES
+from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import ThresholdDecision
+from pacboost.bounds.family import Family
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.interval_rule import IntervalRule
+from pacboost.bounds.label_sets import SetRule
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
@@ -55,6 +60,20 @@ class Subject:
     """Rows that were given, for the curves of a forest."""
     held_out: HeldOut | None = None
     """What was counted on the certifying rows besides mistakes, if rows were held out."""
+    decision: ThresholdDecision | None = None
+    """A threshold that was chosen with a guarantee."""
+    answering: Answering | None = None
+    coverage: SetRule | IntervalRule | None = None
+    """Prediction sets or intervals that were calibrated."""
+    certified: tuple[Certificate | Family, ...] = ()
+    """What else was certified by further rows."""
+
+    @property
+    def beside(self) -> Certificate | None:
+        """What is certified of answers, or of sets or intervals, if nothing else is."""
+        if self.answering is not None and self.answering.chosen is not None:
+            return self.answering.certificate
+        return None if self.coverage is None else self.coverage.certificates[0]
 
     @property
     def text(self) -> bool:
@@ -91,6 +110,8 @@ def of_model(model: Model) -> Subject:
         model=model,
         ledger=ledger,
         held_out=model.held_out,
+        answering=model.answering,
+        coverage=model.coverage,
     )
 
 
@@ -122,6 +143,7 @@ def of_forest(model: ForestModel, refusal: str = "", table: Table | None = None)
         forest=model,
         table=table,
         held_out=model.held_out,
+        coverage=model.coverage,
     )
 
 
