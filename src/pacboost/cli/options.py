@@ -217,6 +217,12 @@ filtering = together(
         help="Save the state of the run to this file from time to time and on Ctrl-C. If the file "
         "exists, continue from it.",
     ),
+    click.option(
+        "--cluster",
+        metavar="WHERE",
+        help="Have the workers of a Dask cluster read Parquet files: local:4 starts 4 on this "
+        "machine, tcp://host:8786 is a scheduler. The model is the same.",
+    ),
     click.option("--table", help="The table of a .duckdb file to read."),
     click.option("--query", help="A query on a .duckdb file, instead of a table."),
     click.option(
@@ -232,6 +238,7 @@ MEAN_FILTERING = (
     "edge",
     "sample_rows",
     "checkpoint",
+    "cluster",
     "table",
     "query",
     "classes",

@@ -73,6 +73,7 @@ class BoosterName(click.Choice[str]):
         "pacboost fit adult.csv --target income --booster adaboost --learner stump --rounds 100",
         "pacboost fit houses.csv --target price --loss absolute_error --output price.pacb",
         "pacboost fit 'data/*.parquet' --target label --memory 2GB --time 60s",
+        "pacboost fit s3://bucket/data --target label --cluster tcp://host:8786",
     )
 )
 @click.argument("data", type=options.FILE, nargs=-1, required=True)
@@ -223,7 +224,8 @@ def command(
 
     Parquet files above 100 MB, svmlight and DuckDB files, folders, patterns such as
     'data/*.parquet' and several files are boosted by filtering: rows are drawn, the hard ones are
-    learned from, and the data need not fit in memory.
+    learned from, and the data need not fit in memory. With --cluster the workers of a Dask cluster
+    read them; addresses such as s3://bucket/folder are read through fsspec.
 
     Nothing is written without --output or --checkpoint. With --epsilon, --recall or
     --precision the exit code is 1 if that could not be certified.
@@ -242,7 +244,10 @@ def command(
     if by_filtering(data, given):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
         parameters = filtering_parameters(given)
-        names = ("table", "query", "drop", "classes", "as_json", "forget_rows", "missing", "sep")
+        names = (
+            "table", "query", "drop", "classes", "as_json", "forget_rows", "missing", "sep",
+            "cluster",
+        )  # fmt: skip
         more = {name: given[name] for name in names}
         run_filtering(data, target, output, parameters, **more)
         return

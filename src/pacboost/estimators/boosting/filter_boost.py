@@ -35,6 +35,7 @@ from pacboost.sources.oracles.clusters import open_source
 from pacboost.sources.oracles.dask_parts import is_collection
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.pushed import PushedOracle
+from pacboost.sources.oracles.remote import RemoteOracle
 
 COPIES = (
     "more of the rows set apart for the certificate equal rows that were learned from than chance "
@@ -319,7 +320,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         from pacboost.reports.filtering import FilteringView
 
         rounds, earlier = session.run.plan.rounds, session.run.refills
-        with FilteringView(rounds, earlier=earlier, after=after) as view:
+        oracle = session.run.candidates.oracle
+        workers = oracle.cluster.done if isinstance(oracle, RemoteOracle) else None
+        with FilteringView(rounds, earlier=earlier, workers=workers, after=after) as view:
             yield [*watchers, view]
             view.certified(self.model_.certificate)
 

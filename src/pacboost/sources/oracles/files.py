@@ -12,8 +12,8 @@ from typing import Any
 from pacboost.errors import FileError
 from pacboost.sources.oracles.remote_files import RemoteFile, find_remote, is_remote
 
-Source = str | Path | Iterable[str | Path]
 File = Path | RemoteFile
+Source = str | Path | Iterable[str | File]
 
 
 def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
@@ -22,10 +22,10 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
     A folder stands for the files in it and below that have one of the suffixes, except hidden ones
     and those that begin with an underscore, which other programs write for themselves.
     """
-    listed = [source] if isinstance(source, str | Path) else list(source)
+    listed: list[str | File] = [source] if isinstance(source, str | Path) else list(source)
     if any(map(is_remote, listed)):
         return _on_remote(listed, suffixes)
-    found = {path.absolute(): path for one in listed for path in _expand(one, suffixes)}
+    found = {path.absolute(): path for one in listed for path in _expand(str(one), suffixes)}
     if not found:
         raise FileError("no file was named; name a file, a folder or a pattern such as 'data/*'")
     files = [found[path] for path in sorted(found, key=lambda path: path.parts)]
@@ -33,7 +33,7 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
     return files
 
 
-def _on_remote(listed: list[str | Path], suffixes: tuple[str, ...]) -> list[RemoteFile]:
+def _on_remote(listed: list[str | File], suffixes: tuple[str, ...]) -> list[RemoteFile]:
     """Find files at addresses such as s3://bucket/folder."""
     local = [one for one in listed if not is_remote(one)]
     if local:

@@ -15,6 +15,7 @@ from typing import Any
 from pacboost.errors import FileError
 from pacboost.sources.optional import need
 
+SCHEME = re.compile("[a-z][a-z0-9+.-]+", re.IGNORECASE)
 ADDRESS = re.compile("[a-z][a-z0-9+.-]+(::|://)", re.IGNORECASE)
 
 
@@ -24,7 +25,21 @@ def is_remote(source: object) -> bool:
     >>> is_remote("s3://bucket/data"), is_remote("data/a.parquet"), is_remote("C:/data")
     (True, False, False)
     """
+    if isinstance(source, RemoteFile):
+        return True
     return isinstance(source, str) and ADDRESS.match(source) is not None
+
+
+def address_of(path: Path) -> str:
+    """Give an address that was read as a path in full again; a path as it is.
+
+    >>> [address_of(Path(one)) for one in ("s3://bucket/data", "file:///data", "a")]
+    ['s3://bucket/data', 'file:///data', 'a']
+    """
+    scheme, colon, rest = path.as_posix().partition(":/")
+    if not colon or not SCHEME.fullmatch(scheme):
+        return str(path)
+    return f"{scheme}:///{rest}" if scheme.lower() in {"file", "local"} else f"{scheme}://{rest}"
 
 
 @dataclass(frozen=True)
