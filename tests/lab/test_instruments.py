@@ -21,7 +21,7 @@ from pacboost.lab.filtering import filtering
 from pacboost.lab.knobs import RECTANGLE
 from pacboost.lab.offline import offline_page
 from pacboost.lab.page_files import whole_page
-from pacboost.lab.session import Session
+from pacboost.lab.session import LabSession
 from pacboost.learners.rectangle import Rectangle
 from pacboost.learners.stump import Stump
 from pacboost.questions.plan import QUESTIONS
@@ -36,7 +36,7 @@ def by_id(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_certificates_are_those_of_the_library() -> None:
-    found = by_id(certificates(Session(), {"run": MOONS, "round": 10}))
+    found = by_id(certificates(LabSession(), {"run": MOONS, "round": 10}))
     world = Plane("moons", noise=0.1, spread=0.15)
     X, y = world.draw(150, 3)
     model = BoostClassifier(AdaBoost(), Stump(), 10, early_stopping=False, random_state=0).fit(X, y)
@@ -59,24 +59,24 @@ def test_training_rows_would_have_been_a_false_certificate() -> None:
         "data": {"kind": "gaussians", "n": 150, "noise": 0.3},
         "learner": {"name": "tree", "parameters": leaves},
     }
-    found = certificates(Session(), {"run": run, "round": 20})
+    found = certificates(LabSession(), {"run": run, "round": 20})
     assert by_id(found)["training_rows"]["would_say"] < 0.05
     assert found["truth"]["lower"] > 0.2
     assert by_id(found)["holdout"]["value"] > found["truth"]["lower"]
 
 
 def test_painted_points_and_bags_have_no_certificate_for_new_examples() -> None:
-    found = by_id(certificates(Session(), {"run": LECTURE, "round": 3}))
+    found = by_id(certificates(LabSession(), {"run": LECTURE, "round": 3}))
     assert "painted" in found["holdout"]["refused"]
     run = {**MOONS, "method": "bagging", "learner": {"name": "tree"}}
-    found = by_id(certificates(Session(), {"run": run, "round": 3}))
+    found = by_id(certificates(LabSession(), {"run": run, "round": 3}))
     assert "not boosted together" in found["training"]["refused"]
     assert found["holdout"]["value"] < 0.5
 
 
 def test_filtering_reports_every_refill_and_its_certificate() -> None:
     asked = {"data": {"kind": "moons"}, "epsilon": 0.3, "rounds": 6, "seed": 1}
-    found = filtering(Session(), asked)
+    found = filtering(LabSession(), asked)
     assert found["refills"]
     assert all(0 < own["acceptance"] <= 1 for own in found["refills"])
     assert all(own["lower"] <= own["mean"] <= own["upper"] for own in found["refills"])
@@ -89,7 +89,7 @@ def test_filtering_reports_every_refill_and_its_certificate() -> None:
 
 def test_filtering_is_refused_where_nothing_new_can_be_drawn() -> None:
     with pytest.raises(pacboost.errors.ParameterError, match="no new points"):
-        filtering(Session(), {"data": {"kind": "lecture"}})
+        filtering(LabSession(), {"data": {"kind": "lecture"}})
 
 
 @pytest.mark.parametrize("name", ["holdout", "rectangle", "vc", "finite", "confidence"])
@@ -111,7 +111,7 @@ def test_plans_without_an_answer_are_gaps_in_the_curve() -> None:
 
 
 def test_the_game_and_the_hard_core_are_those_of_the_library() -> None:
-    session = Session()
+    session = LabSession()
     X, y = lecture_points()
     game = pacboost.game("stump", X, y, tolerance=1e-4, max_rounds=300)
     found = instruments.game(session, LECTURE)
@@ -125,7 +125,7 @@ def test_the_game_and_the_hard_core_are_those_of_the_library() -> None:
 
 
 def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
-    session = Session()
+    session = LabSession()
     pac = pacboost.pac(Rectangle(), RECTANGLE, 40, trials=60, seed=2)
     found = instruments.pac(session, {"m": 40, "trials": 60, "seed": 2})
     assert found["sentence"] == pac.sentence
@@ -141,7 +141,7 @@ def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
 
 
 def test_the_offline_page_holds_the_page_and_the_recording() -> None:
-    session = Session()
+    session = LabSession()
     run = {**MOONS, "changes": [{"after": 2, "booster": {"name": "logit"}}]}
     title = "a < b & </script>"
     text = offline_page(
@@ -176,6 +176,6 @@ def test_every_recording_of_the_site_is_linked_from_its_page() -> None:
     assert sorted(linked) == sorted(place["RECORDINGS"])
     for _, runs in place["RECORDINGS"].values():
         for run, rounds in runs:
-            page = answers.rounds(Session(), {"run": run, "from": 1, "to": 2})
+            page = answers.rounds(LabSession(), {"run": run, "from": 1, "to": 2})
             assert page["rounds"]
             assert rounds <= 200

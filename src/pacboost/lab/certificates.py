@@ -19,7 +19,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.lab.answers import interval
 from pacboost.lab.bagged import BagRun
 from pacboost.lab.engine import BoostRun, LabRun, wrong
-from pacboost.lab.session import Session, check_done
+from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_ROUNDS, number, read_run, whole
 from pacboost.questions.certify import certify
 
@@ -32,7 +32,7 @@ ON_PURPOSE = (
 )
 
 
-def certificates(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def certificates(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Give every certificate of the vote after a round."""
     spec = read_run(asked.get("run"))
     done = whole("round", asked.get("round"), 1, MOST_ROUNDS)

@@ -20,7 +20,7 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.lab.choices import make_booster, make_learner
 from pacboost.lab.data import Points
-from pacboost.lab.frames import Doubles, Frame
+from pacboost.lab.frames import Doubles, RoundFrame
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec
 from pacboost.learners.learner import Learner
 from pacboost.learners.scripted import Scripted
@@ -40,7 +40,7 @@ class LabRun(ABC):
 
     def __init__(self, spec: RunSpec, points: Points) -> None:
         self.spec, self.points = spec, points
-        self.frames: list[Frame] = []
+        self.frames: list[RoundFrame] = []
         test = points.test
         self.test = None if test is None else (self._unlabelled(test[0]), test[1])
         self._test_scores = np.zeros(0 if test is None else len(test[1]))
@@ -159,7 +159,7 @@ class BoostRun(LabRun):
         agree = np.sign(rule.values[rule.cells(self.sample)][:, 0] * self.points.y)
         after = self._distribution()
         self.frames.append(
-            Frame(
+            RoundFrame(
                 entry=done.entry,
                 rule=rule,
                 own=any(done.entry.number == number for number, _ in self.spec.rules),
