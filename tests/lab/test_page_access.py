@@ -16,8 +16,8 @@ from tests.lab.lab_browser import LabBrowser
 AXE = "axe-core@4.14.0"
 STATES = {
     "the lecture": "{rounds: 5, round: 3}",
-    "two runs": "{lanes: [0, 1].map(() => ({run: {...lab.state.lanes[0].run, data: {kind: 'moons'}},"
-    " at: 0})), rounds: 10, round: 10, tab: 'compare'}",
+    "two runs": "{lanes: [0, 1].map(() => ({run: {...lab.state.lanes[0].run,"
+    " data: {kind: 'moons'}}, at: 0})), rounds: 10, round: 10, tab: 'compare'}",
 }
 CHECK = """axe.run(document, {resultTypes: ['violations']}).then(found => found.violations.map(
   one => one.id + ': ' + one.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')))"""
