@@ -235,8 +235,8 @@ def test_code_and_files_to_take_away(quiet: LabBrowser) -> None:
     assert "AdaBoost" in quiet.text("#code-text")
     quiet.run("document.querySelector('#dialog').close()")
     for title, kind in {
-        "PNG": "image/png", "SVG errors": "image/svg+xml", "CSV rounds": "text/csv",
-        "CSV points": "text/csv",
+        "PNG": "image/png", "SVG picture": "image/svg+xml", "SVG errors": "image/svg+xml",
+        "CSV rounds": "text/csv", "CSV points": "text/csv",
     }.items():  # fmt: skip
         quiet.run("labLastDownload = null")
         quiet.click("#save")

@@ -315,6 +315,6 @@ export function stage({ label, on = {} }) {
     recolour() { tones = colours(); surfaceKey = null; draw(); },
     /** The place of a value on the screen, for tests and arrows of stories. */
     at(across, up) { const box = canvas.getBoundingClientRect(); return [box.left + x(across) * box.width / wide, box.top + y(up) * box.height / high]; },
-    now: () => scene,
+    now: () => scene, radius, ground: () => soil.toDataURL(),
   };
 }

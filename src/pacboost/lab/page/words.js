@@ -9,7 +9,7 @@ const count = (share, n) => Math.round(share * n);
 
 /** A rule in short: stumps with two digits after the point, other rules in the engine's words. */
 export function ruleText(run, round) {
-  if (round.shape?.kind !== "stump" || !run.data) return round.rule;
+  if (round.shape?.kind !== "stump" || !run.data?.plane) return round.rule;
   const { feature, threshold, above } = round.shape;
   if (threshold === null) return `always ${round.rule.includes("-1") || round.rule.includes("−") ? "−" : "+"}`;
   const name = run.data.names[feature] ?? `x${feature}`;
@@ -19,6 +19,7 @@ export function ruleText(run, round) {
 function ruleWords(run, round) {
   if (round.shape?.kind === "tree") return `a tree of ${plural(round.shape.leaves, "leaf", "leaves")}`;
   if (round.shape?.kind === "halfspace") return "a straight line";
+  if (round.shape?.kind === "other") return `a rule of the learner (${round.rule})`;
   const text = ruleText(run, round);
   const shown = text.startsWith("always") ? ` “${text}”` : text.length < 60 ? ` ${text}` : "";
   return `${round.own ? "your rule" : "the rule"}${shown}`;
