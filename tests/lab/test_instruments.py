@@ -14,14 +14,18 @@ import pytest
 import pacboost
 from pacboost import BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.training import training_error
 from pacboost.lab import answers, instruments, planner
 from pacboost.lab.certificates import certificates
+from pacboost.lab.files import read_file
 from pacboost.lab.filtering import filtering
 from pacboost.lab.knobs import RECTANGLE
 from pacboost.lab.offline import offline_page
 from pacboost.lab.page_files import whole_page
+from pacboost.lab.reproduce import fitted
 from pacboost.lab.session import LabSession
+from pacboost.lab.spec import read_run
 from pacboost.learners.rectangle import Rectangle
 from pacboost.learners.stump import Stump
 from pacboost.questions.plan import QUESTIONS
@@ -63,6 +67,25 @@ def test_training_rows_would_have_been_a_false_certificate() -> None:
     assert by_id(found)["training_rows"]["would_say"] < 0.05
     assert found["truth"]["lower"] > 0.2
     assert by_id(found)["holdout"]["value"] > found["truth"]["lower"]
+
+
+@pytest.mark.parametrize("method", ["boost", "bagging"])
+def test_copies_in_a_file_are_treated_as_the_library_does(method: str) -> None:
+    """Test rows that are copies of training rows certify nothing, though they look like others."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(120, 2)).round(3)[np.r_[:120, :30]]
+    lines = [f"{a},{b},{'yes' if a + b > 0 else 'no'}" for a, b in rows]
+    session = LabSession()
+    file = session.files.add(read_file("copies.csv", "\n".join(["a,b,kind", *lines]).encode()))
+    run: dict[str, Any] = {
+        "data": file.suggestion(), "method": method, "learner": {"name": "tree"},
+    }  # fmt: skip
+    found = by_id(certificates(session, {"run": run, "round": 3}))["holdout"]
+    made = session.run(read_run(run))
+    assert made.points.test is not None
+    plain = clopper_pearson(made.frames[2].wrong_test or 0, len(made.points.test[1]), 0.05)
+    asked = pacboost.certify(fitted(made, 3), *made.points.test)
+    assert found["value"] == asked.value > plain
 
 
 def test_painted_points_and_bags_have_no_certificate_for_new_examples() -> None:

@@ -61,6 +61,8 @@ class MemberRule(Rule):
 class BagRun(LabRun):
     """A run of bagging."""
 
+    model: BaggingClassifier
+
     def __init__(self, spec: RunSpec, points: Points) -> None:
         if spec.learner.name in ("adversary", "weak_stump"):
             raise ParameterError(

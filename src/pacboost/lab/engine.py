@@ -35,6 +35,8 @@ class LabRun(ABC):
     """Frames of a run, made as they are asked for."""
 
     sample: Sample
+    model: Any
+    """The estimator whose loop it steps."""
     revised = False
     restarted = False
 
@@ -107,6 +109,8 @@ class LabRun(ABC):
 
 class BoostRun(LabRun):
     """A run of a booster."""
+
+    model: BoostClassifier
 
     def __init__(
         self, spec: RunSpec, points: Points, forced: dict[int, Hypothesis] | None = None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.lab.choices import booster_code, learner_code
 from pacboost.lab.data import TEST_ROWS, TEST_SEED
-from pacboost.lab.engine import BoostRun
+from pacboost.lab.engine import BoostRun, LabRun
 from pacboost.lab.knobs import knob_values
 from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec, read_run, whole
@@ -16,9 +15,11 @@ from pacboost.lab.spec import MOST_ROUNDS, RunSpec, read_run, whole
 Lines = list[str]
 
 
-def fitted(run: BoostRun, rounds: int) -> BoostClassifier:
+def fitted(run: LabRun, rounds: int) -> Any:
     """Fit the classifier that the code makes, with so many rounds."""
-    model = BoostClassifier(**{**run.model.get_params(deep=False), "n_rounds": rounds})
+    count = "n_rounds" if isinstance(run, BoostRun) else "n_estimators"
+    kind = type(run.model)
+    model = kind(**{**run.model.get_params(deep=False), count: rounds})
     return model.fit(run.points.X, run.points.y)
 
 
