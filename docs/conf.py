@@ -94,7 +94,7 @@ def ours(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> 
 def record(app: Any, problem: Exception | None) -> None:
     """Write recorded runs of the lab beside the pages that link to them."""
     if problem is None and app.builder.format == "html":
-        sys.path.insert(0, app.confdir)
+        sys.path.insert(0, str(app.confdir))
         from recordings import write_recordings
 
         write_recordings(Path(app.outdir) / "lab")

@@ -1,31 +1,17 @@
-"""A server of the lab, in a thread of the tests."""
+"""A server of the lab for all tests of this folder."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator
 
 import pytest
-import uvicorn
 
 from pacboost.lab.app import Lab
-from pacboost.lab.server import listening
+from tests.lab.serving import serving
 
 
 @pytest.fixture(scope="session")
 def lab_server() -> Iterator[Lab]:
-    """Serve the lab on any free port; ``address`` holds the token, ``origin`` does not."""
-    with listening(0) as listener:
-        lab = Lab(listener.getsockname()[1])
-        config = uvicorn.Config(lab.app(), log_level="error", access_log=False, lifespan="off")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-        thread.start()
-        until = time.monotonic() + 30
-        while not server.started:
-            assert time.monotonic() < until, "the server did not start"
-            time.sleep(0.01)
+    """Serve the lab on any free port."""
+    with serving() as lab:
         yield lab
-        server.should_exit = True
-        thread.join(timeout=10)

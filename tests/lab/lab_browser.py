@@ -58,10 +58,14 @@ class LabBrowser(Browser):
 
     def wait_frames(self) -> None:
         """Wait until the page has drawn what it had to draw."""
-        self.ask(
-            "Runtime.evaluate", awaitPromise=True,
-            expression="new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))",
-        )  # fmt: skip
+        twice = "requestAnimationFrame(() => requestAnimationFrame(done))"
+        self.ask("Runtime.evaluate", awaitPromise=True, expression=f"new Promise(done => {twice})")
+
+    def settle(self, seconds: float) -> None:
+        """Wait until the engine has answered, and then so long."""
+        self.loaded()
+        time.sleep(seconds)
+        self.wait_frames()
 
     def start(self, lab: Lab, state: str = "{}", **screen: Any) -> None:
         """Open the lab, and give it a state of lanes, rounds and more."""

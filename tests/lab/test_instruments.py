@@ -14,14 +14,18 @@ import pytest
 import pacboost
 from pacboost import BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.training import training_error
 from pacboost.lab import answers, instruments, planner
 from pacboost.lab.certificates import certificates
+from pacboost.lab.files import read_file
 from pacboost.lab.filtering import filtering
 from pacboost.lab.knobs import RECTANGLE
 from pacboost.lab.offline import offline_page
 from pacboost.lab.page_files import whole_page
-from pacboost.lab.session import Session
+from pacboost.lab.reproduce import fitted
+from pacboost.lab.session import LabSession
+from pacboost.lab.spec import read_run
 from pacboost.learners.rectangle import Rectangle
 from pacboost.learners.stump import Stump
 from pacboost.questions.plan import QUESTIONS
@@ -36,7 +40,7 @@ def by_id(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_certificates_are_those_of_the_library() -> None:
-    found = by_id(certificates(Session(), {"run": MOONS, "round": 10}))
+    found = by_id(certificates(LabSession(), {"run": MOONS, "round": 10}))
     world = Plane("moons", noise=0.1, spread=0.15)
     X, y = world.draw(150, 3)
     model = BoostClassifier(AdaBoost(), Stump(), 10, early_stopping=False, random_state=0).fit(X, y)
@@ -59,24 +63,43 @@ def test_training_rows_would_have_been_a_false_certificate() -> None:
         "data": {"kind": "gaussians", "n": 150, "noise": 0.3},
         "learner": {"name": "tree", "parameters": leaves},
     }
-    found = certificates(Session(), {"run": run, "round": 20})
+    found = certificates(LabSession(), {"run": run, "round": 20})
     assert by_id(found)["training_rows"]["would_say"] < 0.05
     assert found["truth"]["lower"] > 0.2
     assert by_id(found)["holdout"]["value"] > found["truth"]["lower"]
 
 
+@pytest.mark.parametrize("method", ["boost", "bagging"])
+def test_copies_in_a_file_are_treated_as_the_library_does(method: str) -> None:
+    """Test rows that are copies of training rows certify nothing, though they look like others."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(120, 2)).round(3)[np.r_[:120, :30]]
+    lines = [f"{a},{b},{'yes' if a + b > 0 else 'no'}" for a, b in rows]
+    session = LabSession()
+    file = session.files.add(read_file("copies.csv", "\n".join(["a,b,kind", *lines]).encode()))
+    run: dict[str, Any] = {
+        "data": file.suggestion(), "method": method, "learner": {"name": "tree"},
+    }  # fmt: skip
+    found = by_id(certificates(session, {"run": run, "round": 3}))["holdout"]
+    made = session.run(read_run(run))
+    assert made.points.test is not None
+    plain = clopper_pearson(made.frames[2].wrong_test or 0, len(made.points.test[1]), 0.05)
+    asked = pacboost.certify(fitted(made, 3), *made.points.test)
+    assert found["value"] == asked.value > plain
+
+
 def test_painted_points_and_bags_have_no_certificate_for_new_examples() -> None:
-    found = by_id(certificates(Session(), {"run": LECTURE, "round": 3}))
+    found = by_id(certificates(LabSession(), {"run": LECTURE, "round": 3}))
     assert "painted" in found["holdout"]["refused"]
     run = {**MOONS, "method": "bagging", "learner": {"name": "tree"}}
-    found = by_id(certificates(Session(), {"run": run, "round": 3}))
+    found = by_id(certificates(LabSession(), {"run": run, "round": 3}))
     assert "not boosted together" in found["training"]["refused"]
     assert found["holdout"]["value"] < 0.5
 
 
 def test_filtering_reports_every_refill_and_its_certificate() -> None:
     asked = {"data": {"kind": "moons"}, "epsilon": 0.3, "rounds": 6, "seed": 1}
-    found = filtering(Session(), asked)
+    found = filtering(LabSession(), asked)
     assert found["refills"]
     assert all(0 < own["acceptance"] <= 1 for own in found["refills"])
     assert all(own["lower"] <= own["mean"] <= own["upper"] for own in found["refills"])
@@ -89,7 +112,7 @@ def test_filtering_reports_every_refill_and_its_certificate() -> None:
 
 def test_filtering_is_refused_where_nothing_new_can_be_drawn() -> None:
     with pytest.raises(pacboost.errors.ParameterError, match="no new points"):
-        filtering(Session(), {"data": {"kind": "lecture"}})
+        filtering(LabSession(), {"data": {"kind": "lecture"}})
 
 
 @pytest.mark.parametrize("name", ["holdout", "rectangle", "vc", "finite", "confidence"])
@@ -111,7 +134,7 @@ def test_plans_without_an_answer_are_gaps_in_the_curve() -> None:
 
 
 def test_the_game_and_the_hard_core_are_those_of_the_library() -> None:
-    session = Session()
+    session = LabSession()
     X, y = lecture_points()
     game = pacboost.game("stump", X, y, tolerance=1e-4, max_rounds=300)
     found = instruments.game(session, LECTURE)
@@ -125,7 +148,7 @@ def test_the_game_and_the_hard_core_are_those_of_the_library() -> None:
 
 
 def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
-    session = Session()
+    session = LabSession()
     pac = pacboost.pac(Rectangle(), RECTANGLE, 40, trials=60, seed=2)
     found = instruments.pac(session, {"m": 40, "trials": 60, "seed": 2})
     assert found["sentence"] == pac.sentence
@@ -141,7 +164,7 @@ def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
 
 
 def test_the_offline_page_holds_the_page_and_the_recording() -> None:
-    session = Session()
+    session = LabSession()
     run = {**MOONS, "changes": [{"after": 2, "booster": {"name": "logit"}}]}
     title = "a < b & </script>"
     text = offline_page(
@@ -176,6 +199,6 @@ def test_every_recording_of_the_site_is_linked_from_its_page() -> None:
     assert sorted(linked) == sorted(place["RECORDINGS"])
     for _, runs in place["RECORDINGS"].values():
         for run, rounds in runs:
-            page = answers.rounds(Session(), {"run": run, "from": 1, "to": 2})
+            page = answers.rounds(LabSession(), {"run": run, "from": 1, "to": 2})
             assert page["rounds"]
             assert rounds <= 200

@@ -16,8 +16,8 @@ from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.lab import answers
 from pacboost.lab import session as kept
 from pacboost.lab.choices import LEARNERS, OFFERS, make_booster, make_learner
-from pacboost.lab.session import Session
-from pacboost.lab.spec import Choice
+from pacboost.lab.session import LabSession
+from pacboost.lab.spec import MethodChoice
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.sources.plane import Plane
@@ -27,9 +27,9 @@ from tests.lab.asking import LECTURE, MOONS, floats, small
 SCALARS = ("error", "edge", "vote", "normaliser", "training_error", "effective_size", "rule")
 
 
-def shown(run: dict[str, Any], rounds: int, session: Session | None = None, **more: Any) -> Any:
+def shown(run: dict[str, Any], rounds: int, session: LabSession | None = None, **more: Any) -> Any:
     asked = {"run": run, "from": 1, "to": rounds, **more}
-    return answers.rounds(session or Session(), asked)
+    return answers.rounds(session or LabSession(), asked)
 
 
 def test_the_lecture_s_three_rounds_are_those_of_the_proof() -> None:
@@ -67,8 +67,8 @@ def test_rounds_are_those_of_the_estimator(name: str, learner: str) -> None:
     page = shown(run, 6)
     X, y = Plane("moons", noise=0.1, spread=0.15).draw(150, 3)
     model = BoostClassifier(
-        make_booster(Choice(name)), make_learner(Choice(learner)), 6, early_stopping=False,
-        random_state=0,
+        make_booster(MethodChoice(name)), make_learner(MethodChoice(learner)), 6,
+        early_stopping=False, random_state=0,
     ).fit(X, y)  # fmt: skip
     assert len(page["rounds"]) == len(model.ledger_.rounds)
     revised = model.ledger_.revised
@@ -93,7 +93,7 @@ def test_the_test_error_is_counted_on_fresh_draws_with_its_exact_interval() -> N
 
 
 def test_the_surface_is_the_score_divided_by_the_votes() -> None:
-    session = Session()
+    session = LabSession()
     run = {**MOONS, "learner": {"name": "tree"}}
     page = shown(run, 20, session, surface=16)
     box = answers.data(session, run)["box"]
@@ -119,7 +119,7 @@ def test_the_margins_are_cumulated() -> None:
 
 def test_every_booster_and_learner_runs_and_can_be_asked_for_in_any_order() -> None:
     assert set(OFFERS) == set(BOOSTERS) - {"graph_separation"}
-    session = Session()
+    session = LabSession()
     data = {"kind": "gaussians", "n": 60}
     for number, booster in enumerate(OFFERS):
         learner = list(LEARNERS)[number % len(LEARNERS)]
@@ -135,7 +135,7 @@ def test_every_booster_and_learner_runs_and_can_be_asked_for_in_any_order() -> N
 
 
 def test_a_run_that_was_forgotten_comes_out_the_same() -> None:
-    session = Session()
+    session = LabSession()
     run = {**MOONS, "booster": {"name": "logit"}, "learner": {"name": "tree"}}
     first = shown(run, 8, session, surface=12)
     session.forget()
@@ -144,7 +144,7 @@ def test_a_run_that_was_forgotten_comes_out_the_same() -> None:
 
 def test_the_runs_asked_for_longest_ago_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "MOST_NUMBERS", 500)
-    session = Session()
+    session = LabSession()
     for seed in range(4):
         shown({**LECTURE, "seed": seed}, 20, session)
     assert [run.spec.seed for run in session._runs.values()] == [1, 2, 3]
@@ -158,7 +158,7 @@ def test_bagging_is_that_of_the_estimator() -> None:
     run = {**MOONS, "method": "bagging", "learner": {"name": "tree"}}
     page = shown(run, 7)
     X, y = Plane("moons", noise=0.1, spread=0.15).draw(150, 3)
-    learner = make_learner(Choice("tree"))
+    learner = make_learner(MethodChoice("tree"))
     model = BaggingClassifier(learner, 7, random_state=0).fit(X, y)
     votes = model.votes(X)
     margin = (votes[:, 1] - votes[:, 0]) / 7 * y

@@ -12,14 +12,14 @@ from pacboost.errors import PacboostError
 from pacboost.lab import answers
 from pacboost.lab.files import read_file
 from pacboost.lab.reproduce import code
-from pacboost.lab.session import Session
+from pacboost.lab.session import LabSession
 from tests.lab.asking import LECTURE, MOONS, floats, small
 
 RULE = {"feature": 1, "threshold": 4.5, "above": 1}
 
 
 def test_the_edges_are_those_of_every_stump_under_the_next_weights() -> None:
-    session = Session()
+    session = LabSession()
     found = answers.edges(session, {"run": LECTURE, "after": 1})
     page = answers.rounds(session, {"run": LECTURE, "from": 1, "to": 2})
     data = answers.data(session, LECTURE)
@@ -37,7 +37,7 @@ def test_the_edges_are_those_of_every_stump_under_the_next_weights() -> None:
 
 
 def test_a_rule_of_one_s_own_is_weighed_by_the_engine_and_then_committed() -> None:
-    session = Session()
+    session = LabSession()
     tried = answers.weigh(session, {"run": LECTURE, "after": 1, "rule": RULE, "surface": 16})
     assert tried["allowed"]
     assert tried["round"]["own"]
@@ -51,7 +51,7 @@ def test_a_rule_of_one_s_own_is_weighed_by_the_engine_and_then_committed() -> No
 
 
 def test_a_rule_that_is_wrong_more_often_than_right_is_turned_and_a_coin_is_refused() -> None:
-    session = Session()
+    session = LabSession()
     turned = answers.weigh(session, {"run": LECTURE, "after": 0, "rule": {**RULE, "above": -1}})[
         "round"
     ]
@@ -64,7 +64,7 @@ def test_a_rule_that_is_wrong_more_often_than_right_is_turned_and_a_coin_is_refu
 
 
 def test_a_fork_keeps_the_rules_and_goes_on_by_other_means() -> None:
-    session = Session()
+    session = LabSession()
     parent = answers.rounds(session, {"run": MOONS, "from": 1, "to": 8})["rounds"]
     other = {**MOONS, "changes": [{"after": 4, "learner": {"name": "tree"}}]}
     fork = answers.rounds(session, {"run": other, "from": 1, "to": 8})["rounds"]
@@ -82,7 +82,7 @@ def test_a_fork_beyond_the_end_is_refused_in_words() -> None:
     run = {**LECTURE, "learner": {"name": "tree", "parameters": {"max_leaves": 12, "max_depth": 9}}}
     fork = {**run, "changes": [{"after": 4, "booster": {"name": "logit"}}]}
     with pytest.raises(PacboostError, match="cannot be changed after round 4: it has 1 rounds"):
-        answers.rounds(Session(), {"run": fork, "from": 1, "to": 6})
+        answers.rounds(LabSession(), {"run": fork, "from": 1, "to": 6})
 
 
 EDITS = {
@@ -118,7 +118,7 @@ RUNS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_code_gives_the_numbers_of_the_page(name: str) -> None:
-    session, rounds = Session(), 6
+    session, rounds = LabSession(), 6
     page = answers.rounds(session, {"run": RUNS[name], "from": 1, "to": rounds})
     program = code(session, {"run": RUNS[name], "rounds": page["done"]})["code"]
     place: dict[str, Any] = {"print": lambda *words: None}
@@ -135,7 +135,7 @@ def test_the_code_of_a_file_and_of_bagging(tmp_path: Path, monkeypatch: Any) -> 
     lines = [f"{a},{b},{'yes' if a + b > 0 else 'no'}" for a, b in rows]
     content = "\n".join(["width,height,kind", *lines]).encode()
     (tmp_path / "own.csv").write_bytes(content)
-    session = Session()
+    session = LabSession()
     file = session.files.add(read_file("own.csv", content))
     run = {"data": file.suggestion(), "method": "bagging", "learner": {"name": "stump"}}
     page = answers.rounds(session, {"run": run, "from": 1, "to": 4})["rounds"][-1]

@@ -15,8 +15,8 @@ from tests.lab.lab_browser import LabBrowser
 
 LECTURE = "{rounds: 10}"
 MOONS = (
-    "{lanes: [{run: {...lab.state.lanes[0].run, data: {kind: 'moons', n: 150, noise: 0.1}}, at: 0}],"
-    " rounds: 20, round: 10}"
+    "{lanes: [{run: {...lab.state.lanes[0].run, data: {kind: 'moons', n: 150, noise: 0.1}}, at: 0}]"
+    ", rounds: 20, round: 10}"
 )
 EMPTY = "{lanes: [{run: {...lab.state.lanes[0].run, data: {kind: 'points'}}, at: 0}], rounds: 5}"
 COUNT = "lab.run().data?.ids.length"
@@ -130,7 +130,8 @@ def test_forks_stand_side_by_side(quiet: LabBrowser) -> None:
     )
     quiet.loaded()
     same, other = quiet.run(
-        "[lab.run(0).rounds, lab.run(1).rounds].map(r => r.slice(0, 10).map(one => [one.shape.feature, one.shape.threshold]))"
+        "[0, 1].map(k => lab.run(k).rounds.slice(0, 10).map("
+        "one => [one.shape.feature, one.shape.threshold]))"
     )
     assert same == other  # the fork keeps the rules of the first ten rounds
     assert quiet.run("lab.run(0).at(10).vote !== lab.run(1).at(10).vote")
@@ -209,7 +210,8 @@ def test_a_recording_works_without_a_server(
     wanted = quiet.run("lab.run().rounds.map(one => one.vote)")
     quiet.run(
         "import('lab/api.js').then(({offline}) => offline({title: 'Two moons', state: lab.state,"
-        " runs: [{run: lab.run().spec, rounds: 20}], surface: 32})).then(page => {window.page = page})"
+        " runs: [{run: lab.run().spec, rounds: 20}], surface: 32}))"
+        ".then(page => {window.page = page})"
     )
     quiet.until("window.page")
     path = tmp_path / "recording.html"
@@ -233,8 +235,8 @@ def test_code_and_files_to_take_away(quiet: LabBrowser) -> None:
     assert "AdaBoost" in quiet.text("#code-text")
     quiet.run("document.querySelector('#dialog').close()")
     for title, kind in {
-        "PNG": "image/png", "SVG errors": "image/svg+xml", "CSV rounds": "text/csv",
-        "CSV points": "text/csv",
+        "PNG": "image/png", "SVG picture": "image/svg+xml", "SVG errors": "image/svg+xml",
+        "CSV rounds": "text/csv", "CSV points": "text/csv",
     }.items():  # fmt: skip
         quiet.run("labLastDownload = null")
         quiet.click("#save")

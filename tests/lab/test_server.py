@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -264,6 +268,30 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
     code, said = ran(str(text))
     assert code == 2
     assert "Choose some thousand rows" in said
+
+
+def test_the_command_serves_until_it_is_interrupted() -> None:
+    order = "from pacboost.cli.main import main; main()"
+    given = [sys.executable, "-c", order, "lab", "--no-browser", "--json"]
+    with subprocess.Popen(given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as ran:
+        assert ran.stdout is not None
+        address = json.loads(ran.stdout.readline())["address"]
+        lab = Lab(int(urlsplit(address).port or 0))
+        lab.token = address.partition("token=")[2]
+        someone = Visitor(lab)
+        until = time.monotonic() + 60
+        while True:  # the address is printed a moment before the server listens
+            try:
+                someone.enter()
+                break
+            except ConnectionError:
+                assert time.monotonic() < until
+                someone.connection.close()
+                time.sleep(0.05)
+        assert someone.send("GET", "/")[0] == 200
+        someone.connection.close()
+        ran.send_signal(signal.SIGINT)
+        assert ran.wait(timeout=60) == 0
 
 
 def test_a_port_that_is_taken_is_named(lab_server: Lab) -> None:

@@ -16,7 +16,7 @@ from pacboost.lab.choices import LEARNERS
 from pacboost.lab.engine import LabRun
 from pacboost.lab.frames import (
     Doubles,
-    Frame,
+    RoundFrame,
     cumulated,
     effective_size,
     f32,
@@ -24,7 +24,7 @@ from pacboost.lab.frames import (
     i8,
     shape_of,
 )
-from pacboost.lab.session import Session, check_done
+from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import (
     MOST_ROUNDS,
     LimitError,
@@ -44,12 +44,12 @@ DELTA = 0.05
 COLUMNS = ("bound", "bound_errors", "bound_edges")
 
 
-def data(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def data(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Give the points of a spec, which may be too few to learn from."""
     return session.points(mapping("data", asked.get("data")), of_both=False).plain()
 
 
-def rounds(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def rounds(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Do rounds, and give some of them."""
     spec = read_run(asked.get("run"))
     first = whole("from", asked.get("from", 1), 1, MOST_ROUNDS + 1)
@@ -113,7 +113,7 @@ def described(run: LabRun, numbers: range, surface: Surface | None) -> list[dict
     return found
 
 
-def one_round(run: LabRun, frame: Frame) -> dict[str, Any]:
+def one_round(run: LabRun, frame: RoundFrame) -> dict[str, Any]:
     """Give everything about a round but its bounds."""
     entry, bagging = frame.entry, isinstance(run, BagRun)
     return {
@@ -148,7 +148,7 @@ def interval(wrong: int, n: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def surfaces(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def surfaces(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Give grids of scores, of the vote or of single rules."""
     spec = read_run(asked.get("run"))
     run = session.run(spec)
@@ -163,7 +163,7 @@ def surfaces(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {"size": surface.size, "box": list(run.points.box), "frames": frames, "why": ""}
 
 
-def edges(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Give the weighted error of every stump in the next round, to drag a threshold by."""
     run, number, weights = _before(session, asked)
     if isinstance(run, BagRun):
@@ -200,7 +200,7 @@ def _best(feature: int, signed: Doubles, cuts: Doubles) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _before(session: Session, asked: Mapping[str, Any]) -> tuple[LabRun, int, Doubles]:
+def _before(session: LabSession, asked: Mapping[str, Any]) -> tuple[LabRun, int, Doubles]:
     """Give a run, the number of the round that comes next, and its weights."""
     spec = read_run(asked.get("run"))
     done = whole("after", asked.get("after"), 0, MOST_ROUNDS - 1)
@@ -214,7 +214,7 @@ def _before(session: Session, asked: Mapping[str, Any]) -> tuple[LabRun, int, Do
     return run, done + 1, weights
 
 
-def weigh(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def weigh(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Do the next round with a rule of one's own, and say what it would be."""
     run, number, _ = _before(session, asked)
     spec = with_rule(run.spec, number, asked.get("rule"))

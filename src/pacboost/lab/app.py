@@ -29,7 +29,7 @@ from pacboost.lab.page_files import asset, html_page
 from pacboost.lab.spec import LimitError, LinkError
 
 if TYPE_CHECKING:
-    from pacboost.lab.session import Session
+    from pacboost.lab.session import LabSession
 
 MOST_REQUEST = 4 * 2**20
 MOST_DROPPED = 2**30
@@ -123,11 +123,11 @@ class Lab:
         ]
 
     @cached_property
-    def session(self) -> Session:
+    def session(self) -> LabSession:
         """The cache of runs, made when the first one is asked for."""
-        from pacboost.lab.session import Session
+        from pacboost.lab.session import LabSession
 
-        return Session(self.files)
+        return LabSession(self.files)
 
     @property
     def origin(self) -> str:

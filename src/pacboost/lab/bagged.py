@@ -19,7 +19,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.lab.choices import make_learner
 from pacboost.lab.data import Points
 from pacboost.lab.engine import LabRun
-from pacboost.lab.frames import Doubles, Frame, effective_size
+from pacboost.lab.frames import Doubles, RoundFrame, effective_size
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.numerics.mistakes import wrong_margins
@@ -61,6 +61,8 @@ class MemberRule(Rule):
 class BagRun(LabRun):
     """A run of bagging."""
 
+    model: BaggingClassifier
+
     def __init__(self, spec: RunSpec, points: Points) -> None:
         if spec.learner.name in ("adversary", "weak_stump"):
             raise ParameterError(
@@ -101,7 +103,7 @@ class BagRun(LabRun):
         )  # fmt: skip
         vote = Vote([*(frame.rule for frame in self.frames), rule], np.ones(number))
         self.frames.append(
-            Frame(
+            RoundFrame(
                 entry=entry, rule=rule, own=False, weights=weights, agree=agree, margins=margins,
                 votes=vote.votes, total=float(number), error_after=None,
                 wrong_test=self._wrong_test(vote),

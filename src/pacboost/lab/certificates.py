@@ -19,7 +19,8 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.lab.answers import interval
 from pacboost.lab.bagged import BagRun
 from pacboost.lab.engine import BoostRun, LabRun, wrong
-from pacboost.lab.session import Session, check_done
+from pacboost.lab.reproduce import fitted
+from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_ROUNDS, number, read_run, whole
 from pacboost.questions.certify import certify
 
@@ -32,7 +33,7 @@ ON_PURPOSE = (
 )
 
 
-def certificates(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def certificates(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Give every certificate of the vote after a round."""
     spec = read_run(asked.get("run"))
     done = whole("round", asked.get("round"), 1, MOST_ROUNDS)
@@ -80,13 +81,14 @@ def _described(
         "claim": made.claim, "theorem": made.theorem, "reference": made.reference,
         "sample": made.sample, "size": made.size, "independent_of": made.independent_of,
         "assumes": list(made.assumptions), "fails_with": made.delta, "refused": None,
+        "valid_after_looking": made.valid_after_looking,
     }  # fmt: skip
 
 
 NOTHING: dict[str, Any] = {
     "value": None, "vacuous": True, "holds_for": "new examples", "claim": "", "theorem": "",
     "reference": "", "sample": "", "size": 0, "independent_of": "", "assumes": [],
-    "fails_with": None,
+    "fails_with": None, "valid_after_looking": False,
 }  # fmt: skip
 
 
@@ -104,6 +106,8 @@ def _holdout(run: LabRun, done: int, delta: float) -> Certificate:
     mistakes = run.frames[done - 1].wrong_test
     if mistakes is None:
         raise NotCertified(ON_PURPOSE)
+    if run.spec.data["kind"] == "csv":  # rows of a file may be copies of each other
+        return certify(fitted(run, done), *run.points.test, delta=delta)
     rows = len(run.points.test[1])
     return holdout.certificate(mistakes, rows, delta, sample="test rows, ties counted as errors")
 
@@ -124,15 +128,13 @@ def _compression(run: LabRun, done: int, delta: float) -> Certificate:
         raise NotCertified("Votes of stumps that were boosted can be compressed; bags cannot.")
     if run.run.cells or not all(isinstance(f.rule, StumpRule) for f in run.frames[:done]):
         raise NotCertified("Votes of stumps can be compressed to the few points that define them.")
-    from pacboost.lab.reproduce import fitted
-
-    return fitted(run, done).compress(run.points.X, run.points.y, delta).certificate_
+    small = fitted(run, done).compress(run.points.X, run.points.y, delta)
+    found: Certificate = small.certificate_
+    return found
 
 
 def _forbidden(run: LabRun, done: int, delta: float) -> Certificate:
     """Ask for what must not be had: the library refuses rows that the fit has seen."""
-    from pacboost.lab.reproduce import fitted
-
     if not isinstance(run, BoostRun):
         raise NotCertified("Rows in a bag have been learned from, so they certify nothing.")
     one = fitted(run, 1)  # a vote of any length remembers the same rows

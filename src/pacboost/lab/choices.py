@@ -11,7 +11,7 @@ from sklearn.linear_model import RidgeClassifier
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import ParameterError
-from pacboost.lab.spec import Choice, number, whole
+from pacboost.lab.spec import MethodChoice, number, whole
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
@@ -154,7 +154,7 @@ LEARNERS: dict[str, LearnerOffer] = {
 }  # fmt: skip
 
 
-def _parameters(choice: Choice, offered: tuple[Parameter, ...], what: str) -> dict[str, Any]:
+def _parameters(choice: MethodChoice, offered: tuple[Parameter, ...], what: str) -> dict[str, Any]:
     """Check all parameters, and give every one its value."""
     unknown = set(choice.parameters) - {own.name for own in offered}
     if unknown:
@@ -165,24 +165,24 @@ def _parameters(choice: Choice, offered: tuple[Parameter, ...], what: str) -> di
     return {own.name: own.read(choice.parameters.get(own.name, own.default)) for own in offered}
 
 
-def make_booster(choice: Choice) -> Booster[Any]:
+def make_booster(choice: MethodChoice) -> Booster[Any]:
     """Make the booster of a choice.
 
-    >>> make_booster(Choice("adaboost", {"learning_rate": 0.5})).learning_rate
+    >>> make_booster(MethodChoice("adaboost", {"learning_rate": 0.5})).learning_rate
     0.5
     """
     own = booster_values(choice)  # knows the names
     return BOOSTERS[choice.name](**own)
 
 
-def booster_values(choice: Choice) -> dict[str, Any]:
+def booster_values(choice: MethodChoice) -> dict[str, Any]:
     """Give the parameters of a booster."""
     if choice.name not in OFFERS:
         raise ParameterError(f"booster is {choice.name!r}; it may be {', '.join(OFFERS)}")
     return _parameters(choice, OFFERS[choice.name].parameters, "the booster")
 
 
-def booster_code(choice: Choice) -> tuple[str, str]:
+def booster_code(choice: MethodChoice) -> tuple[str, str]:
     """Give the import and the expression of a booster."""
     own = booster_values(choice)
     kind = BOOSTERS[choice.name]
@@ -190,20 +190,20 @@ def booster_code(choice: Choice) -> tuple[str, str]:
     return f"from {kind.__module__} import {kind.__name__}", f"{kind.__name__}({given})"
 
 
-def make_learner(choice: Choice) -> Learner:
+def make_learner(choice: MethodChoice) -> Learner:
     """Make the learner of a choice."""
     own = learner_values(choice)
     return LEARNERS[choice.name].make(**own)
 
 
-def learner_values(choice: Choice) -> dict[str, Any]:
+def learner_values(choice: MethodChoice) -> dict[str, Any]:
     """Give the parameters of a learner."""
     if choice.name not in LEARNERS:
         raise ParameterError(f"learner is {choice.name!r}; it may be {', '.join(LEARNERS)}")
     return _parameters(choice, LEARNERS[choice.name].parameters, "the learner")
 
 
-def learner_code(choice: Choice) -> tuple[str, str]:
+def learner_code(choice: MethodChoice) -> tuple[str, str]:
     """Give the import and the expression of a learner."""
     own = learner_values(choice)
     return LEARNERS[choice.name].code(own)

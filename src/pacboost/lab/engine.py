@@ -20,7 +20,7 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.lab.choices import make_booster, make_learner
 from pacboost.lab.data import Points
-from pacboost.lab.frames import Doubles, Frame
+from pacboost.lab.frames import Doubles, RoundFrame
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec
 from pacboost.learners.learner import Learner
 from pacboost.learners.scripted import Scripted
@@ -35,12 +35,14 @@ class LabRun(ABC):
     """Frames of a run, made as they are asked for."""
 
     sample: Sample
+    model: Any
+    """The estimator whose loop it steps."""
     revised = False
     restarted = False
 
     def __init__(self, spec: RunSpec, points: Points) -> None:
         self.spec, self.points = spec, points
-        self.frames: list[Frame] = []
+        self.frames: list[RoundFrame] = []
         test = points.test
         self.test = None if test is None else (self._unlabelled(test[0]), test[1])
         self._test_scores = np.zeros(0 if test is None else len(test[1]))
@@ -108,6 +110,8 @@ class LabRun(ABC):
 class BoostRun(LabRun):
     """A run of a booster."""
 
+    model: BoostClassifier
+
     def __init__(
         self, spec: RunSpec, points: Points, forced: dict[int, Hypothesis] | None = None
     ) -> None:
@@ -159,7 +163,7 @@ class BoostRun(LabRun):
         agree = np.sign(rule.values[rule.cells(self.sample)][:, 0] * self.points.y)
         after = self._distribution()
         self.frames.append(
-            Frame(
+            RoundFrame(
                 entry=done.entry,
                 rule=rule,
                 own=any(done.entry.number == number for number, _ in self.spec.rules),

@@ -17,7 +17,7 @@ from pacboost.lab.choices import make_learner
 from pacboost.lab.data import TRUTH_ROWS, TRUTH_SEED
 from pacboost.lab.knobs import knob_values, world_of
 from pacboost.lab.planner import described
-from pacboost.lab.session import Session
+from pacboost.lab.session import LabSession
 from pacboost.lab.spec import choice, mapping, number, whole
 from pacboost.ledgers.refill import Refill
 from pacboost.numerics.mistakes import wrong_margins
@@ -35,7 +35,7 @@ PARTS = (
 )  # fmt: skip
 
 
-def filtering(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def filtering(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Boost by filtering from a world without end."""
     data = mapping("data", asked.get("data"))
     world = world_of(data)

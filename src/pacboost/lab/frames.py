@@ -20,7 +20,7 @@ CDF = np.linspace(-1.0, 1.0, 101)
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class RoundFrame:
     """One finished round."""
 
     entry: Round

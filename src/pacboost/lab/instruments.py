@@ -14,7 +14,7 @@ from pacboost.lab.choices import make_learner
 from pacboost.lab.data import Points
 from pacboost.lab.frames import f32
 from pacboost.lab.knobs import RECTANGLE
-from pacboost.lab.session import Session
+from pacboost.lab.session import LabSession
 from pacboost.lab.spec import LimitError, choice, mapping, number, sequence, whole
 from pacboost.learners.learner import Learner
 from pacboost.learners.rectangle import Rectangle, tightest
@@ -29,7 +29,7 @@ MOST_TRIALS = 1000
 RULES_SHOWN = 12
 
 
-def _rows(session: Session, asked: Mapping[str, Any]) -> tuple[Points, Learner]:
+def _rows(session: LabSession, asked: Mapping[str, Any]) -> tuple[Points, Learner]:
     points = session.points(mapping("data", asked.get("data")))
     if len(points.y) > MOST_ROWS:
         raise LimitError(
@@ -41,7 +41,7 @@ def _rows(session: Session, asked: Mapping[str, Any]) -> tuple[Points, Learner]:
     return points, make_learner(learner)
 
 
-def game(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def game(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Can this learner be boosted on these points? The value of their game."""
     points, learner = _rows(session, asked)
     found = solve(learner, points.X, points.y,
@@ -58,7 +58,7 @@ def game(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def hard_core(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def hard_core(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What can these features not explain? A hard core, or the vote that shows there is none."""
     points, learner = _rows(session, asked)
     found = find_core(
@@ -84,7 +84,7 @@ def _votes(vote: Vote, points: Points) -> list[dict[str, Any]]:
     ]
 
 
-def pac(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def pac(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """How often is the tightest box too wrong? Many samples, and the bounds on that."""
     m = whole("m", asked.get("m", 76), 1, 5000)
     seed = whole("seed", asked.get("seed", 0), 0, 2**31)
@@ -110,7 +110,7 @@ def pac(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def shatters(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def shatters(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Which labelings of a few points can a class of rules give?"""
     given = sequence("points", asked.get("points"))
     if not 1 <= len(given) <= MOST_POINTS:

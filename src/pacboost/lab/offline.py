@@ -10,7 +10,7 @@ from pacboost.lab import answers, routes
 from pacboost.lab.certificates import certificates
 from pacboost.lab.page_files import whole_page
 from pacboost.lab.reproduce import code
-from pacboost.lab.session import Session
+from pacboost.lab.session import LabSession
 from pacboost.lab.spec import LimitError, mapping, read_run, sequence, text, whole
 from pacboost.lab.surface import read_size
 
@@ -19,7 +19,7 @@ MOST_ROUNDS = 300
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200)
 
 
-def offline_page(session: Session, asked: Mapping[str, Any]) -> str:
+def offline_page(session: LabSession, asked: Mapping[str, Any]) -> str:
     """Write the page with the recording of some runs."""
     return whole_page(recorded(session, asked))
 
@@ -46,7 +46,7 @@ def write_page(
         "title": title, "surface": surface, "state": None,
         "runs": [{"run": complete(run), "rounds": rounds} for run, rounds in runs],
     }  # fmt: skip
-    Path(path).write_text(offline_page(Session(), asked), encoding="utf-8")
+    Path(path).write_text(offline_page(LabSession(), asked), encoding="utf-8")
 
 
 def complete(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def complete(run: Mapping[str, Any]) -> dict[str, Any]:
     return read_run(dict(run)).plain()
 
 
-def recorded(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def recorded(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Collect everything that the page shows of some runs."""
     runs = sequence("runs", asked.get("runs"))
     if not 1 <= len(runs) <= MOST_RUNS:
@@ -70,7 +70,7 @@ def recorded(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _run(session: Session, entry: Mapping[str, Any], surface: int) -> dict[str, Any]:
+def _run(session: LabSession, entry: Mapping[str, Any], surface: int) -> dict[str, Any]:
     spec = dict(mapping("run", entry.get("run")))  # as it came: the page looks it up by that
     read_run(spec)
     last = whole("rounds", entry.get("rounds"), 1, MOST_ROUNDS)

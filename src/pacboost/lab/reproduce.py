@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.lab.choices import booster_code, learner_code
 from pacboost.lab.data import TEST_ROWS, TEST_SEED
-from pacboost.lab.engine import BoostRun
+from pacboost.lab.engine import BoostRun, LabRun
 from pacboost.lab.knobs import knob_values
-from pacboost.lab.session import Session, check_done
+from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_ROUNDS, RunSpec, read_run, whole
 
 Lines = list[str]
 
 
-def fitted(run: BoostRun, rounds: int) -> BoostClassifier:
+def fitted(run: LabRun, rounds: int) -> Any:
     """Fit the classifier that the code makes, with so many rounds."""
-    model = BoostClassifier(**{**run.model.get_params(deep=False), "n_rounds": rounds})
+    count = "n_rounds" if isinstance(run, BoostRun) else "n_estimators"
+    kind = type(run.model)
+    model = kind(**{**run.model.get_params(deep=False), count: rounds})
     return model.fit(run.points.X, run.points.y)
 
 
-def code(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def code(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Write the program of a run."""
     spec = read_run(asked.get("run"))
     rounds = whole("rounds", asked.get("rounds"), 1, MOST_ROUNDS)
@@ -34,7 +35,7 @@ def code(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {"code": text + "\n", "needs": needs}
 
 
-def _data(session: Session, spec: RunSpec) -> tuple[tuple[Lines, Lines], Lines]:
+def _data(session: LabSession, spec: RunSpec) -> tuple[tuple[Lines, Lines], Lines]:
     """Give the imports and the lines that make X and y (and the test rows), and files needed."""
     kind, needs = spec.data["kind"], []
     if kind in ("lecture", "toy"):

@@ -10,7 +10,7 @@ from pacboost.lab import answers, certificates, filtering, instruments, planner,
 from pacboost.lab.choices import described
 from pacboost.lab.files import MOST_BYTES
 from pacboost.lab.knobs import KINDS
-from pacboost.lab.session import Session
+from pacboost.lab.session import LabSession
 from pacboost.lab.spec import MOST_POINTS, MOST_ROUNDS, text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Answer = Callable[["Lab", Mapping[str, Any]], Any]
 
 
-def catalog(session: Session, boot: Any = None) -> dict[str, Any]:
+def catalog(session: LabSession, boot: Any = None) -> dict[str, Any]:
     """Describe everything that can be chosen."""
     boosters, learners = described()
     return {
@@ -44,14 +44,14 @@ def catalog(session: Session, boot: Any = None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def levels(session: Session, asked: Mapping[str, Any]) -> dict[str, Any]:
+def levels(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Give the values of a column of a file."""
     file = session.files.get(asked.get("digest"))
     found = file.levels(text("target", asked.get("target")))
     return {"levels": [list(pair) for pair in found]}
 
 
-def _of_session(answer: Callable[[Session, Mapping[str, Any]], Any]) -> Answer:
+def _of_session(answer: Callable[[LabSession, Mapping[str, Any]], Any]) -> Answer:
     return lambda lab, asked: answer(lab.session, asked)
 
 

@@ -82,9 +82,9 @@ def listening(port: int | None) -> Iterator[socket.socket]:
 def warm_up() -> None:
     """Do a short run, so that the first one on the page does not have to wait for compilation."""
     from pacboost.lab.answers import rounds
-    from pacboost.lab.session import Session
+    from pacboost.lab.session import LabSession
 
-    rounds(Session(), {"run": {"data": {"kind": "lecture"}}, "from": 1, "to": 3, "surface": 16})
+    rounds(LabSession(), {"run": {"data": {"kind": "lecture"}}, "from": 1, "to": 3, "surface": 16})
 
 
 def _uvicorn() -> Any:

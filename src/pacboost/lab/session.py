@@ -22,7 +22,7 @@ MOST_NUMBERS = 20_000_000
 
 
 @dataclass
-class Session:
+class LabSession:
     """The cache of the server: files, points, runs and their surfaces."""
 
     files: Shelf = field(default_factory=Shelf)

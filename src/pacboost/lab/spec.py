@@ -31,7 +31,7 @@ class LimitError(PacboostError):
 
 
 @dataclass(frozen=True)
-class Choice:
+class MethodChoice:
     """A booster or a learner by name, with parameters."""
 
     name: str
@@ -60,8 +60,8 @@ class Change:
     """Another booster or learner from round ``after + 1`` on."""
 
     after: int
-    booster: Choice | None = None
-    learner: Choice | None = None
+    booster: MethodChoice | None = None
+    learner: MethodChoice | None = None
 
     def plain(self) -> dict[str, Any]:
         """Give it as JSON has it."""
@@ -75,8 +75,8 @@ class RunSpec:
     """A run: its data, how it boosts, and what was decided by hand."""
 
     data: Mapping[str, Any]
-    booster: Choice
-    learner: Choice
+    booster: MethodChoice
+    learner: MethodChoice
     method: str = "boost"
     rules: tuple[tuple[int, OwnRule], ...] = ()
     changes: tuple[Change, ...] = ()
@@ -107,7 +107,7 @@ class RunSpec:
         return replace(self, changes=self.changes[:-1], rules=rules)
 
     @property
-    def current(self) -> tuple[Choice, Choice]:
+    def current(self) -> tuple[MethodChoice, MethodChoice]:
         """The booster and the learner after all changes."""
         booster, learner = self.booster, self.learner
         for change in self.changes:
@@ -188,13 +188,13 @@ def _change(given: Any) -> Change:
     return Change(after, booster, learner)
 
 
-def choice(name: str, given: Any) -> Choice:
+def choice(name: str, given: Any) -> MethodChoice:
     """Read the name of a booster or a learner, and its parameters."""
     found = {"name": given} if isinstance(given, str) else mapping(name, given)
     own = found.get("name")
     if not isinstance(own, str):
         raise ParameterError(f"{name} has the name {own!r}; it must be a text")
-    return Choice(own, dict(mapping("parameters", found.get("parameters", {}))))
+    return MethodChoice(own, dict(mapping("parameters", found.get("parameters", {}))))
 
 
 def mapping(name: str, given: Any) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.lab.engine import LabRun
-from pacboost.lab.frames import Doubles, Frame, f32
+from pacboost.lab.frames import Doubles, RoundFrame, f32
 from pacboost.lab.spec import whole
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
@@ -27,7 +27,7 @@ class Surface:
     def __init__(self, run: LabRun, size: int) -> None:
         self.run, self.size = run, size
         self._sample = grid_sample(run, size)
-        self._cells: list[tuple[Frame, Cells]] = []
+        self._cells: list[tuple[RoundFrame, Cells]] = []
         self._sums: dict[int, Doubles] = {0: np.zeros(size * size)}
 
     def _known(self, rounds: int) -> None:

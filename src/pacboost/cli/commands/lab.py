@@ -22,20 +22,26 @@ from pacboost.cli import options
 @click.option(
     "--browser/--no-browser", default=True, help="Whether to open the page.", show_default=True
 )
-def command(data: Path | None, target: str | None, port: int | None, browser: bool) -> None:
+@options.as_json
+def command(
+    data: Path | None, target: str | None, port: int | None, browser: bool, as_json: bool
+) -> None:
     """Open a page that shows boosting at work, round by round, on points that you can change.
 
     DATA is a CSV file whose columns of numbers can be looked at two at a time; without it, the page
     offers data sets of its own. The server listens on this machine only and needs the token in the
     address that it prints. Ctrl-C ends it.
     """
-    from pacboost.cli.output import echo
+    from pacboost.cli.output import echo, print_json
     from pacboost.lab.server import serve
 
     if target is not None and data is None:
         raise click.UsageError("--target names a column of a file; name the file, too")
 
     def say(address: str) -> None:
+        if as_json:
+            print_json({"address": address})
+            return
         echo(f"The lab is at {address}")
         echo("Press Ctrl-C to end it.")
 

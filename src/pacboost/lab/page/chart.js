@@ -95,8 +95,8 @@ export function lineChart({ title, xName, yName, height = 230, log = false, logX
     top.replaceChildren(...(given.marks ?? []).map((mark) => mark.spot ? s("circle", { class: `dot ${mark.tone}`, r: 5.5, cx: x(mark.x), cy: y(mark.y) }) : s("g", {},
       mark.x !== undefined ? s("line", { class: `guide ${mark.tone ?? ""}`, x1: x(mark.x), x2: x(mark.x), y1: EDGE.top, y2: height - EDGE.bottom })
         : s("line", { class: `guide ${mark.tone ?? ""}`, x1: EDGE.left, x2: wide - EDGE.right, y1: y(mark.y), y2: y(mark.y) }),
-      mark.text ? s("text", { class: "tick", x: mark.x !== undefined ? x(mark.x) + 5 : wide - EDGE.right - 2,
-        y: mark.x !== undefined ? EDGE.top + 9 : y(mark.y) - 5, "text-anchor": mark.x !== undefined ? "start" : "end" }, mark.text) : null)));
+      mark.text ? s("text", { class: "tick halo", x: mark.x !== undefined ? x(mark.x) + (mark.left ? -5 : 5) : wide - EDGE.right - 2,
+        y: mark.x !== undefined ? EDGE.top + 9 : y(mark.y) - 5, "text-anchor": mark.x !== undefined && !mark.left ? "start" : "end" }, mark.text) : null)));
   }
 
   const nearest = (xs, value) => {

@@ -1,6 +1,6 @@
 // Runs side by side in numbers and on the same axes.
 
-import { h, atMost, number, percent, round100 } from "lab/dom.js";
+import { h, atLeast, atMost, number, percent, round100 } from "lab/dom.js";
 import { lineChart } from "lab/chart.js";
 import { LETTERS } from "lab/lab.js";
 import { methodWords } from "lab/words.js";
@@ -13,7 +13,7 @@ export function comparePanel(lab) {
   const body = h("tbody"), head = h("thead");
   const element = h("div", { class: "column" }, h("h2", {}, "Runs side by side"), h("div", { class: "panel scroll" }, h("table", {}, head, body)), h("div", { class: "cards wide-cards" }, charts.map(({ view }) => view.element)));
   const ROWS = [["round", (round) => String(round.number)], ["training error", (round) => percent(round.training_error)], ["test error", (round) => percent(round.test?.error)],
-    ["its 95 % interval", (round) => (round.test ? `${percent(round.test.lower)} to ${atMost(round.test.upper)}` : "–")], ["least margin", (round) => number(round.least_margin, 3)],
+    ["its 95 % interval", (round) => (round.test ? `${atLeast(round.test.lower)} to ${atMost(round.test.upper)}` : "–")], ["least margin", (round) => number(round.least_margin, 3)],
     ["edge of this round's rule", (round) => number(round.edge, 3)], ["effective sample size", (round) => number(round.effective_size, 1)]];
 
   function table() {

@@ -33,7 +33,10 @@ export function percent(share, digits) {
 }
 
 /** A bound as a percentage, rounded up so that it stays true. */
-export const atMost = (share) => (share === null || share === undefined ? "–" : percent(Math.ceil(share * 1e4 - 1e-7) / 1e4, share >= 1 ? 0 : 2));
+export const atMost = (share) => (share === null || share === undefined ? "–" : percent(Math.ceil(share * 1e4 - 1e-10) / 1e4, share >= 1 ? 0 : 2));
+
+/** The lower end of an interval as a percentage, rounded down. */
+export const atLeast = (share) => percent(Math.floor(share * 1e4 + 1e-10) / 1e4, 2);
 
 /** A percentage without digits where it is whole, for axes. */
 export const round100 = (share) => percent(share, Math.abs(100 * share - Math.round(100 * share)) < 1e-6 ? 0 : undefined);

@@ -16,11 +16,11 @@ export function filteringPanel(lab) {
   const words = h("p", { class: "statement" }, "Start the stream to see what the filter keeps.");
   const problem = h("p", { class: "problem", hidden: true });
   const chart = (title, write, log) => lineChart({ title, wholeX: true, xName: "refill", write, log, height: 200 });
-  const acceptance = chart("Acceptance: the share of the stream that the filter keeps", round100);
-  const measure = chart("µ, the mean of the measure, with its interval", round100);
+  const acceptance = chart("Acceptance: share of the stream that is kept", round100);
+  const measure = chart("µ, mean of the measure, and the error", round100);
   const draws = chart("Examples drawn so far", (value) => whole(value), true);
   const kept = stage({ label: "No stream yet." });
-  const keptPanel = h("figure", { class: "panel" }, h("h3", {}, "What the last refill kept"), kept.element);
+  const keptPanel = h("figure", { class: "panel" }, h("h3", {}, "What the filter keeps in the end"), kept.element);
   const proof = h("div", {});
   const results = h("div", { class: "cards wide-cards", hidden: true }, acceptance.element, measure.element, draws.element, keptPanel, proof);
   const element = h("div", { class: "two" },
@@ -66,7 +66,7 @@ export function filteringPanel(lab) {
     if (found.kept?.length) {
       const [xs2, ys2, labels] = [0, 1, 2].map((j) => found.kept.map((row) => row[j]));
       const margin = (low, high) => [low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1)];
-      kept.show({ box: [...margin(Math.min(...xs2), Math.max(...xs2)), ...margin(Math.min(...ys2), Math.max(...ys2))], names: ["x0", "x1"], xs: xs2, ys: ys2, labels, weights: null, text: `${xs2.length} examples that the last refill kept.` });
+      kept.show({ box: [...margin(Math.min(...xs2), Math.max(...xs2)), ...margin(Math.min(...ys2), Math.max(...ys2))], names: ["x0", "x1"], xs: xs2, ys: ys2, labels, weights: null, text: `${xs2.length} fresh examples that the filter keeps under the final vote.` });
     }
     proof.replaceChildren(...(found.certificate ? [certificateCard(found.certificate)] : []));
     lab.lastFiltering = found;

@@ -1,6 +1,6 @@
 // The theory as instruments: the game, the hard core, PAC by simulation, and shattering.
 
-import { h, atMost, slider, number, percent, whole, menu } from "lab/dom.js";
+import { h, atLeast, atMost, slider, number, percent, whole, menu } from "lab/dom.js";
 import { lineChart } from "lab/chart.js";
 import { stage } from "lab/stage.js";
 import { ask } from "lab/api.js";
@@ -79,7 +79,7 @@ function pac(lab) {
       const risks = f32(found.risks), xs = [...risks], ys = xs.map((_, k) => (k + 1) / xs.length);
       const chart = lineChart({ title: "Errors of the learned boxes", xName: "true error", write: (value) => percent(value, 0), writeX: (value) => percent(value, 0) });
       const table = h("div", { class: "panel scroll" }, h("table", {}, h("caption", {}, "Chance that the error is above ε"), h("tbody", {},
-        h("tr", {}, h("th", {}, `measured: ${whole(found.failures)} of ${whole(found.trials)}`), h("td", { class: "n" }, `${percent(found.lower)} to ${percent(found.upper)}`)),
+        h("tr", {}, h("th", {}, `measured: ${whole(found.failures)} of ${whole(found.trials)}`), h("td", { class: "n" }, `${atLeast(found.lower)} to ${atMost(found.upper)}`)),
         found.bounds.map((bound) => h("tr", {}, h("th", {}, `bound: ${bound.name}`), h("td", { class: "n" }, atMost(bound.value)))))));
       const view = stage({ label: "A sample, the target box and the learned box." });
       place.append(h("figure", { class: "panel" }, h("h3", {}, "One of the samples"), view.element), chart.element, table);

@@ -4,15 +4,15 @@ import { h, s, atMost, number, percent, round100, settled, announce } from "lab/
 import { stage } from "lab/stage.js";
 import { lineChart } from "lab/chart.js";
 import { LETTERS } from "lab/lab.js";
-import { methodWords, pictureWords, plainSentence, sentence } from "lab/words.js";
+import { methodWords, pictureWords, plainSentence, ruleText, sentence } from "lab/words.js";
 
 const FIGURES = [
-  ["error", "ε, weighted error", (round) => number(round.error)],
-  ["edge", "edge, 1 − 2ε", (round) => number(round.edge)],
-  ["vote", "α, its vote", (round) => number(round.vote)],
-  ["normaliser", "Z, normaliser", (round) => number(round.normaliser)],
+  ["error", "error ε", (round) => number(round.error)],
+  ["edge", "edge 1 − 2ε", (round) => number(round.edge)],
+  ["vote", "vote α", (round) => number(round.vote)],
+  ["normaliser", "factor Z", (round) => number(round.normaliser)],
   ["training_error", "training error", (round) => percent(round.training_error)],
-  ["bound", "bound on it, ∏Z", (round) => atMost(round.bound)],
+  ["bound", "bound ∏Z", (round) => atMost(round.bound)],
   ["least_margin", "least margin", (round) => number(round.least_margin, 3)],
   ["effective_size", "effective size", (round) => number(round.effective_size, 1)],
 ];
@@ -23,7 +23,7 @@ const legend = () => h("ul", { class: "legend" },
   h("li", {}, s("svg", { viewBox: "0 0 16 16", "aria-hidden": true }, s("circle", { cx: 8, cy: 8, r: 6, class: "plus" })), "plus"),
   h("li", {}, s("svg", { viewBox: "0 0 16 16", "aria-hidden": true }, s("path", { d: "M8 1L15 8L8 15L1 8Z", class: "minus" })), "minus"),
   h("li", {}, s("svg", { viewBox: "0 0 16 16", "aria-hidden": true }, s("circle", { cx: 8, cy: 8, r: 6, class: "ring" })), "wrong vote"),
-  h("li", {}, "area: weight"), h("li", {}, "line: rule"), h("li", {}, "ground: vote"));
+  h("li", {}, "area: weight, line: rule, ground: vote"));
 
 export function laneView(lab, k) {
   let painted = [], dragged = null, erased = new Set();
@@ -59,7 +59,7 @@ export function laneView(lab, k) {
   });
 
   const errors = lineChart({
-    title: "Error by round", height: 216, wholeX: true, xName: "round", write: round100,
+    title: "Error by round", height: 196, wholeX: true, xName: "round", write: round100,
     pick: (value) => lab.goto(value),
   });
   const scale = h("button", { class: "quiet small-button", "aria-pressed": "false", onclick: () => { logged = !logged; scale.setAttribute("aria-pressed", String(logged)); drawErrors(); } }, "log scale");
@@ -67,7 +67,7 @@ export function laneView(lab, k) {
   errors.element.prepend(h("div", { class: "corner" }, scale));
   const margins = lineChart({
     title: "Margins of the points", xName: "margin: share of votes for the label minus share against it",
-    write: (value) => percent(value, 0), height: 190,
+    write: (value) => percent(value, 0), height: 168,
   });
 
   const inner = h("div", { class: "inner" }, head,
@@ -109,10 +109,11 @@ export function laneView(lab, k) {
     return {
       box: data.box, names: data.names, xs, ys, labels, weights: weights?.length === xs.length ? weights : null,
       wrong: steady && round ? data.wrongAt?.[now] ?? wrongOf(data, round, now) : null,
-      grid: surface ? { values: surface.values, columns: surface.size, rows: surface.size, box: surface.box ?? data.box } : null,
-      cut: round?.shape?.kind === "stump" && data.plane && !owned ? { feature: round.shape.feature, threshold: round.shape.threshold, sign: round.shape.above } : null,
+      grid: surface ? { smooth: round.shape?.kind === "halfspace" || round.shape?.kind === "other", values: surface.values, columns: surface.size, rows: surface.size, box: surface.box ?? data.box } : null,
+      always: round?.shape?.threshold === null && data.plane && !owned ? (ruleText(run(), round).endsWith("+") ? 1 : -1) : 0,
+      cut: round?.shape?.kind === "stump" && round.shape.threshold !== null && data.plane && !owned ? { feature: round.shape.feature, threshold: round.shape.threshold, sign: round.shape.above } : null,
       own: owned ? { feature: lab.own.rule.feature, threshold: lab.own.rule.threshold, sign: lab.own.rule.above } : null,
-      ruleGrid: ruleGrid && !owned ? { values: ruleGrid.values, columns: ruleGrid.size, rows: ruleGrid.size, box: ruleGrid.box } : null,
+      ruleGrid: ruleGrid && !owned ? { smooth: round?.shape?.kind === "halfspace", values: ruleGrid.values, columns: ruleGrid.size, rows: ruleGrid.size, box: ruleGrid.box } : null,
       marked: steady ? (lab.marked ?? []).map((id) => data.place.get(id)).filter((j) => j !== undefined) : [],
       tell, ranked: () => (weights ? [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 50) : []),
     };
@@ -158,7 +159,7 @@ export function laneView(lab, k) {
     if (settling()) return;
     const now = t(), round = run().at(now);
     words.replaceChildren(...sentence(lab, run(), now).map(([kind, text]) => (kind ? h(kind, {}, text) : text)));
-    if (run().stopped && now === run().done && now > 0) words.append(h("span", { class: "stopped" }, ` ${run().stopped}`));
+    if (run().stopped && now === run().done && now > 0) words.append(h("span", { class: "stopped" }, ` The run stops here: ${run().stopped.replace(/\.$/, "")}.`));
     words.classList.toggle("problem", Boolean(run().error));
     FIGURES.forEach(([, , write], j) => { values.children[j].lastChild.textContent = round ? write(round) : "–"; });
     values.hidden = Boolean(run().error) && !round;
@@ -175,11 +176,11 @@ export function laneView(lab, k) {
     const { rounds } = run(), xs = rounds.map((round) => round.number);
     const pick = (field) => rounds.map((round) => round[field]);
     const tested = rounds.some((round) => round.test), limited = rounds.some((round) => round.bound !== null && round.bound !== undefined);
-    const series = [{ name: "training error", tone: "blue", x: xs, y: pick("training_error") }];
+    const series = [{ name: "training", tone: "blue", x: xs, y: pick("training_error") }];
     if (limited) series.push({ name: "bound ∏Z", tone: "blue", dash: "dash", x: xs, y: pick("bound") }, ...(rounds.some((round) => round.bound_edges !== null) ? [{ name: "exp(−2Σγ²)", tone: "soft", dash: "dots", x: xs, y: pick("bound_edges") }] : []));
     if (tested) {
       const test = (field) => rounds.map((round) => round.test?.[field] ?? null);
-      series.push({ name: "test error, 95 %", tone: "gold", x: xs, y: test("error"), low: test("lower"), high: test("upper") });
+      series.push({ name: "test, 95 %", tone: "gold", x: xs, y: test("error"), low: test("lower"), high: test("upper") });
     }
     const most = Math.max(0.02, ...series.flatMap((one) => (one.high ?? one.y)).filter((value) => value !== null && value <= 1), limited ? 0.5 : 0);
     const least = Math.min(0.01, ...series.flatMap((one) => one.y).filter((value) => value > 0));
@@ -194,7 +195,7 @@ export function laneView(lab, k) {
     if (first && now > 5) series.push({ name: "after round 5", tone: "soft", x: MARGINS, y: first.margin_cdf, step: true, noDot: true, thin: true });
     if (round) series.push({ name: `after round ${round.number}`, tone: "blue", x: MARGINS, y: round.margin_cdf, step: true, noDot: true });
     const marks = [{ x: 0 }];
-    if (round && round.least_margin > 0.02) marks.push({ x: round.least_margin, tone: "blue", text: `least ${number(round.least_margin, 2)}` });
+    if (round && round.least_margin > 0.02) marks.push({ x: round.least_margin, tone: "blue", text: `least ${number(round.least_margin, 2)}`, left: true });
     margins.draw({ series, xRange: [-1, 1], yRange: [0, 1], noDots: true, marks,
       text: round ? `Share of points by margin after round ${round.number}. The least margin is ${number(round.least_margin, 3)}; ${percent(round.training_error)} of the points have a margin of 0 or less.` : "Margins: no rounds yet." });
   }

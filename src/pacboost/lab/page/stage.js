@@ -44,6 +44,28 @@ export function zeroLines(values, columns, rows) {
   return found;
 }
 
+/** Borders between cells of different sign, as few long lines as possible; places in units of cells. */
+export function cellLines(values, columns, rows) {
+  const found = [], plus = (i, j) => values[j * columns + i] > 0;
+  for (let i = 0; i + 1 < columns; i++) {
+    for (let j = 0, from = -1; j <= rows; j++) {
+      const on = j < rows && plus(i, j) !== plus(i + 1, j);
+      if (on && from < 0) from = j;
+      if (!on && from >= 0) { found.push([[i + 0.5, from - 0.5], [i + 0.5, j - 0.5]]); from = -1; }
+    }
+  }
+  for (let j = 0; j + 1 < rows; j++) {
+    for (let i = 0, from = -1; i <= columns; i++) {
+      const on = i < columns && plus(i, j) !== plus(i, j + 1);
+      if (on && from < 0) from = i;
+      if (!on && from >= 0) { found.push([[from - 0.5, j + 0.5], [i - 0.5, j + 0.5]]); from = -1; }
+    }
+  }
+  return found;
+}
+
+const borders = (grid) => (grid.smooth ? zeroLines : cellLines)(grid.values, grid.columns, grid.rows);
+
 /** Make a stage. Events go to `on`: hover, paint, move, erase, flip, cut, cutEnd. */
 export function stage({ label, on = {} }) {
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": label, class: "stage" });
@@ -92,7 +114,7 @@ export function stage({ label, on = {} }) {
         }
       }
       ink.putImageData(image, 0, 0);
-      lines = zeroLines(grid.values, grid.columns, grid.rows);
+      lines = borders(grid);
     }
     const { x0, y0, dx, dy } = nodes(grid);
     pen.imageSmoothingEnabled = false;
@@ -146,7 +168,7 @@ export function stage({ label, on = {} }) {
   function ruleLines(grid) {
     const { x0, y0, dx, dy } = nodes(grid);
     pen.strokeStyle = tones.ink; pen.lineWidth = 2; pen.setLineDash([6, 4]); pen.beginPath();
-    for (const [[ax, ay], [bx, by]] of zeroLines(grid.values, grid.columns, grid.rows)) { pen.moveTo(x0 + ax * dx, y0 - ay * dy); pen.lineTo(x0 + bx * dx, y0 - by * dy); }
+    for (const [[ax, ay], [bx, by]] of borders(grid)) { pen.moveTo(x0 + ax * dx, y0 - ay * dy); pen.lineTo(x0 + bx * dx, y0 - by * dy); }
     pen.stroke(); pen.setLineDash([]);
   }
 
@@ -215,6 +237,10 @@ export function stage({ label, on = {} }) {
     }
     if (scene.ruleGrid) ruleLines(scene.ruleGrid);
     if (scene.cut) cutLine(scene.cut, false);
+    if (scene.always) { // a rule that gives one class everywhere: a frame in its colour
+      pen.strokeStyle = scene.always > 0 ? tones.blue : tones.red; pen.globalAlpha = 0.55; pen.lineWidth = 12;
+      pen.strokeRect(EDGE.left, EDGE.top, wide - EDGE.right - EDGE.left, high - EDGE.bottom - EDGE.top); pen.globalAlpha = 1;
+    }
     points();
     if (scene.own) cutLine(scene.own, true);
     pen.restore();
@@ -289,6 +315,6 @@ export function stage({ label, on = {} }) {
     recolour() { tones = colours(); surfaceKey = null; draw(); },
     /** The place of a value on the screen, for tests and arrows of stories. */
     at(across, up) { const box = canvas.getBoundingClientRect(); return [box.left + x(across) * box.width / wide, box.top + y(up) * box.height / high]; },
-    now: () => scene,
+    now: () => scene, radius, ground: () => soil.toDataURL(),
   };
 }

@@ -1,6 +1,6 @@
 // What one takes away: a link, the code, pictures, tables and an offline page.
 
-import { h, find, download, notice } from "lab/dom.js";
+import { h, s, colours, find, download, notice } from "lab/dom.js";
 import { ask, offline, recording } from "lab/api.js";
 import { pack, copy } from "lab/codec.js";
 import { LETTERS } from "lab/lab.js";
@@ -26,6 +26,24 @@ export function chartSvg(svg, title) {
   label.textContent = title;
   twin.prepend(label);
   return new XMLSerializer().serializeToString(twin);
+}
+
+/** The picture of a lane in lines and shapes; the ground is an image inside it. */
+export function pictureSvg(picture, title) {
+  const scene = picture.now(), wide = picture.canvas.clientWidth, high = picture.canvas.clientHeight, tones = colours();
+  const box = picture.canvas.getBoundingClientRect(), place = (x, y) => { const [a, b] = picture.at(x, y); return [a - box.left, b - box.top]; };
+  const [left, top] = place(scene.box[0], scene.box[3]), [right, low] = place(scene.box[1], scene.box[2]);
+  const { cut } = scene, line = cut && (cut.feature === 0 ? [...place(cut.threshold, scene.box[2]), ...place(cut.threshold, scene.box[3])] : [...place(scene.box[0], cut.threshold), ...place(scene.box[1], cut.threshold)]);
+  const shape = (k) => {
+    const [x, y] = place(scene.xs[k], scene.ys[k]), r = picture.radius(k), d = r * 1.22;
+    return scene.labels[k] > 0 ? s("circle", { cx: x, cy: y, r, fill: tones.blue }) : s("path", { d: `M${x} ${y - d}L${x + d} ${y}L${x} ${y + d}L${x - d} ${y}Z`, fill: tones.red });
+  };
+  const found = s("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${wide} ${high}`, width: wide, height: high }, s("title", {}, title),
+    s("rect", { x: left, y: top, width: right - left, height: low - top, fill: tones.card, stroke: tones.rule }),
+    scene.grid ? s("image", { href: picture.ground(), x: left, y: top, width: right - left, height: low - top, preserveAspectRatio: "none", "image-rendering": "pixelated" }) : null,
+    line ? s("line", { x1: line[0], y1: line[1], x2: line[2], y2: line[3], stroke: tones.ink, "stroke-width": 2 }) : null,
+    scene.xs.map((_, k) => shape(k)));
+  return new XMLSerializer().serializeToString(found);
 }
 
 const csv = (rows) => rows.map((row) => row.map((one) => (one === null || one === undefined ? "" : /[",\n]/.test(String(one)) ? `"${String(one).replaceAll('"', '""')}"` : String(one))).join(",")).join("\n") + "\n";
@@ -76,6 +94,7 @@ export function takeView(lab, lanes) {
     const item = (title, words, task) => h("button", { dataset: { save: title }, onclick: task }, h("b", {}, title), h("span", {}, words));
     openDialog("Save", h("div", { class: "choices" },
       item("PNG", "the picture of the points as it is now", () => lane.picture.canvas.toBlob((blob) => download(name("picture", "png"), blob, "image/png"))),
+      item("SVG picture", "the points, the rule and the ground, to be scaled", () => download(name("picture", "svg"), pictureSvg(lane.picture, lane.words()), "image/svg+xml")),
       item("SVG errors", "the chart of errors, to be scaled", () => download(name("errors", "svg"), chartSvg(lane.errors.svg, "Error by round"), "image/svg+xml")),
       item("SVG margins", "the chart of margins, to be scaled", () => download(name("margins", "svg"), chartSvg(lane.margins.svg, "Margins of the points"), "image/svg+xml")),
       item("CSV rounds", "one row per round, all numbers of the record", () => download(name("rounds", "csv"), roundsCsv(lab.run()), "text/csv")),

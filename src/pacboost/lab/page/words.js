@@ -9,16 +9,20 @@ const count = (share, n) => Math.round(share * n);
 
 /** A rule in short: stumps with two digits after the point, other rules in the engine's words. */
 export function ruleText(run, round) {
-  if (round.shape?.kind !== "stump" || !run.data) return round.rule;
-  const { feature, threshold, above } = round.shape, name = run.data.names[feature] ?? `x${feature}`;
+  if (round.shape?.kind !== "stump" || !run.data?.plane) return round.rule;
+  const { feature, threshold, above } = round.shape;
+  if (threshold === null) return `always ${round.rule.includes("-1") || round.rule.includes("−") ? "−" : "+"}`;
+  const name = run.data.names[feature] ?? `x${feature}`;
   return `${name} > ${number(threshold, 2).replace(/\.?0+$/, "")} → ${above > 0 ? "+, else −" : "−, else +"}`;
 }
 
 function ruleWords(run, round) {
   if (round.shape?.kind === "tree") return `a tree of ${plural(round.shape.leaves, "leaf", "leaves")}`;
   if (round.shape?.kind === "halfspace") return "a straight line";
+  if (round.shape?.kind === "other") return `a rule of the learner (${round.rule})`;
   const text = ruleText(run, round);
-  return `${round.own ? "your rule" : "the rule"}${text.length < 60 ? ` ${text}` : ""}`;
+  const shown = text.startsWith("always") ? ` “${text}”` : text.length < 60 ? ` ${text}` : "";
+  return `${round.own ? "your rule" : "the rule"}${shown}`;
 }
 
 /** What happened in a round, as [kind, text] parts: "b" is set off. */
