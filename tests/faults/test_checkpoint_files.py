@@ -96,3 +96,13 @@ def test_rows_that_certify_cannot_be_exchanged(
     container.write(tmp_path / "run.ckpt", checkpoint.KIND, content)
     with pytest.raises(FileError, match="other rows are set apart"):
         fitted("array", tmp_path / "run.ckpt")
+
+
+def test_settings_that_cannot_be_compared_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = last_checkpoint("array", tmp_path / "run.ckpt", monkeypatch)
+    content["settings"]["seed"] = np.zeros(3)
+    container.write(tmp_path / "run.ckpt", checkpoint.KIND, content)
+    with pytest.raises(FileError, match="hold an array"):
+        fitted("array", tmp_path / "run.ckpt")

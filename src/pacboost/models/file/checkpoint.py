@@ -133,9 +133,20 @@ def _checkpoint(content: Fields) -> Checkpoint:
         mass=content.number("mass"),
         arrays=content.mapping("arrays"),
     )
+    if _holds_array([made.settings, made.position]):
+        content.refuse("settings", "or the position hold an array")
     if not all(isinstance(array, np.ndarray) for array in made.arrays.values()):
         content.refuse("arrays", "are not arrays")
     check_numbers("rounds", made.rounds)
     check_numbers("refills", made.refills)
     content.end()
     return made
+
+
+def _holds_array(value: Any) -> bool:
+    """Tell whether an array is somewhere in a value; settings with one could not be compared."""
+    if isinstance(value, dict):
+        return any(map(_holds_array, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_array, value))
+    return isinstance(value, np.ndarray)
