@@ -114,8 +114,8 @@ def test_a_checksum_of_something_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_length_that_is_no_float_is_refused(state: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="run_length has 401 digits"):
-        Monitor(error=0.1, run_length=10**400)
+    with pytest.raises(ParameterError, match="run_length is above"):
+        Monitor(error=0.1, run_length=10**5000)
     state_file.write_state(tmp_path / "long.json", {**state, "run_length": 10**400})
-    with pytest.raises(FileError, match="run_length has 401 digits"):
+    with pytest.raises(FileError, match="run_length is above"):
         Monitor.load(tmp_path / "long.json")

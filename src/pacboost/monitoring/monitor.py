@@ -75,8 +75,7 @@ class Monitor:
         self.run_length = positive_whole("run_length", run_length)
         if self.run_length > MOST_ROWS:
             raise ParameterError(
-                f"run_length has {len(str(run_length))} digits; it may be 10^15 at most, more rows "
-                "than any model sees"
+                "run_length is above 10^15, more rows than any model sees; give a smaller number"
             )
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
         self._rows = None if reference is None else RowStream.of(model, reference, self.delta)

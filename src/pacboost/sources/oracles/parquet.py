@@ -26,6 +26,7 @@ from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.columns import refuse_other
 from pacboost.sources.oracles.files import Source, find_files, fingerprint, need
 from pacboost.sources.oracles.labels import NO_LABEL, distinct, first_missing
+from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 
 SUFFIXES = (".parquet", ".pq")
 BUFFER = 2**18
@@ -57,6 +58,7 @@ class ParquetOracle(BlockOracle):
         self._pa = need("pyarrow", "parquet")
         self._target, self._left_out = target, drop
         self._files = find_files(source, SUFFIXES)
+        self._stamps = stamps_of(self._files)
         self._groups: list[Group] = []
         for file, path in enumerate(self._files):
             with self._file(path) as parquet:
@@ -108,8 +110,7 @@ class ParquetOracle(BlockOracle):
                     for name in names
                 }
             )
-        if table.num_rows != group.rows:
-            raise FileError(f"{self._files[group.file]}: was changed while it was being read")
+        check_unchanged(self._stamps, self._files[group.file])
         return table
 
     @contextmanager
