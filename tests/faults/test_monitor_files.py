@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pacboost import Monitor
-from pacboost.errors import FileError, PacboostError
+from pacboost.errors import FileError, PacboostError, ParameterError
 from pacboost.monitoring import state_file
 from tests.faults.structured import REAL, WHOLE, WORDS, _places
 
@@ -111,3 +111,11 @@ def test_a_checksum_of_something_else_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(FileError, match="no monitor has written"):
         Monitor.load(path)
+
+
+def test_a_run_length_that_is_no_float_is_refused(state: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="run_length is above"):
+        Monitor(error=0.1, run_length=10**5000)
+    state_file.write_state(tmp_path / "long.json", {**state, "run_length": 10**400})
+    with pytest.raises(FileError, match="run_length is above"):
+        Monitor.load(tmp_path / "long.json")

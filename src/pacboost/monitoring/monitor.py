@@ -14,6 +14,8 @@ from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.certify import mistakes as mistakes_of
 
+MOST_ROWS = 10**15
+
 
 class Monitor:
     """Say at any time whether a model's certificate still holds and its rows still look alike.
@@ -71,6 +73,10 @@ class Monitor:
         self.delta = probability("delta", delta)
         self.error = _certified(model) if error is None else probability("error", error)
         self.run_length = positive_whole("run_length", run_length)
+        if self.run_length > MOST_ROWS:
+            raise ParameterError(
+                "run_length is above 10^15, more rows than any model sees; give a smaller number"
+            )
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
         self._rows = None if reference is None else RowStream.of(model, reference, self.delta)
 

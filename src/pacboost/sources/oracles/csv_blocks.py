@@ -29,6 +29,7 @@ from pacboost.sources.oracles.files import Source, find_files, fingerprint
 from pacboost.sources.oracles.held import Held, HeldArray
 from pacboost.sources.oracles.labels import NO_LABEL
 from pacboost.sources.oracles.lines import BLOCK, Lines, cut, read_lines, rows_by_bytes
+from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 from pacboost.sources.table import refuse_text
 
 SUFFIXES = (".csv", ".tsv")
@@ -62,6 +63,7 @@ class CsvOracle(BlockOracle):
         self._csv = need("pyarrow.csv", "parquet")
         self._target = target
         self._files = find_files(source, SUFFIXES)
+        self._stamps = stamps_of(self._files)
         self._sep = sep or separator(DataFile(self._files[0]))
         words = frozenset(word.strip().lower() for word in missing)
         self._spelling = Spelling(words, decimal_comma=self._sep == ";")
@@ -93,6 +95,7 @@ class CsvOracle(BlockOracle):
         release_memory()
         lines = self._blocks[block]
         content = read_lines(self._files[lines.file], lines)
+        check_unchanged(self._stamps, self._files[lines.file])
         try:
             return self._parse(lines, content)
         except ValueError:  # Arrow's complaints are such, too

@@ -28,6 +28,7 @@ from pacboost.sources.oracles.columns import refuse_other
 from pacboost.sources.oracles.files import File, Source, find_files, fingerprint, opened
 from pacboost.sources.oracles.labels import NO_LABEL, distinct, first_missing
 from pacboost.sources.oracles.remote import Reading, SpreadOracle
+from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 
 SUFFIXES = (".parquet", ".pq")
 BUFFER = 2**18
@@ -127,6 +128,7 @@ class ParquetOracle(SpreadOracle):
     ) -> None:
         self._target, self._left_out = target, drop
         self._files = find_files(source, SUFFIXES)
+        self._stamps = stamps_of(self._files)
         self._groups: list[Group] = []
         for file, path in enumerate(self._files):
             with parquet_file(path, str(path)) as parquet:
@@ -168,7 +170,9 @@ class ParquetOracle(SpreadOracle):
 
     def read(self, block: int) -> HeldArrow:
         """Decode a row group."""
-        return self.row_group(block).read()
+        held = self.row_group(block).read()
+        check_unchanged(self._stamps, self._files[self._groups[block].file])
+        return held
 
     def reading(self, block: int, cluster: Cluster) -> Reading:
         """Have a worker decode a row group."""

@@ -23,6 +23,7 @@ from pacboost.training.filtering.candidates import Candidates
 from pacboost.training.filtering.keys import key_of, numbers
 from pacboost.training.filtering.offer import Offer
 from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.saved_arrays import like
 
 Floats = NDArray[np.float64]
 
@@ -138,7 +139,12 @@ class ArrayRows(Candidates):
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
         """Go on from a checkpoint."""
         super().restore(state, encoder)
-        self.kinds[:], self._unseen[:] = state["kinds"], state["unseen"]
+        kinds, unseen = like(state, "kinds", self.kinds), like(state, "unseen", self._unseen)
+        if not np.array_equal(kinds == APART, self.kinds == APART):
+            raise ValueError("other rows are set apart than those that the seed chooses")
+        if not ((unseen >= 0) & (unseen <= 1)).all():
+            raise ValueError("a chance lies outside of [0, 1]")
+        self.kinds[:], self._unseen[:] = kinds, unseen
 
     def _fresh(self, key: np.uint64) -> NDArray[np.int64]:
         """Choose rows for the test of μ: some of those left, a few before anything is learned."""
