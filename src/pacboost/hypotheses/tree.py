@@ -90,6 +90,14 @@ class TreeRule(Hypothesis):
             self._walk(block, nodes, out[first : first + block.shape[1]])
         return out
 
+    def sides(self) -> NDArray[np.uint8]:
+        """Say for every split and code whether it goes left, (splits, 256)."""
+        left = (np.arange(256) <= self.cut[:, None]).astype(np.uint8)
+        left[:, self.bins.missing] = self.missing_left
+        subsets = self.member >= 0
+        left[subsets] = self.members[self.member[subsets]]
+        return left
+
     def _walk(self, codes: Codes, nodes: NDArray[np.int32], out: Cells) -> None:
         def task(start: int, stop: int) -> None:
             walk.leaves(codes, nodes, self.members, self.bins.missing, start, out[start:stop])

@@ -337,6 +337,22 @@ extern "C" __global__ void settle(const byte* codes, whole stride, const whole* 
   }
 }
 
+// Walk every row to its leaf, and add the leaf's values times a vote to its scores.
+extern "C" __global__ void add_tree(const byte* codes, whole stride, const whole* features,
+                                    const byte* goes_left, const int* left, const int* right,
+                                    whole splits, const double* values, double vote, whole rows,
+                                    whole outputs, double* scores) {
+  for (whole row = me(); row < rows; row += step()) {
+    whole at = splits > 0 ? 0 : -1;
+    while (at >= 0) {
+      byte code = codes[row * stride + features[at]];
+      at = goes_left[at * 256 + code] ? left[at] : right[at];
+    }
+    for (whole k = 0; k < outputs; k++)
+      scores[row * outputs + k] += vote * values[~at * outputs + k];
+  }
+}
+
 // Bring the codes of rows together: from words of eight lanes, (blocks, rows), to (rows, stride).
 extern "C" __global__ void lay_out(const word* words, whole rows, whole first_row, whole lanes,
                                    whole stride, byte* codes) {
