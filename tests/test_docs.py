@@ -14,7 +14,10 @@ from tests.data import HOME
 from tests.markdown import DOCS, HOUSE, dead_links, links, pages, python_blocks, tables
 
 MAPS = (DOCS / "lectures.md", DOCS / "proofs" / "index.md")
-DATA = {"text.md": ("banking77", "ml_bibtex")}
+DATA = {
+    "text.md": ("banking77", "ml_bibtex"),
+    "decisions-you-can-defend.md": ("kddcup99", "credit_default"),
+}
 """Sets that the examples of a page read, as folders where they run."""
 PACKAGES = {"export.md": "onnx"}
 """What an example needs beyond what tests need anyway."""
