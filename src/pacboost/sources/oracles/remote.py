@@ -21,14 +21,14 @@ from pacboost.parallel.cluster_jobs import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
 from pacboost.sources.oracles.held import Held, Rows
 from pacboost.sources.oracles.labels import distinct
-from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, Settling, Unread
+from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, SettlingChooser, Unread
 from pacboost.sources.table import Table
 
 SHARE_OF_MEMORY = 0.25
 """Blocks that are read ahead take no more than this share of what workers may use."""
 
 
-class Reading(NamedTuple):
+class BlockReading(NamedTuple):
     """How a worker reads a block: a pure function and what it is called with."""
 
     function: Callable[..., Held]
@@ -55,7 +55,7 @@ class SpreadOracle(BlockOracle):
         """How many rows a block has."""
 
     @abstractmethod
-    def reading(self, block: int, cluster: Cluster) -> Reading:
+    def reading(self, block: int, cluster: Cluster) -> BlockReading:
         """Say how a worker reads a block."""
 
     @abstractmethod
@@ -183,7 +183,7 @@ class RemoteOracle(BlockOracle):
     def select(self, choose: Chooser) -> Iterator[Batch]:
         """Have workers read every block once, and fetch the rows that are chosen."""
         rest = range(self._n_blocks or 0)
-        if isinstance(choose, Settling):
+        if isinstance(choose, SettlingChooser):
             batch, settled = self.cluster.submit(_select, choose, *self._read(0)).result()
             choose.settle(settled)
             rest = rest[1:]
