@@ -16,18 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ClusterError
-from pacboost.parallel.cluster import Cluster, Shared
+from pacboost.parallel.cluster import Cluster
+from pacboost.parallel.cluster_jobs import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
 from pacboost.sources.oracles.held import Held, Rows
 from pacboost.sources.oracles.labels import distinct
-from pacboost.sources.oracles.oracle import Batch, Chooser, Settling, Unread
+from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, SettlingChooser, Unread
 from pacboost.sources.table import Table
 
 SHARE_OF_MEMORY = 0.25
 """Blocks that are read ahead take no more than this share of what workers may use."""
 
 
-class Reading(NamedTuple):
+class BlockReading(NamedTuple):
     """How a worker reads a block: a pure function and what it is called with."""
 
     function: Callable[..., Held]
@@ -54,7 +55,7 @@ class SpreadOracle(BlockOracle):
         """How many rows a block has."""
 
     @abstractmethod
-    def reading(self, block: int, cluster: Cluster) -> Reading:
+    def reading(self, block: int, cluster: Cluster) -> BlockReading:
         """Say how a worker reads a block."""
 
     @abstractmethod
@@ -83,6 +84,15 @@ class Absent(Held):
     def table(self, rows: Rows) -> Table:
         """Refuse: the values are with the workers."""
         raise TypeError("rows of a cluster are read by workers")
+
+
+class RowsElsewhere(Unread):
+    """Rows that a worker will read: here only their number is known, not which they are."""
+
+    def __init__(self, oracle: Places, span: Span) -> None:
+        count, nothing = span.last - span.first, Absent(span.block_rows, oracle.n_columns)
+        unknown = np.zeros(count, dtype=np.uint64)
+        super().__init__(oracle, nothing, unknown.view(np.int64), unknown, span.lap)
 
 
 class RemoteOracle(BlockOracle):
@@ -127,6 +137,14 @@ class RemoteOracle(BlockOracle):
         self._advance(batch.n_rows)
         return batch
 
+    def draw_unread(self, n: int) -> Drawn:
+        """Pass over the next rows; which they are is worked out where they lie."""
+        if self._open() is None:
+            raise TypeError("a source in blocks does not end")
+        span = self.next_span(n)
+        self._advance(span.last - span.first)
+        return RowsElsewhere(self, span)
+
     def next_span(self, n: int) -> Span:
         """Give the rows that come next: at most n, and at most to the end of the block."""
         rows = self.source.block_rows(self._block(self._spot))
@@ -165,7 +183,7 @@ class RemoteOracle(BlockOracle):
     def select(self, choose: Chooser) -> Iterator[Batch]:
         """Have workers read every block once, and fetch the rows that are chosen."""
         rest = range(self._n_blocks or 0)
-        if isinstance(choose, Settling):
+        if isinstance(choose, SettlingChooser):
             batch, settled = self.cluster.submit(_select, choose, *self._read(0)).result()
             choose.settle(settled)
             rest = rest[1:]
