@@ -204,6 +204,18 @@ def test_a_bad_file_is_named_and_the_page_goes_on(
     assert figure(browser, "training_error") == "0 %"
 
 
+def test_ten_million_rows_are_refused_before_they_are_sent(quiet: LabBrowser) -> None:
+    quiet.run(
+        "{const list = new DataTransfer();"
+        " list.items.add(new File([new Uint8Array(40_000_000)], 'large.csv'));"
+        " const input = document.querySelector('#csv-file'); input.files = list.files;"
+        " input.dispatchEvent(new Event('change'))}"
+    )
+    quiet.until("document.querySelector('#notices .error')")
+    assert "40,000,000 bytes" in quiet.text("#notices")
+    assert "smaller file" in quiet.text("#notices")
+
+
 def test_a_recording_works_without_a_server(
     quiet: LabBrowser, lab_server: Lab, tmp_path: Path
 ) -> None:

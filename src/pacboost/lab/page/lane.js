@@ -126,7 +126,9 @@ export function laneView(lab, k) {
   }
 
   const refine = settled(async () => {
-    const now = t(), mine = run();
+    const mine = run();
+    if (!mine) return; // the lane was closed meanwhile
+    const now = t();
     picture.canvas.setAttribute("aria-label", pictureWords(lab, mine, now));
     errors.svg.setAttribute("aria-label", errorWords(mine.at(now)));
     if (!now || !mine.data?.plane || !mine.at(now)) return;
