@@ -1,8 +1,11 @@
 # Everything a new machine needs beyond Python 3.11+ and make is installed into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+# Compiled modules are kept, also where the machine asks Python not to: tests start many processes,
+# and each would compile the package, and pytest its assertions, anew.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check kernels pytest browser docs slow bench clean
+.PHONY: demo test check kernels pytest browser docs slow gpu bench clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -12,9 +15,10 @@ test:
 	$(MAKE) pytest
 
 # Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
-# processes of pytest would compile them for itself.
+# processes of pytest would compile them for itself. All tests are collected, so that their modules
+# are compiled, too.
 kernels: .venv/.dev
-	$(BIN)/pytest -p no:xdist tests/test_model_bytes.py
+	$(BIN)/pytest -p no:xdist -k test_the_bytes_are_as_recorded
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
@@ -41,6 +45,10 @@ docs: .venv/.dev
 # Random tests are repeated with new examples.
 slow: .venv/.dev browser
 	$(BIN)/pytest -m 'slow or hypothesis' -rA
+
+# For a machine with an NVIDIA GPU: every model there has to have the bytes of the CPU's.
+gpu: .venv/.cuda
+	$(BIN)/pytest tests/gpu -n 4
 
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py
@@ -73,6 +81,10 @@ bench: .venv/.bench
 
 .venv/.bench: pyproject.toml | .venv/bin/python
 	$(BIN)/python -m pip install --quiet -e '.[dev,bench]'
+	touch $@ .venv/.run .venv/.dev
+
+.venv/.cuda: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet -e '.[dev,cuda]'
 	touch $@ .venv/.run .venv/.dev
 
 clean:

@@ -13,6 +13,10 @@ from pacboost.kernels import compile_note
 from pacboost.models.calibration import calibrators
 from tests.bounds.coverage import COUNTS, HEADER
 
+FEW = 15
+SHARE = 0.4
+"""Quick runs try this share of random examples, but no fewer than ``FEW``; ``make slow`` all."""
+
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("fresh", deadline=None, print_blob=True)
 
@@ -29,11 +33,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if settings.get_current_profile_name() == "repeatable":
+        try_fewer_examples(items)
     order = config.getoption("order")
     if order == "reversed":
         items.reverse()
     elif order is not None:
         random.Random(int(order)).shuffle(items)
+
+
+def try_fewer_examples(items: list[pytest.Item]) -> None:
+    """Try a part of the random examples of every test: they are the same in each quick run."""
+    tests = {id(test): test for item in items if (test := getattr(item, "obj", None))}
+    for test in tests.values():  # several items may share a test
+        own = getattr(test, "_hypothesis_internal_use_settings", None)
+        if own is not None and own.max_examples > FEW:
+            fewer = max(FEW, round(SHARE * own.max_examples))
+            test._hypothesis_internal_use_settings = settings(own, max_examples=fewer)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The bytes of a model of every kind, so that a change of the code that changes a model is noticed.
 
-``model_bytes.json`` holds a SHA-256 for every kind, by type of processor: NumPy's exp differs in
-the last bit between processors. Where a change of the bytes is intended, write the file again with
+``model_bytes.json`` holds a SHA-256 for every kind, by type of processor: the logarithms of C
+libraries differ in the last bit. Where a change of the bytes is intended, write the file again with
 ``python -m tests.test_model_bytes`` and name the kinds that changed in the commit message.
 """
 
@@ -282,7 +282,9 @@ def write() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_the_bytes_are_as_recorded(name: str) -> None:
     if MACHINE not in recorded():
-        pytest.skip(f"no hashes are recorded for {MACHINE}, and exp differs between processors")
+        pytest.skip(
+            f"no hashes are recorded for {MACHINE}, and logarithms differ between C libraries"
+        )
     assert digest(MODELS[name]) == recorded()[MACHINE][name]
 
 

@@ -40,6 +40,7 @@ _HOMES = {
     "intervals": "pacboost.estimators.fitted.intervals",
     "choose_threshold": "pacboost.estimators.fitted.choosing",
     "certify": "pacboost.questions.certify",
+    "check_order": "pacboost.questions.row_order",
     "certify_answers": "pacboost.questions.selective",
     "compare": "pacboost.estimators.compare",
     "compare_models": "pacboost.questions.compare_models",
@@ -162,6 +163,7 @@ if TYPE_CHECKING:
     from pacboost.questions.game import game as game
     from pacboost.questions.hard_core import hard_core as hard_core
     from pacboost.questions.pac import pac as pac
+    from pacboost.questions.row_order import check_order as check_order
     from pacboost.questions.selective import certify_answers as certify_answers
     from pacboost.questions.shatters import shatters as shatters
     from pacboost.questions.verify import verify as verify

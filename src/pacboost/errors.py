@@ -27,6 +27,10 @@ class FileError(PacboostError):
     """A file cannot be read or written; the message names the file and, where known, the line."""
 
 
+class ClusterError(PacboostError):
+    """A cluster cannot do what it was asked for; the message names the worker or the scheduler."""
+
+
 class NotCertified(PacboostError, AttributeError):  # noqa: N818 - a refusal, not a mishap
     """A bound refuses: the message says in words why its theorem does not apply.
 

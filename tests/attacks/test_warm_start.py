@@ -20,8 +20,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 GOING_ON = public_classifiers("certify", "warm_start")
 
 
+@pytest.mark.slow
 def test_the_best_of_many_looks_is_covered() -> None:
-    """Where looks are free, the best of 14 is false in 17 of these 40 runs."""
+    """Where looks are free, the best of 14 is false in 17 of these 40 runs.
+
+    What a look pays is tested for every classifier below.
+    """
     runs, delta, violated = 40, 0.1, 0
     for seed in range(runs):
         X, y = coins(seed, 200, features=40)

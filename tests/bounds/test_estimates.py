@@ -63,8 +63,15 @@ def test_of_many_rare_classes_the_rarest_are_named() -> None:
     labels = np.repeat(np.arange(8), [400, 400, 30, 20, 10, 5, 3, 1])
     counted = HeldOut.of(labels, np.where(labels == 7, 0, labels), np.arange(8))
     assert counted is not None
-    said = beside(holdout.certificate(1, 869, 0.05), counted, [str(k) for k in range(8)])[-1]
+    names = [str(k) for k in range(8)]
+    said = beside(holdout.certificate(1, 869, 0.05), counted, names)[-1]
     assert said == (
+        "It misses at most 100 % of '7' (1 of 1 row), 74.5 % of '6' (0 of 3 rows) and 56 % of '5' "
+        "(0 of 5 rows) of its rare classes (95 % confidence for these together, by themselves; 3 "
+        "more are rare)."
+    )
+    groups = dependent.groups_certificate([0.0, 0.9, 0.2] * 5, 0.05)
+    assert beside(groups, counted, names)[-1] == (
         "Of rare classes it finds, as estimated on these rows, 0 % of '7' (1 row), 100 % of '6' "
         "(3 rows), 100 % of '5' (5 rows), and 3 more are rare."
     )

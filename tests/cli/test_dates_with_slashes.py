@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pacboost
-from pacboost.errors import InputWarning
+from pacboost import StrongClassifier
+from pacboost.errors import InputWarning, ParameterError
 from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile
 from tests.cli.running import run, well
@@ -74,3 +76,20 @@ def test_new_rows_are_read_in_the_order_of_the_fit(tmp_path: Path) -> None:
     refused = run("predict", model, wrong, "--drop", "y")
     assert refused.exit_code == 2
     assert "which is no date written as day/month/year" in " ".join(refused.stderr.split())
+
+
+def test_python_says_the_order_too(tmp_path: Path) -> None:
+    few = DAYS[[day.day <= 12 for day in DAYS.astype(object)]]
+    path = written(tmp_path / "rows.csv", "{d}/{m}/{y}", few)
+    quick: dict[str, Any] = {"n_rounds": 2, "random_state": 0, "verbose": 0}
+    with pytest.warns(InputWarning, match="in Python dates='day-first'"):
+        StrongClassifier(**quick).fit(path, "y")
+    for dates, order in (("day-first", "day/month/year"), ("month-first", "month/day/year")):
+        model = StrongClassifier(dates=dates, **quick).fit(path, "y")
+        assert f"when (month; {order})" in model.feature_names_in_
+    with pytest.raises(ParameterError, match="'auto', 'day-first', 'month-first'"):
+        StrongClassifier(dates="european").fit(path, "y")
+    with pytest.raises(ParameterError, match="X is no file"):
+        StrongClassifier(dates="day-first").fit(np.zeros((50, 1)), np.arange(50) % 2)
+    with pytest.raises(ParameterError, match="leave dates at 'auto'"):
+        StrongClassifier(dates="day-first").fit_source(path, "y")

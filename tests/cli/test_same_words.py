@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,10 @@ import pacboost
 from pacboost.cli.main import main
 
 STUMPS = ("--booster", "adaboost", "--learner", "stump", "--rounds", "5")
+MISSED = re.compile(
+    r"It misses at most [\d.]+ % of the rare class 'ill' \(95 % confidence for this by itself; "
+    r"\d+ of \d+ rows missed\)\."
+)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +49,7 @@ def test_every_command_speaks_the_same_way(folder: Path, options: tuple[str, ...
     assert said.startswith("At most ")
     assert "(95 % confidence; 200 held-out rows, " in said
     assert "Always saying 'well' would be " in said
-    assert "of the rare class 'ill' (an estimate from " in said
+    assert MISSED.search(said), said
     assert "Next: " in said
     assert asked("verify", model)["sentence"] == said
     assert asked("inspect", model)["sentence"] == said
@@ -56,7 +61,7 @@ def test_every_command_speaks_the_same_way(folder: Path, options: tuple[str, ...
     fresh = asked("certify", model, folder / "new.csv", "--target", "state")["sentence"]
     assert "(95 % confidence; 600 held-out rows, " in fresh
     assert "Always saying 'well' would be " in fresh
-    assert "of the rare class 'ill' (an estimate from " in fresh
+    assert MISSED.search(fresh), fresh
 
 
 def test_a_named_booster_keeps_the_certificate_by_held_out_rows(folder: Path) -> None:

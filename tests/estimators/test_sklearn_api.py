@@ -28,7 +28,7 @@ from pacboost.models.file.format import model_bytes
 from tests.estimators.checks import checks_of
 
 BY_CHANCE = [
-    AdaBoostClassifier(estimator=DecisionTreeClassifier(max_depth=1)),  # breaks ties by rounding
+    AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 10),  # breaks ties by rounding
     AdaBoostClassifier(resample=True),
     AdaBoostClassifier(early_stopping=True),
 ]
@@ -51,7 +51,7 @@ CHECKED = (
     BoostClassifier(),
     SMOOTHED,
     UNSMOOTHED,
-    *(BoostClassifier(name, n_rounds=12) for name in BOOSTERS if name != SMOOTHED.booster),
+    *(BoostClassifier(name, n_rounds=6) for name in BOOSTERS if name != SMOOTHED.booster),
     *BY_CHANCE,
 )
 
@@ -136,6 +136,7 @@ def test_every_parameter_is_got_and_set() -> None:
         "warm_start": True,
         "callbacks": [],
         "n_jobs": 1,
+        "device": "auto",
         "verbose": True,
     }
     assert AdaBoostClassifier().set_params(**wanted).get_params() == wanted

@@ -215,6 +215,10 @@ def test_pairs_equal_the_twins(
     wanted_pulls, wanted_weights = naive.pair_up(weights, own, flips, *scales)
     np.testing.assert_array_equal(pairs >> 32, wanted_pulls)
     np.testing.assert_array_equal(pairs & pairing.LOW, np.tile(wanted_weights, (len(flips), 1)))
+    if outputs == 1:
+        line = np.empty(rows, dtype=np.int64)
+        pairing.pair_up_one(weights.ravel(), pulls.ravel(), signed, *scales, line)
+        np.testing.assert_array_equal(line, pairs[0])
 
 
 # -- parting

@@ -94,6 +94,12 @@ def test_cell_sums_equal_the_twins(outputs: int, dtype: Any, signed: bool) -> No
     np.testing.assert_array_equal(sums, naive.cell_sums(cells, weights, own, count))
     spans = np.add.reduceat((own.astype(float) ** 2).sum(axis=1), np.arange(0, rows, size))
     np.testing.assert_allclose(squares, spans, rtol=1e-12)
+    if outputs == 1:
+        again, also = np.zeros((2, count), dtype=np.int64), np.full(7, np.nan)
+        flat = weights.ravel(), given.ravel()
+        measure.cell_sums_of_one(cells, *flat, signed, size, again, also)
+        np.testing.assert_array_equal(again, sums[..., 0])
+        np.testing.assert_array_equal(also, squares)
 
 
 KINDS = {"logistic": measure.LOGISTIC, "clipped": measure.CLIPPED}

@@ -129,6 +129,26 @@ def test_any_model_and_frames() -> None:
         monitor.update_rows(X.assign(pay="much"))
 
 
+def test_page(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    quiet = Monitor(error=0.1).update_mistakes(generator.random(500) < 0.05)
+    text = quiet.report(tmp_path / "page.html", title="a < b").read_text(encoding="utf-8")
+    assert "<strong>No alarm</strong>" in text
+    assert "a &lt; b" in text
+    assert text.count("<svg") == 6  # three curves, wide and narrow
+    reference = generator.normal(size=(3000, 2))
+    watch = Monitor(error=0.05, reference=reference).update_mistakes(generator.random(900) < 0.2)
+    watch.update_rows(generator.normal(size=(900, 2)) + np.array([1.0, 0.0]))
+    text = watch.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<strong>ALARM</strong>: the certificate" in text
+    for own in watch.status().sentences:
+        assert own.strip().replace(">", "&gt;").replace("'", "&#x27;") in text
+    assert "Columns that differ" in text
+    assert text.count("<svg") == 8
+    empty = Monitor(error=0.05).report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "No labelled rows have come in yet." in empty
+
+
 def test_curves() -> None:
     pytest.importorskip("matplotlib")
     old, _ = world(3000, 1)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -158,20 +157,53 @@ def test_no_team_is_larger_than_the_quota(machine: pytest.MonkeyPatch) -> None:
         assert team.largest_team() == 2
 
 
-def test_threads_of_a_dask_worker(machine: pytest.MonkeyPatch) -> None:
-    worker = SimpleNamespace(state=SimpleNamespace(nthreads=2))
-    fake = SimpleNamespace(get_worker=lambda: worker)
-    machine.setitem(sys.modules, "distributed.worker", fake)
-    assert cores.cores() == 2
+IN_DASK = """
+import os
+from pacboost import AdaBoostClassifier
+from pacboost.kernels.threads import threads, using
+from pacboost.parallel import cores
+
+def threads_in_use(n_jobs):
+    with using(n_jobs):
+        return threads()
+
+if __name__ == "__main__":
+    import numpy as np
+    from dask.distributed import Client, LocalCluster
+
+    for name in cores.LIMITS:
+        os.environ.pop(name, None)
+    cores._machine = lambda: 16
+    cores._quota = lambda: None
+    shape = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": None}
+    with LocalCluster(processes=PROCESSES, **shape) as cluster, Client(cluster) as client:
+        found = [client.submit(threads_in_use, n, pure=False).result() for n in (None, -1, 1, 3)]
+        print(found)
+        print(threads_in_use(None))
+        X, y = np.arange(40.0).reshape(20, 2), np.arange(20) > 10
+        print(client.submit(AdaBoostClassifier().fit, X, y).result().score(X, y))
+"""
 
 
-def test_outside_of_tasks_dask_does_not_limit(machine: pytest.MonkeyPatch) -> None:
-    def get_worker() -> None:
-        raise ValueError("No worker found")
+def in_dask(folder: Path, *, processes: bool) -> list[str]:
+    """Run the program above in a cluster on this machine; give the lines that it prints."""
+    program = folder / "program.py"  # a file, since workers that are processes read it again
+    program.write_text(IN_DASK.replace("PROCESSES", str(processes)))
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+    return done.stdout.splitlines()
 
-    fake = SimpleNamespace(get_worker=get_worker)
-    machine.setitem(sys.modules, "distributed.worker", fake)
-    assert cores.cores() == 16
+
+def test_tasks_of_a_dask_worker_have_its_threads(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    assert in_dask(tmp_path, processes=False) == ["[2, 2, 1, 3]", "16", "1.0"]
+
+
+@pytest.mark.slow
+def test_dask_gives_the_tasks_of_worker_processes_one_thread(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    inside, _, score = in_dask(tmp_path, processes=True)  # Dask limits the process around it, too
+    assert (inside, score) == ("[1, 1, 1, 3]", "1.0")
 
 
 @pytest.mark.parametrize(("n_jobs", "count"), [(None, 16), (-1, 16), (-2, 15), (-99, 1), (3, 3)])

@@ -208,3 +208,10 @@ def test_the_summary_of_a_run_that_certifies_nothing() -> None:
 
 def test_the_summary_of_nothing_at_all() -> None:
     assert "0 examples" in words(summary(a_ledger([])))
+
+
+def test_the_busiest_workers_are_named() -> None:
+    view = FilteringView(20, workers={f"tcp://w:{k}": k for k in range(6)})
+    text = printed(view.picture())
+    shown = "tcp://w:5 5, tcp://w:4 4, tcp://w:3 3, tcp://w:2 2, and 2 more workers"
+    assert shown in " ".join(text.split())

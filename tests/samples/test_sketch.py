@@ -7,8 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
+from pacboost.samples.overlap import Overlap
 from pacboost.samples.shared_rows import Chances
-from pacboost.samples.sketch import MOST_KEPT, Overlap, Sketch
+from pacboost.samples.sketch import MOST_KEPT, Sketch
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import SomeRows, Table

@@ -26,11 +26,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.base.booster import Measured, check_rate, whole_values
+from pacboost.boosters.base.booster import Measured, whole_values
 from pacboost.boosters.base.exponential import ExponentialState, ExponentialWeights
+from pacboost.boosters.base.parameters import check_not_negative, check_rate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.numerics.same_bits import log
 from pacboost.samples.request import Sums
 
 WAYS = ("mh", "m1", "samme")
@@ -53,6 +55,7 @@ class AdaBoost(ExponentialWeights):
 
     name: ClassVar[str] = "adaboost"
     title: ClassVar[str] = "AdaBoost"
+    on_gpu: ClassVar[bool] = True
 
     learning_rate: float = 1.0
     max_vote: float = MOST_VOTE
@@ -76,8 +79,7 @@ class AdaBoost(ExponentialWeights):
                 f"confidence_rated gives cells votes of their own, but multiclass="
                 f"{self.multiclass!r} gives a rule one vote; set multiclass='mh'"
             )
-        if not (math.isfinite(self.smoothing) and self.smoothing >= 0):
-            raise ParameterError(f"smoothing is {self.smoothing}; it must be 0 or more")
+        check_not_negative("smoothing", self.smoothing)
 
     @property
     def plain(self) -> bool:
@@ -110,7 +112,7 @@ class AdaBoost(ExponentialWeights):
         plus = (sums.weights + sums.pulls) / 2 + smooth
         minus = (sums.weights - sums.pulls) / 2 + smooth
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs = 0.5 * np.log(plus / minus)
+            logs = 0.5 * log(plus / minus)
         votes = np.nan_to_num(logs, nan=0.0, posinf=MOST_VOTE, neginf=-MOST_VOTE)
         cap = min(self.max_vote, MOST_VOTE)
         return whole_values(np.clip(self.learning_rate * votes, -cap, cap))

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import erfc, erfcinv
+from scipy.special import erfcinv
 
 from pacboost.boosters.base.booster import Agreement, Measured, Moved
 from pacboost.boosters.base.bounded_weights import BoundedState, OneVotePerRule
@@ -28,7 +28,9 @@ from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.clock import Clock
+from pacboost.numerics.error_function import erfc
 from pacboost.numerics.exact import in_units_of_least, round_vote, whole_scale
+from pacboost.numerics.same_bits import exp, total
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
@@ -132,7 +134,7 @@ class Brown(OneVotePerRule):
 
     def _weigh(self, state: BoundedState) -> BoundedState:
         squares = np.square(state.margins.reshape(-1) + state.extra[0])
-        shares = np.exp((squares.min() - squares) / self.time)
-        shares = np.maximum(np.rint(shares * whole_scale(float((state.base * shares).sum()))), 1)
+        shares = exp((squares.min() - squares) / self.time)
+        shares = np.maximum(np.rint(shares * whole_scale(total(state.base * shares))), 1)
         np.maximum(np.rint(state.base * shares), 1, out=state.weights.reshape(-1), casting="unsafe")
         return replace(state, total=int(state.weights.sum()))

@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from pacboost.boosters.base.kinds import CorrectiveState
 from pacboost.boosters.erlp import ERLP
 from pacboost.numerics.entropic import evenest
+from pacboost.numerics.same_bits import total
 from pacboost.numerics.whole_products import Floats, margins_of, whole_votes
 
 
@@ -51,7 +52,7 @@ class CorrectiveERLP(ERLP):
 
         def slope(part: float) -> float:
             heights = strength * (before + part * way)
-            return float((way * evenest(heights, state.base, state.share).weights).sum())
+            return total(way * evenest(heights, state.base, state.share).weights)
 
         if slope(0.0) <= 0:
             return state.votes

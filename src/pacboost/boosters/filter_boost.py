@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit
 
-from pacboost.boosters.base.booster import Measured, check_rate
+from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.base.bounded_weights import BoundedWeights, Weights
 from pacboost.boosters.base.filtering_booster import Floats, heaviest
+from pacboost.boosters.base.parameters import check_rate
 from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.numerics.same_bits import sigmoid
 from pacboost.samples.sample import Signs
 
 
@@ -53,7 +54,7 @@ class FilterBoost(BoundedWeights):
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         """Give 1/(1 + exp(margin))."""
-        return heaviest(expit(-margins))
+        return heaviest(sigmoid(-margins))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
         """Give 2 ln 2/(ε(1 - √(1 - r²))), and 1/ν times as much for a learning rate ν up to 1.
@@ -70,5 +71,5 @@ class FilterBoost(BoundedWeights):
         return 2 * units  # where the margin is 0, a row has half of it
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        np.maximum(np.rint(base * expit(-margins)), 1, out=weights, casting="unsafe")
+        np.maximum(np.rint(base * sigmoid(-margins)), 1, out=weights, casting="unsafe")
         return int(weights.sum())

@@ -12,8 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.base.booster import check_rate, whole_values
+from pacboost.boosters.base.booster import whole_values
 from pacboost.boosters.base.exponential import ExponentialState, ExponentialWeights
+from pacboost.boosters.base.parameters import check_rate
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MOST_VOTE
 from pacboost.samples.request import Sums

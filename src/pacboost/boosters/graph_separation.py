@@ -28,6 +28,7 @@ from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.hypotheses.pattern import Pattern, answers_of
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import in_units_of_least, whole_scale
+from pacboost.numerics.same_bits import total
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Sample, Signs
 
@@ -160,7 +161,7 @@ def with_weights(state: PairState) -> PairState:
     plus = np.bincount(state.patterns, shares * positive)
     minus = np.bincount(state.patterns, shares * ~positive)
     other = np.where(positive, minus[state.patterns], plus[state.patterns])
-    pairs = float((plus * minus).sum())
+    pairs = total(plus * minus)
     scale = whole_scale(2 * pairs) if pairs > 0 else 0.0
     state.weights[:, 0] = np.maximum(np.rint(shares * np.maximum(other * scale, 1)), 1)
     scores: Floats = ((plus - minus) / (plus + minus))[state.patterns, None]

@@ -24,15 +24,17 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
-from pacboost.boosters.base.booster import Moved, check_rate, whole_values
+from pacboost.boosters.base.booster import Moved, whole_values
 from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
+from pacboost.boosters.base.parameters import check_not_negative, check_rate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import shares
+from pacboost.kernels.cuda.device import copy_into
 from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.numerics.same_bits import exp, log, row_totals, sigmoid, total
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Signs
 
@@ -71,6 +73,7 @@ class Logit(FilteringBooster[LogitState]):
     potential: ClassVar[str] = "logistic"
     multiclass: ClassVar[str] = "softmax"
     error_factor: ClassVar[float] = 2.0
+    on_gpu: ClassVar[bool] = True
 
     learning_rate: float = 1.0
     max_target: float = math.inf
@@ -82,20 +85,19 @@ class Logit(FilteringBooster[LogitState]):
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
         check_rate("max_target", min(self.max_target, MOST_STEP))
-        if not (math.isfinite(self.l2) and self.l2 >= 0):
-            raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
+        check_not_negative("l2", self.l2)
 
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
     ) -> LogitState:
         """Start with all probabilities equal."""
         own = base / base.max()
-        mass = float(own.sum()) if own.size > 1 else float(signs.shape[0])
+        mass = total(own) if own.size > 1 else float(signs.shape[0])
         state = LogitState(
             signs=signs,
-            margins=np.zeros(signs.shape),
-            weights=np.zeros(signs.shape, dtype=np.int64),
-            pulls=np.zeros(signs.shape, dtype=np.int64),
+            margins=np.zeros_like(signs, dtype=np.float64, order="C"),
+            weights=np.zeros_like(signs, dtype=np.int64, order="C"),
+            pulls=np.zeros_like(signs, dtype=np.int64, order="C"),
             base=np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1]))),
         )
         return self._weigh(state, None)
@@ -103,12 +105,13 @@ class Logit(FilteringBooster[LogitState]):
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         """Give 1 - p(y|x): for two classes 1/(1 + exp(2·margin))."""
         if margins.ndim == 1 or margins.shape[1] == 1:
-            return expit(-2.0 * margins).reshape(-1)
+            return sigmoid(-2.0 * margins).reshape(-1)
         if signs is None:
             raise ParameterError("more than two classes: give the signs that are in the margins")
         scores = margins * signs
         own = np.take_along_axis(scores, signs.argmax(axis=1)[:, None], axis=1)
-        rest = np.exp(np.minimum(np.where(signs > 0, -np.inf, scores - own), 700.0)).sum(axis=1)
+        others = np.where(signs > 0, -np.inf, np.minimum(scores - own, 700.0))
+        rest = row_totals(exp(others))
         return np.asarray(rest / (1.0 + rest))
 
     def request(self, state: LogitState) -> Request:
@@ -127,7 +130,7 @@ class Logit(FilteringBooster[LogitState]):
         means = np.clip(means, -most, most)
         if outputs == 1:
             return whole_values(0.5 * self.learning_rate * means)
-        means -= means.mean(axis=1, keepdims=True)
+        means -= row_totals(means)[:, None] / outputs
         return whole_values(self.learning_rate * (outputs - 1) / outputs * means)
 
     def _penalty(self, state: LogitState) -> float:
@@ -140,12 +143,12 @@ class Logit(FilteringBooster[LogitState]):
         pulls, outputs = sums.pulls, sums.pulls.shape[1]
         if outputs == 1:  # at F = 0 every pull is half a row: Σ y/2
             share = np.clip(0.5 + pulls / sums.pull / 2, 1e-6, 1 - 1e-6)
-            odds: NDArray[np.float64] = np.log(share / (1 - share))
+            odds: NDArray[np.float64] = log(share / (1 - share))
             return 0.5 * odds
         rows = sums.weight / (outputs * (1 / outputs) * (1 - 1 / outputs))
         share = np.clip(pulls / rows + 1 / outputs, 1e-6, 1.0)
-        logs: NDArray[np.float64] = np.log(share)
-        logs -= logs.mean(axis=1, keepdims=True)
+        logs: NDArray[np.float64] = log(share)
+        logs -= row_totals(logs)[:, None] / outputs
         return logs
 
     def move(self, state: LogitState, moved: Moved) -> LogitState:
@@ -161,14 +164,15 @@ class Logit(FilteringBooster[LogitState]):
         memory: list[float],
     ) -> LogitState:
         """Compute the weights of all rows from their margins."""
-        state.margins[:] = margins
+        copy_into(state.margins, margins)
         state.cast.extend(votes)
         return self._weigh(state, None)
 
     def _weigh(self, state: LogitState, moved: Moved | None) -> LogitState:
         rows, outputs = state.signs.shape
         if moved is None:
-            moved = Moved(np.zeros(rows, dtype=np.uint8), np.zeros((1, outputs)), 1.0)
+            cells = np.zeros_like(state.signs, shape=rows, dtype=np.uint8)
+            moved = Moved(cells, np.zeros((1, outputs)), 1.0)
         weight, pull = (self._weigh_two if outputs == 1 else self._weigh_many)(state, moved)
         return replace(state, weight=weight, pull=pull)
 

@@ -21,10 +21,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.base.booster import Measured, check_rate
+from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.base.bounded_weights import BoundedWeights, Weights, clipped_exponential
 from pacboost.boosters.base.filtering_booster import Floats, heaviest
+from pacboost.boosters.base.parameters import check_rate
 from pacboost.numerics.exact import round_vote
+from pacboost.numerics.same_bits import exp
 from pacboost.samples.sample import Signs
 
 
@@ -55,7 +57,7 @@ class Mada(BoundedWeights):
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         """Give min(1, exp(-margin))."""
-        return heaviest(np.exp(-np.maximum(margins, 0.0)))
+        return heaviest(exp(-np.maximum(margins, 0.0)))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
         """Give 2 exp(r)/(ε r²), and 1/(ν(2 - ν)) times as much for a learning rate ν up to 1.

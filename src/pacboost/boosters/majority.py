@@ -40,6 +40,7 @@ from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.coins import Wholes, fewest_coins, log_deciding, losing
 from pacboost.numerics.exact import in_units_of_least, round_vote, whole_scale
+from pacboost.numerics.same_bits import exp, total
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
@@ -103,8 +104,7 @@ class Majority(BoundedWeights):
 
     def weights(self, rounds: int) -> Floats:
         """Give a_r^i for the same; all weights are 0 after the last round."""
-        weights: Floats = np.exp(log_deciding(self.rounds, rounds, self._right))
-        return weights
+        return exp(log_deciding(self.rounds, rounds, self._right))
 
     def half(self, rounds: int) -> float:
         """Give b_r^i for r = ⌊i/2⌋: half of the rules were right, rounded down."""
@@ -184,10 +184,10 @@ class Majority(BoundedWeights):
         masses = np.bincount(right, np.broadcast_to(base, right.shape), rounds + 1)
         logs = log_deciding(self.rounds, rounds, self._right)
         top = float(logs[masses > 0].max())
-        table = np.exp(logs - top) if top > -math.inf else np.zeros(rounds + 1)
-        table = np.maximum(np.rint(table * whole_scale(float((masses * table).sum()) or 1.0)), 1)
+        table = exp(logs - top) if top > -math.inf else np.zeros(rounds + 1)
+        table = np.maximum(np.rint(table * whole_scale(total(masses * table) or 1.0)), 1)
         np.maximum(np.rint(base * table[right]), 1, out=state.weights.reshape(-1), casting="unsafe")
-        lost = float((masses * self.potentials(rounds)).sum() / masses.sum())
+        lost = total(masses * self.potentials(rounds)) / total(masses)
         return replace(state, total=int(state.weights.sum()), extra=(lost, 1.0))
 
 

@@ -34,6 +34,7 @@ from pacboost.boosters.base.bounded_weights import (
 from pacboost.boosters.base.filtering_booster import Floats
 from pacboost.errors import ParameterError
 from pacboost.numerics.exact import round_vote
+from pacboost.numerics.same_bits import exp, total
 from pacboost.samples.sample import Signs
 
 
@@ -143,8 +144,8 @@ class Projection(BoundedWeights):
     def _projected(self, state: BoundedState, agree: NDArray[np.number[Any]]) -> BoundedState:
         """Solve for c_t, then update the log weights of all rows."""
         assert state.log_weights is not None
-        raised = np.exp(state.log_weights - self.rate * agree).reshape(-1)
-        base = np.ones(1) if state.base.size == 1 else np.exp(state.base - state.base.max())
+        raised = exp(state.log_weights - self.rate * agree).reshape(-1)
+        base = np.ones(1) if state.base.size == 1 else exp(state.base - state.base.max())
         shift = math.log(capped_scale(raised, base, self.epsilon))
         return replace(
             state, log_weights=self.follow(state.log_weights, agree, [shift]), shift=shift
@@ -164,15 +165,15 @@ def capped_scale(raised: Floats, base: Floats, mean: float) -> float:
     1.666666667
     """
     shares = np.broadcast_to(base, raised.shape)
-    wanted = mean * float(shares.sum())
+    wanted = mean * total(shares)
     weighed = shares * raised
-    scale, capped = wanted / float(weighed.sum()), -1
+    scale, capped = wanted / total(weighed), -1
     while True:
         over = scale * raised >= 1
         count = int(np.count_nonzero(over))
         if count == capped:
             return scale
         capped = count
-        rest = float(weighed[~over].sum())
+        rest = total(weighed[~over])
         if rest > 0:
-            scale = max(scale, (wanted - float(shares[over].sum())) / rest)
+            scale = max(scale, (wanted - total(shares[over])) / rest)

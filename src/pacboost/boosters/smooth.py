@@ -31,6 +31,7 @@ from pacboost.boosters.base.bounded_weights import (
 )
 from pacboost.boosters.base.filtering_booster import Floats, heaviest
 from pacboost.numerics.exact import round_vote
+from pacboost.numerics.same_bits import exp
 from pacboost.samples.sample import Signs
 
 
@@ -69,7 +70,7 @@ class Smooth(BoundedWeights):
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         """Give the measure M of each row."""
-        return heaviest(np.exp(-np.maximum(self._heights(margins, rounds), 0.0)))
+        return heaviest(exp(-np.maximum(self._heights(margins, rounds), 0.0)))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
         """Give the bound T of the module docstring; infinite for an edge too small for this θ."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -63,6 +63,43 @@ class Certificate:
         known.setdefault("of_what", wording.of_what_by(known.get("bound", "")))
         known.setdefault("details", {})
         self.__dict__.update(known)
+
+    @classmethod
+    def by(
+        cls,
+        function: Callable[..., float],
+        inputs: Mapping[str, Any],
+        *,
+        theorem: str,
+        reference: str,
+        sample: str,
+        size: int,
+        independent_of: str,
+        assumptions: tuple[str, ...],
+        valid_after_looking: bool,
+        delta: float | None = None,
+        of_what: str = wording.NEW_EXAMPLES,
+        details: Mapping[str, float | int | str] | None = None,
+    ) -> Certificate:
+        """Certify what a bound gives for its inputs, under the name by which it is found again.
+
+        ``delta`` is that of the inputs, unless the certificate is one of several that share more.
+        """
+        return cls(
+            value=function(**inputs),
+            delta=float(inputs["delta"]) if delta is None else delta,
+            theorem=theorem,
+            reference=reference,
+            sample=sample,
+            size=size,
+            independent_of=independent_of,
+            assumptions=assumptions,
+            valid_after_looking=valid_after_looking,
+            inputs=dict(inputs),
+            bound=f"{function.__module__.rpartition('.')[2]}.{function.__name__}",
+            of_what=of_what,
+            details=details or {},
+        )
 
     def of(self, ledger_digest: str) -> Certificate:
         """Give the same certificate, tied to a ledger."""

@@ -118,10 +118,16 @@ def certificate(
     >>> certificate(0, 1000, delta=0.05, points=4).size
     996
     """
-    value = compression_bound(k, n, delta, points, bits, ordered)
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        compression_bound,
+        {
+            "k": k,
+            "n": n,
+            "delta": delta,
+            "points": points,
+            "bits": bits,
+            "ordered": int(ordered),
+        },
         theorem="R ≤ BinInv(k, n - d, delta/(n·C(n, d)·2^bits))",
         reference="Littlestone and Warmuth 1986; Langford 2005",
         sample=f"the training rows but the {points} that determine the classifier",
@@ -132,15 +138,6 @@ def certificate(
             "kept rows and message determine the classifier by a rule fixed before",
         ),
         valid_after_looking=True,
-        inputs={
-            "k": k,
-            "n": n,
-            "delta": delta,
-            "points": points,
-            "bits": bits,
-            "ordered": int(ordered),
-        },
-        bound="compression.compression_bound",
     )
 
 
@@ -174,10 +171,17 @@ def vote_certificate(
     >>> print(vote_certificate(0, 990, 1000, 4, 10, 3, 0.05).claim)
     The compressed vote is wrong on at most 10.14 % of new examples.
     """
-    value = vote_bound(mistakes, rest, n, features, rules, bits, delta)
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        vote_bound,
+        {
+            "mistakes": mistakes,
+            "rest": rest,
+            "n": n,
+            "features": features,
+            "rules": rules,
+            "bits": bits,
+            "delta": delta,
+        },
         theorem="R ≤ BinInv(k, n - d, delta·P), P the prior of kept rows, features and whole votes",
         reference="Littlestone and Warmuth 1986; Langford 2005; docs/proofs/compression.md",
         sample=f"the rows but the {n - rest} that give thresholds, ties counted as errors",
@@ -188,16 +192,6 @@ def vote_certificate(
             "they are all the rows that were looked at, none left out after a look",
         ),
         valid_after_looking=True,
-        inputs={
-            "mistakes": mistakes,
-            "rest": rest,
-            "n": n,
-            "features": features,
-            "rules": rules,
-            "bits": bits,
-            "delta": delta,
-        },
-        bound="compression.vote_bound",
     )
 
 

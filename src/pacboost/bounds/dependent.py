@@ -17,7 +17,7 @@ Proofs: docs/proofs/dependent.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,10 +117,10 @@ def certificate_of_shares(shares: str, delta: float) -> Certificate:
     >>> certificate_of_shares("40x0 20x2048", 0.05).size
     60
     """
-    value, groups = group_bets(shares, delta), int(read_shares(shares)[0].sum())
-    return Certificate(
-        value=value,
-        delta=delta,
+    groups = int(read_shares(shares)[0].sum())
+    return Certificate.by(
+        group_bets,
+        {"shares": shares, "delta": delta},
         theorem="R ≤ the least m at which bets on the groups' shares of mistakes reach 1/δ",
         reference="Waudby-Smith and Ramdas 2024; Hoeffding 1963; docs/proofs/dependent.md",
         sample=f"{groups:,} held-out groups, each counted once",
@@ -128,8 +128,6 @@ def certificate_of_shares(shares: str, delta: float) -> Certificate:
         independent_of="every choice made in training the classifier",
         assumptions=("groups are drawn independently", "rows within a group may depend on others"),
         valid_after_looking=False,
-        inputs={"shares": shares, "delta": delta},
-        bound="dependent.group_bets",
         of_what=NEW_GROUPS,
     )
 
@@ -137,10 +135,9 @@ def certificate_of_shares(shares: str, delta: float) -> Certificate:
 @plain_numbers
 def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate:
     """Certify by groups of which only the mean share of mistakes is known (earlier versions)."""
-    value = groups_bound(mean, groups, delta)
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        groups_bound,
+        {"mean": mean, "groups": groups, "delta": delta},
         theorem="R ≤ kl⁺(mean share of mistakes per group, ln(1/δ)/groups)",
         reference="Hoeffding 1963, theorem 1",
         sample=f"{groups:,} held-out groups, each counted once",
@@ -148,8 +145,6 @@ def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate
         independent_of="every choice made in training the classifier",
         assumptions=("groups are drawn independently", "rows within a group may depend on others"),
         valid_after_looking=False,
-        inputs={"mean": mean, "groups": groups, "delta": delta},
-        bound="dependent.groups_bound",
         of_what=NEW_GROUPS,
     )
 
@@ -158,9 +153,8 @@ def certificate_of_groups(mean: float, groups: int, delta: float) -> Certificate
 def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
     """Certify by rows in the order of time."""
     return _of_period(
-        ordered_mixture(k, n, delta),
+        ordered_mixture,
         {"k": k, "n": n, "delta": delta},
-        "ordered_mixture",
         "Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/δ for the mean risk r̄ of rows that may depend on the "
         "past",
         "Ville 1939; Howard, Ramdas, McAuliffe and Sekhon 2021; docs/proofs/dependent.md",
@@ -171,9 +165,8 @@ def ordered_certificate(k: int, n: int, delta: float) -> Certificate:
 def azuma_certificate(k: int, n: int, delta: float) -> Certificate:
     """Certify by rows in the order of time as earlier versions did."""
     return _of_period(
-        ordered_bound(k, n, delta),
+        ordered_bound,
         {"k": k, "n": n, "delta": delta},
-        "ordered_bound",
         "mean risk ≤ k/n + √(ln(1/δ)/(2n)) for rows that may depend on the past",
         "Azuma 1967",
     )
@@ -186,11 +179,11 @@ def _nats(delta: float) -> float:
 
 
 def _of_period(
-    value: float, inputs: dict[str, float], bound: str, theorem: str, reference: str
+    function: Callable[..., float], inputs: dict[str, float], theorem: str, reference: str
 ) -> Certificate:
-    return Certificate(
-        value=value,
-        delta=inputs["delta"],
+    return Certificate.by(
+        function,
+        inputs,
         theorem=theorem,
         reference=reference,
         sample="held-out rows in the order of time",
@@ -198,8 +191,6 @@ def _of_period(
         independent_of="every choice made in training; all of them precede the first of these rows",
         assumptions=("the number of rows was fixed beforehand",),
         valid_after_looking=False,
-        inputs=inputs,
-        bound=f"dependent.{bound}",
         of_what=PERIOD,
     )
 

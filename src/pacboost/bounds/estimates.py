@@ -1,21 +1,20 @@
 """What is said beside a claim: how wrong a constant answer would be, rare classes, what to do next.
 
 The number in a claim is proved. What stands here was counted on the certifying rows and is called
-an estimate; it says whether the proved number is of any use.
+an estimate, unless it says its confidence; it says whether the proved number is of any use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pacboost.bounds import holdout, wording
+from pacboost.bounds import holdout, missed, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut, named
 from pacboost.bounds.search import expected_mistakes
 from pacboost.bounds.wording import Statement
 from pacboost.numerics.percent import percent, percent_above
 
-CLASSES_NAMED = 3
 LOOSE = 1.5
 """A bound that exceeds the share of mistakes by this factor is mostly for want of rows."""
 TIMES_MORE = 4
@@ -50,7 +49,8 @@ def in_full(
     >>> for said in note.split(". "):
     ...     print(said)
     Always saying '1' would be 10.0 % wrong on these rows (an estimate)
-    It finds 75.0 % of the rare class '0' (an estimate from 20 rows)
+    It misses at most 45.6 % of the rare class '0' (95 % confidence for this by itself; 5 of 20 \
+rows missed)
     Next: certify it by about 600 more new rows; if mistakes stay as rare, this lowers it to 3.7 %.
     """
     said = [*beside(certificate, held_out, names), next_step(certificate, held_out)]
@@ -83,7 +83,7 @@ def beside(
         found = [f"Always saying {answer} would be {wrong} (an estimate)."]
     if held_out.labels:
         found.append(f"A row is wrong if any of its {held_out.labels:,} labels is.")
-    rare = _rare(held_out, names)
+    rare = missed.in_words(certificate, held_out, names) or _rare(held_out, names)
     return [*found, rare] if rare else found
 
 
@@ -120,7 +120,7 @@ def _rare(held_out: HeldOut, names: Sequence[str]) -> str:
     found = held_out.rare(len(names))
     shown = [
         f"{percent(right / rows)} of {{}}'{names[k]}' ({{}}{rows:,} row{'s' if rows > 1 else ''})"
-        for k, rows, right in found[:CLASSES_NAMED]
+        for k, rows, right in found[: missed.CLASSES_NAMED]
     ]
     if len(shown) == 1:
         return f"It finds {shown[0].format('the rare class ', 'an estimate from ')}."

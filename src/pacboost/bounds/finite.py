@@ -151,10 +151,9 @@ def certificate(k: int, n: int, delta: float, log_inverse_prior: float) -> Certi
     >>> certificate(0, 1000, delta=0.05, log_inverse_prior=math.log(1000)).bound
     'finite.occam'
     """
-    value = occam(k, n, delta, log_inverse_prior)
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        occam,
+        {"k": k, "n": n, "delta": delta, "log_inverse_prior": log_inverse_prior},
         theorem="R ≤ BinInv(k, n, delta·P(h)) for all h at once",
         reference="Langford 2005",
         sample="the training rows",
@@ -165,8 +164,6 @@ def certificate(k: int, n: int, delta: float, log_inverse_prior: float) -> Certi
             "the class and the prior were fixed before the rows were seen",
         ),
         valid_after_looking=True,
-        inputs={"k": k, "n": n, "delta": delta, "log_inverse_prior": log_inverse_prior},
-        bound="finite.occam",
     )
 
 

@@ -1,8 +1,9 @@
-"""What the certifying rows show besides the number of mistakes: estimates, never bounds.
+"""What the certifying rows show besides the number of mistakes, counted.
 
 A certificate needs only how many of its rows were wrong. Whoever reads it also wants to know how
 wrong a constant answer would have been, which classes are missed, and how well the scores rank the
-rows. All are counted on the same rows and kept with the model; nothing is proved about them.
+rows. All are counted on the same rows and kept with the model. They are estimates; what follows
+from them about rare classes is proved in bounds/missed.py.
 """
 
 from __future__ import annotations
@@ -86,9 +87,13 @@ class HeldOut:
         return found
 
     def rare(self, classes: int) -> list[tuple[int, int, int]]:
-        """Give number, rows and rightly predicted rows of each rare class, the rarest first."""
-        matrix = self.matrix(classes)
-        rows, right = matrix.sum(axis=1), np.diag(matrix)
+        """Give number, rows and rightly predicted rows of each rare class, the rarest first.
+
+        Which classes are rare follows from the labels alone.
+        """
+        own = np.zeros(classes + 1, dtype=np.int64)
+        np.add.at(own, np.minimum(self.own, classes), self.count)
+        rows, right = own[:classes], np.diag(self.matrix(classes))
         limit = RARE * self.rows / classes if classes else 0.0
         found = [k for k in np.argsort(rows, kind="stable").tolist() if 0 < rows[k] < limit]
         return [(k, int(rows[k]), int(right[k])) for k in found]

@@ -163,14 +163,13 @@ def certificate(
     >>> certificate(100, 1000, delta=0.05).claim
     'The classifier is wrong on at most 11.70 % of new examples.'
     """
-    value = clopper_pearson(k, n, delta, models, look, shared)
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""
     spent = "delta/(look·(look+1))" if look else "delta/models"
     more = {"look": look} if look else {}
     more |= {"shared": shared} if shared else {}
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        clopper_pearson,
+        {"k": k, "n": n, "delta": delta, "models": models, **more},
         theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
         reference="Clopper and Pearson 1934; Langford 2005",
         sample=(sample or "held-out rows, ties counted as errors") + _also(look, shared),
@@ -182,8 +181,6 @@ def certificate(
             *([PLANNED] if look > 1 else []),
         ),
         valid_after_looking=False,
-        inputs={"k": k, "n": n, "delta": delta, "models": models, **more},
-        bound="holdout.clopper_pearson",
     )
 
 

@@ -26,6 +26,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics import checks
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
 
@@ -126,7 +127,7 @@ def emargin_bound(share: float, theta: float, n: int, log_size: float, delta: fl
     0.24048
     """
     _numbers(n, theta, log_size, delta)
-    _share("share", share)
+    checks.share("share", share)
     if log_size <= math.log(8):
         raise NotCertified("the Emargin bound needs a class of more than 8 rules")
     _wide_enough(theta, math.sqrt(8) * math.exp(-log_size / 2), "the Emargin")
@@ -146,7 +147,7 @@ def rademacher_bound(
     0.13223
     """
     _numbers(n, theta, log_growth, delta)
-    _share("ramp", ramp)
+    checks.share("ramp", ramp)
     log_tries = math.log(positive_whole("thetas", thetas))
     complexity = 2 / theta * math.sqrt(2 * log_growth / n)
     return outward(ramp + complexity + math.sqrt((log_tries - math.log(delta)) / (2 * n)))
@@ -177,10 +178,15 @@ def certificate(
         )
     if bound != "schapire_bound":
         raise ParameterError(f"bound is {bound!r}; only schapire_bound can be certified")
-    value = schapire_bound(below, n, theta, log_size, delta)
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        schapire_bound,
+        {
+            "below": below,
+            "n": n,
+            "theta": theta,
+            "log_size": log_size,
+            "delta": delta,
+        },
         theorem="margin bound: R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n))",
         reference="Schapire, Freund, Bartlett and Lee 1998, theorem 1",
         sample="the training rows, ties counted as errors",
@@ -188,14 +194,6 @@ def certificate(
         independent_of="the class of rules, fixed before these rows; the vote may depend on them",
         assumptions=("rows are drawn independently", "every rule belongs to the finite class"),
         valid_after_looking=True,
-        inputs={
-            "below": below,
-            "n": n,
-            "theta": theta,
-            "log_size": log_size,
-            "delta": delta,
-        },
-        bound="margins.schapire_bound",
     )
 
 
@@ -223,11 +221,6 @@ def _numbers(n: int, theta: float, log_size: float, delta: float) -> None:
         raise ParameterError(f"theta is {theta!r}; a margin to rely on lies above 0, at most at 1")
     if not 0 < log_size < math.inf:
         raise ParameterError(f"log_size is {log_size!r}; it must be above 0, and finite")
-
-
-def _share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise ParameterError(f"{name} is {value!r}; a share lies between 0 and 1")
 
 
 def _wide_enough(theta: float, least: float, whose: str) -> None:

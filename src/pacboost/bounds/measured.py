@@ -95,9 +95,9 @@ def certificate(
     if bound not in BOUNDS:
         raise ParameterError(f"bound is {bound!r}; it may be {', '.join(map(repr, BOUNDS))}")
     function, theorem, reference = BOUNDS[bound]
-    return Certificate(
-        value=function(**inputs),
-        delta=float(inputs["delta"]),
+    return Certificate.by(
+        function,
+        inputs,
         theorem=theorem,
         reference=reference,
         sample=sample + _shared(int(inputs["claims"])),
@@ -105,8 +105,6 @@ def certificate(
         independent_of="every choice made in training the model",
         assumptions=(ASSUMED.get(str(details.get("unit", "")), INDEPENDENT), KNOWN),
         valid_after_looking=False,
-        inputs=dict(inputs),
-        bound=bound,
         of_what=measure,
         details=details,
     )

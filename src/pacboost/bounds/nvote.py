@@ -160,18 +160,9 @@ def certificate(
     >>> round(certificate(0.05, 51, 22, 10_000, 5.0, 0.05).value, 6)
     0.133526
     """
-    value = nvote_bound(loss, voters, wrong, n, divergence, delta, pairs)
-    return Certificate(
-        value=value,
-        delta=delta,
-        theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",
-        reference="after Langford and Seeger 2001; proof in the documentation of this bound",
-        sample="the counted rows, which may be the training rows",
-        size=n,
-        independent_of="the rules and the prior, fixed before these rows; the votes may depend",
-        assumptions=("rows are drawn independently", "the grid of pairs was fixed before"),
-        valid_after_looking=True,
-        inputs={
+    return Certificate.by(
+        nvote_bound,
+        {
             "loss": loss,
             "voters": voters,
             "wrong": wrong,
@@ -180,7 +171,13 @@ def certificate(
             "delta": delta,
             "pairs": pairs,
         },
-        bound="nvote.nvote_bound",
+        theorem="N-vote PAC-Bayes: R ≤ kl⁺(loss of N drawn voters)/P[Bin(N, ½) ≥ k₀]",
+        reference="after Langford and Seeger 2001; proof in the documentation of this bound",
+        sample="the counted rows, which may be the training rows",
+        size=n,
+        independent_of="the rules and the prior, fixed before these rows; the votes may depend",
+        assumptions=("rows are drawn independently", "the grid of pairs was fixed before"),
+        valid_after_looking=True,
     )
 
 

@@ -167,10 +167,16 @@ def certificate(
     >>> print(certificate(1000, 10_000, 1260, 20, 3, 0.05).claim)
     The quantised vote is wrong on at most 15.98 % of new examples.
     """
-    value = occam_bound(mistakes, n, base_rules, rules, bits, delta)
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        occam_bound,
+        {
+            "mistakes": mistakes,
+            "n": n,
+            "base_rules": base_rules,
+            "rules": rules,
+            "bits": bits,
+            "delta": delta,
+        },
         theorem="Occam: R ≤ BinInv(k, n, δP), prior P of a vote with whole-number weights",
         reference="Langford 2005, with the prior of the quantised vote",
         sample="all training rows, ties counted as errors",
@@ -179,15 +185,6 @@ def certificate(
         "rows set apart",
         assumptions=("rows are drawn independently", "the quantised vote is the one deployed"),
         valid_after_looking=True,
-        inputs={
-            "mistakes": mistakes,
-            "n": n,
-            "base_rules": base_rules,
-            "rules": rules,
-            "bits": bits,
-            "delta": delta,
-        },
-        bound="occam.occam_bound",
     )
 
 

@@ -31,7 +31,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import outward
 from pacboost.bounds.search import check_rate, smallest
 from pacboost.errors import ParameterError
-from pacboost.numerics.checks import plain_numbers, positive_whole, probability
+from pacboost.numerics.checks import plain_numbers, positive_whole, probability, share
 from pacboost.numerics.kl import kl_lower, kl_upper
 
 
@@ -75,7 +75,7 @@ def pac_bayes_kl_bound(gibbs: float, n: int, divergence: float, delta: float) ->
     >>> round(pac_bayes_kl_bound(0.2, 1000, 2.0, 0.05), 6)
     0.25754
     """
-    return kl_upper(_share("gibbs", gibbs), _budget(n, divergence, delta))
+    return kl_upper(share("gibbs", gibbs), _budget(n, divergence, delta))
 
 
 @plain_numbers
@@ -97,7 +97,7 @@ def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> floa
     >>> round(tandem_bound(0.08, 1000, 1.0, 0.05), 6)
     0.487115
     """
-    return min(1.0, 4 * kl_upper(_share("tandem", tandem), _budget(n, 2 * divergence, delta)))
+    return min(1.0, 4 * kl_upper(share("tandem", tandem), _budget(n, 2 * divergence, delta)))
 
 
 @plain_numbers
@@ -115,7 +115,7 @@ def c_bound(
     """
     upper = pac_bayes_kl_bound(gibbs, n, divergence, delta / 2)
     budget = _budget(pairs, 2 * divergence, delta / 2)
-    lower = kl_lower(_share("disagreement", disagreement), budget)
+    lower = kl_lower(share("disagreement", disagreement), budget)
     if upper >= 0.5 or lower >= 0.5:
         return 1.0
     return outward(1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower) + 1e-15)
@@ -133,8 +133,8 @@ def cantelli_bound(
     >>> round(cantelli_bound(0.2, 0.08, 1000, 1000, 0.0, 0.05), 6)
     0.473326
     """
-    both = kl_upper(_share("tandem", tandem), _budget(pairs, 2 * divergence, delta / 2))
-    single = kl_lower(_share("gibbs", gibbs), _budget(n, divergence, delta / 2))
+    both = kl_upper(share("tandem", tandem), _budget(pairs, 2 * divergence, delta / 2))
+    single = kl_lower(share("gibbs", gibbs), _budget(n, divergence, delta / 2))
     mu = cantelli_mu(single, both)
     return outward((both - 2 * mu * single + mu * mu + 1e-15) / (0.5 - mu) ** 2)
 
@@ -196,10 +196,9 @@ def certificate(bound: str, **inputs: float) -> Certificate:
     if bound not in _BOUNDS:
         raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")
     function, theorem, reference = _BOUNDS[bound]
-    value = function(**inputs)
-    return Certificate(
-        value=value,
-        delta=inputs["delta"],
+    return Certificate.by(
+        function,
+        inputs,
         theorem=theorem,
         reference=reference,
         sample="rows no voter was trained on; out of bag, the fewest rows of a voter",
@@ -207,8 +206,6 @@ def certificate(bound: str, **inputs: float) -> Certificate:
         independent_of="the voters and the prior; the votes may depend on these rows",
         assumptions=("rows are drawn independently", "bags are drawn by chance alone"),
         valid_after_looking=True,
-        inputs=inputs,
-        bound=f"pac_bayes.{bound}",
     )
 
 
@@ -218,12 +215,6 @@ def _budget(n: int, divergence: float, delta: float) -> float:
     if not 0 <= divergence < math.inf:
         raise ParameterError(f"divergence is {divergence!r}; it must be 0 or more, and finite")
     return (divergence + math.log(2 * math.sqrt(n) / delta)) / n * (1 + 1e-12)
-
-
-def _share(name: str, value: float) -> float:
-    if not 0 <= value <= 1:
-        raise ParameterError(f"{name} is {value!r}; a share lies between 0 and 1")
-    return float(value)
 
 
 def _distribution(name: str, weights: ArrayLike) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -107,10 +107,9 @@ def certificate(n: int, delta: float, features: int, mistakes: int = 0) -> Certi
             f"the tightest box holds {mistakes} negative examples, so the labels do not come from "
             f"a box; hold out rows and certify by them instead"
         )
-    value = sharp(n, delta, features)
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        sharp,
+        {"n": n, "delta": delta, "features": features},
         theorem="P[R > epsilon] ≤ P[Bin(n, epsilon) ≤ 2d - 1] for the tightest box",
         reference="docs/proofs/rectangle.md; Campi and Garatti 2008",
         sample="the training rows",
@@ -122,8 +121,6 @@ def certificate(n: int, delta: float, features: int, mistakes: int = 0) -> Certi
             "features were chosen before the rows were seen",
         ),
         valid_after_looking=False,
-        inputs={"n": n, "delta": delta, "features": features},
-        bound="rectangle.sharp",
     )
 
 

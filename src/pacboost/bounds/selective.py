@@ -71,11 +71,10 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
     >>> certificate(3, 600, 0.05, 20, 0.9).claim[-38:]
     'classifier is wrong on at most 1.97 %.'
     """
-    value = answered_error(k, n, delta, thresholds)
     several = f"; the threshold is one of {thresholds}, all of them paid for"
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        answered_error,
+        {"k": k, "n": n, "delta": delta, "thresholds": thresholds},
         theorem="P[wrong | answered] ≤ BinInv(k, n, delta/thresholds), for all thresholds at once",
         reference="Clopper and Pearson 1934; Geifman and El-Yaniv 2017",
         sample="held-out rows that are answered, ties counted as errors",
@@ -84,8 +83,6 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
         + (several if thresholds > 1 else "; the threshold was fixed before them"),
         assumptions=("rows are drawn independently from the distribution of new examples",),
         valid_after_looking=False,
-        inputs={"k": k, "n": n, "delta": delta, "thresholds": thresholds},
-        bound="selective.answered_error",
         of_what=ANSWERED,
         details={"threshold": threshold},
     )
@@ -102,8 +99,9 @@ def passed_certificate(
     >>> passed_certificate(3, 600, 0.0375, 0.02, 0.9, 0.05).claim[-38:]
     'classifier is wrong on at most 2.00 %.'
     """
-    return Certificate(
-        value=passed_error(k, n, delta, target),
+    return Certificate.by(
+        passed_error,
+        {"k": k, "n": n, "delta": delta, "target": target},
         delta=of,
         theorem="BinInv(k, n, delta) ≤ target at this threshold and all before it, tested in the "
         "order of their ranks",
@@ -114,8 +112,6 @@ def passed_certificate(
         "target error was fixed before them",
         assumptions=("rows are drawn independently from the distribution of new examples",),
         valid_after_looking=False,
-        inputs={"k": k, "n": n, "delta": delta, "target": target},
-        bound="selective.passed_error",
         of_what=ANSWERED,
         details={"threshold": threshold},
     )

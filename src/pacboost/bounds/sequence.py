@@ -130,10 +130,9 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
     if bound not in _BOUNDS:
         raise ParameterError(f"bound is {bound!r}; there are {', '.join(_BOUNDS)}")
     function, theorem, reference = _BOUNDS[bound]
-    value = function(**inputs)
-    return Certificate(
-        value=value,
-        delta=float(inputs["delta"]),
+    return Certificate.by(
+        function,
+        inputs,
         theorem=theorem,
         reference=reference,
         sample="fresh rows in the order they came",
@@ -141,8 +140,6 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
         independent_of="the classifier, which stayed the same all the time",
         assumptions=("each row is drawn afresh", "numbers lie between 0 and 1"),
         valid_after_looking=True,
-        inputs=inputs,
-        bound=f"sequence.{bound}",
     )
 
 

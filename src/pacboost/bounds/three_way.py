@@ -42,9 +42,9 @@ def certificate(part: float, levels: int, delta: float, draws: int, assumes: str
     >>> certificate(0.4, 2, 0.05, 10_000, "draws are independent").claim
     'The majority is wrong on at most 28.45 % of new examples.'
     """
-    value = recursive_error(part, levels)
-    return Certificate(
-        value=value,
+    return Certificate.by(
+        recursive_error,
+        {"part": part, "levels": levels},
         delta=delta,
         theorem="error ≤ g(g(… g(α) …)) once a level, α of tested weak rules, g(x) = 3x² - 2x³",
         reference="Schapire 1990; Krichevsky and Trofimov 1981; Ville 1939",
@@ -53,6 +53,4 @@ def certificate(part: float, levels: int, delta: float, draws: int, assumes: str
         independent_of="the rule that is tested: every test has draws of its own",
         assumptions=(assumes,),
         valid_after_looking=True,
-        inputs={"part": part, "levels": levels},
-        bound="three_way.recursive_error",
     )

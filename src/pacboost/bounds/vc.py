@@ -222,10 +222,9 @@ def certificate(
     counts(k, n)
     g = 4 * n if ghost is None else positive_whole("ghost", ghost)
     nats = log_growth(n + g) if callable(log_growth) else log_growth
-    value = hypergeometric(k, n, delta, nats, g)
-    return Certificate(
-        value=value,
-        delta=delta,
+    return Certificate.by(
+        hypergeometric,
+        {"k": k, "n": n, "delta": delta, "log_growth": nats, "ghost": g},
         theorem="hypergeometric tail inversion over all labelings of n + ghost points",
         reference="Leboeuf, LeBlanc and Marchand 2021",
         sample="the training rows",
@@ -236,8 +235,6 @@ def certificate(
             "the class labels n + ghost points in at most exp(log_growth) ways",
         ),
         valid_after_looking=True,
-        inputs={"k": k, "n": n, "delta": delta, "log_growth": nats, "ghost": g},
-        bound="vc.hypergeometric",
     )
 
 

@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -26,6 +27,12 @@ ALARM = 3
 BUG = 4
 INTERRUPTED = 130
 """The exit code that shells give a program ended by Ctrl-C."""
+ELSEWHERE = {
+    "train": "fit", "learn": "fit", "score": "certify", "evaluate": "certify", "test": "certify",
+    "info": "inspect", "show": "inspect", "explain": "report", "check": "verify",
+    "monitor": "watch",
+}  # fmt: skip
+"""What commands are called elsewhere."""
 DEBUG = "PACBOOST_DEBUG"
 """The environment variable that makes errors show their tracebacks."""
 
@@ -47,6 +54,17 @@ class Commands(click.Group):
             return None
         command: click.Command = import_module(self._homes[cmd_name]).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; one that does not exist is answered with a guess."""
+        name = args[0]
+        if name in self._homes or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        close = ELSEWHERE.get(name) or next(iter(get_close_matches(name, self._homes, n=1)), None)
+        hint = f"Did you mean '{close}'?" if close else f"There are {', '.join(self._homes)}."
+        raise click.UsageError(f"No such command '{name}'. {hint}", ctx)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; what goes wrong becomes one sentence and an exit code."""
@@ -104,8 +122,13 @@ def _notes() -> Iterator[None]:
             if isinstance(kind, type) and issubclass(kind, Warning):
                 warnings.simplefilter("always", kind)
 
+        shown: set[str] = set()
+
         def show(message: Warning | str, *_: object) -> None:
-            click.echo(visible(f"Note: {message}."), err=True)
+            said = f"Note: {str(message).rstrip('.')}."
+            if said not in shown:
+                click.echo(visible(said), err=True)
+            shown.add(said)
 
         warnings.showwarning = show  # type: ignore[assignment]
         yield

@@ -9,8 +9,8 @@ from pacboost.cli.group import Commands
 from pacboost.cli.options import example
 
 NAMES = (
-    "fit", "predict", "certify", "threshold", "watch", "verify", "plan", "diagnose", "compare",
-    "inspect", "report", "export", "ask", "lab", "demo", "doctor",
+    "fit", "predict", "certify", "threshold", "sets", "intervals", "watch", "verify", "plan",
+    "diagnose", "compare", "inspect", "report", "export", "ask", "demo", "lab", "doctor",
 )  # fmt: skip
 
 

@@ -61,6 +61,13 @@ seed = click.option(
     show_default=True,
     help="Seed of the random number generator.",
 )
+device = click.option(
+    "--device",
+    type=click.Choice(("cpu", "cuda", "auto")),
+    default="cpu",
+    show_default=True,
+    help="Where trees are grown: cuda is an NVIDIA GPU, and gives the same model.",
+)
 jobs = click.option(
     "--jobs", default=-1, show_default=True, help="Number of threads; -1 means all cores."
 )
@@ -120,6 +127,45 @@ skip_unlabelled = click.option(
     "--skip-unlabelled", is_flag=True, help="Leave out rows without a label, and say how many."
 )
 
+order = click.option(
+    "--order",
+    type=click.Choice(["warn", "refuse", "any"]),
+    default="warn",
+    show_default=True,
+    help="Test whether the rows of the file are in an order by chance, or sorted by time, class or "
+    "a column, and warn or refuse if so; any: no test. An order by chance fails with probability "
+    "0.01 at most.",
+)
+coverage = click.option(
+    "--coverage",
+    default=0.9,
+    show_default=True,
+    help="The share of new examples that has to be covered.",
+)
+calibrating = together(
+    delta,
+    click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Rows with the same value in this column depend on each other; one row of each is "
+        "taken.",
+    ),
+    click.option(
+        "--copies",
+        type=click.Choice(["auto", "independent", "once"]),
+        default="auto",
+        show_default=True,
+        help="How equal rows with equal labels are counted: each of them (independent), or once. "
+        "auto: each of them if the training rows show that rows repeat; otherwise the command is "
+        "refused.",
+    ),
+    order,
+    text,
+    drop,
+    format_options,
+    skip_unlabelled,
+)
+"""The options of commands that calibrate by a file of new rows."""
 day_first = click.option(
     "--dayfirst/--monthfirst",
     "dayfirst",
@@ -127,6 +173,25 @@ day_first = click.option(
     help="How to read dates such as 1/2/2024, if no date of their column shows which number is "
     "the day.  [default: as categories]",
 )
+constraints = together(
+    click.option(
+        "--monotone",
+        metavar="COLUMN=±1",
+        multiple=True,
+        help="For trees, with --loss or --learner tree: predictions may only rise (+1) or only "
+        "fall (-1) with this column; of two classes, those for the second. The option may be "
+        "repeated.",
+    ),
+    click.option(
+        "--interact",
+        metavar="COLUMNS",
+        multiple=True,
+        help="For trees, with --loss or --learner tree: columns that may be used together on the "
+        "way to a leaf, separated by commas; columns in no set are a set of their own. The option "
+        "may be repeated. 'pairwise' allows any two, 'no-interactions' one at a time.",
+    ),
+)
+"""What trees may ask; cli/inputs/constraints.py reads them."""
 
 
 filtering = together(
@@ -152,6 +217,12 @@ filtering = together(
         help="Save the state of the run to this file from time to time and on Ctrl-C. If the file "
         "exists, continue from it.",
     ),
+    click.option(
+        "--cluster",
+        metavar="WHERE",
+        help="Have the workers of a Dask cluster read Parquet files: local:4 starts 4 on this "
+        "machine, tcp://host:8786 is a scheduler. The model is the same.",
+    ),
     click.option("--table", help="The table of a .duckdb file to read."),
     click.option("--query", help="A query on a .duckdb file, instead of a table."),
     click.option(
@@ -167,6 +238,7 @@ MEAN_FILTERING = (
     "edge",
     "sample_rows",
     "checkpoint",
+    "cluster",
     "table",
     "query",
     "classes",

@@ -21,6 +21,7 @@ from pacboost.estimators.committees.majorities import (
 )
 from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
 from pacboost.estimators.committees.three_way import ThreeWayBoost
+from pacboost.estimators.fitted.calibrated import keep_coverage
 from pacboost.estimators.fitted.threshold import ThresholdClassifier
 from pacboost.estimators.forests.forests import (
     ExtraTreesClassifier,
@@ -70,7 +71,8 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     else:
         model = model_file.load(path, memory)
         estimator = _estimator(model)
-    estimator.model_, estimator._sketches = replace(model, seen=(), decision=None), model.seen
+    estimator.model_ = replace(model, seen=(), decision=None, coverage=None)
+    estimator._sketches = model.seen
     estimator.levels_ = model.levels
     set_features(estimator, model.n_features, model.names)
     if model.classes.size:
@@ -79,6 +81,7 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
             estimator._several_labels = model.ledger.several_labels
         elif model.labels:
             estimator.classes_, estimator._sets = np.arange(model.labels), model.sets
+    keep_coverage(estimator, model.coverage)
     return (
         estimator if model.decision is None else ThresholdClassifier.of(estimator, model.decision)
     )

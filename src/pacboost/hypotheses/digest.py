@@ -6,8 +6,9 @@ used with other rules than those it was made for, nor with other values in the l
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from pacboost.samples.bins import Bins
 
 NOT_SAID = ("slope",)
 """Fields that matter while a rule is learned, and never again."""
+WRITTEN_FLOAT, WRITTEN_WHOLE = np.dtype("<f8"), np.dtype("<i8")
 
 
 def vote_digest(vote: Vote | Forest) -> str:
@@ -34,32 +36,38 @@ def vote_digest(vote: Vote | Forest) -> str:
 
 
 def _sha256(value: Any, known: dict[int, bytes]) -> bytes:
-    found = hashlib.sha256()
-    for piece in _pieces(value, known):
-        found.update(piece)
-    return found.digest()
+    found: list[bytes] = []
+    _collect(value, known, found)
+    return hashlib.sha256(b"".join(found)).digest()
 
 
-def _pieces(value: Any, known: dict[int, bytes]) -> Iterator[bytes]:
-    """Give what a value is made of; of bins, which trees share, their own fingerprint."""
-    value = value.item() if isinstance(value, np.generic) else value
+@functools.cache
+def _names(kind: type) -> list[tuple[str, bytes]]:
+    """The fields of a class that are part of the fingerprint, also as bytes."""
+    names = (field.name for field in fields(kind))
+    return [(name, name.encode()) for name in names if name not in NOT_SAID]
+
+
+def _collect(value: Any, known: dict[int, bytes], found: list[bytes]) -> None:
+    """Add what a value is made of; of bins, which trees share, their own fingerprint."""
     if isinstance(value, np.ndarray):
-        kind: type = np.float64 if value.dtype.kind == "f" else np.int64
-        yield repr(value.shape).encode()
-        yield np.ascontiguousarray(value, dtype=np.dtype(kind).newbyteorder("<")).tobytes()
-    elif isinstance(value, bool | int | float | str | None):
-        yield repr(value).encode()
+        kind = WRITTEN_FLOAT if value.dtype.kind == "f" else WRITTEN_WHOLE
+        found += repr(value.shape).encode(), value.astype(kind, copy=False).tobytes()
+        return
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, bool | int | float | str | None):
+        found.append(repr(value).encode())
     elif isinstance(value, Bins):
         if id(value) not in known:
             known[id(value)] = _sha256([value.thresholds, value.levels, value.middle], known)
-        yield known[id(value)]
+        found.append(known[id(value)])
     elif is_dataclass(value):
-        yield type(value).__name__.encode()
-        for field in fields(value):
-            if field.name not in NOT_SAID:
-                yield field.name.encode()
-                yield from _pieces(getattr(value, field.name), known)
+        kind_of_rule: type = type(value)
+        found.append(kind_of_rule.__name__.encode())
+        for name, written in _names(kind_of_rule):
+            found.append(written)
+            _collect(getattr(value, name), known, found)
     elif isinstance(value, Sequence):
-        yield repr(len(value)).encode()
+        found.append(repr(len(value)).encode())
         for entry in value:
-            yield from _pieces(entry, known)
+            _collect(entry, known, found)

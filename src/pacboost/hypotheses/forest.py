@@ -138,6 +138,16 @@ class Forest:
         each_rows(task, table.n_rows, width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)
         return sums
 
+    def sums_of_codes(self, lines: NDArray[np.uint8]) -> Sums:
+        """Add up what all trees say of rows that are coded already, (rows, features)."""
+        sums = np.zeros((len(lines), self.classes if self.many else 1))
+
+        def task(start: int, stop: int) -> None:
+            self._add(lines[start:stop], sums[start:stop])
+
+        each_rows(task, len(lines), width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)
+        return sums
+
     def _add(self, lines: NDArray[np.uint8], sums: Sums) -> None:
         places = np.empty(len(lines), np.int64)
         for block in self.blocks:

@@ -37,6 +37,10 @@ class Shape:
     levels: tuple[str, ...] = ()
     """The names of the levels, if the feature is a category."""
 
+    def __repr__(self) -> str:
+        """Give the size only."""
+        return f"Shape(name={self.name!r}, steps={len(self.values)}, span={self.span:.4g})"
+
     def at(self, column: Values) -> Doubles:
         """Give what is added for each value of a column, (rows, outputs)."""
         steps = np.searchsorted(upper_cuts(self.thresholds), column)
@@ -58,6 +62,11 @@ class Shapes:
     """By the number of the column."""
     answers: tuple[str, ...]
     """What each output speaks for: the second of two classes, else one class each."""
+
+    def __repr__(self) -> str:
+        """Name the columns only; their curves are in ``features``."""
+        names = [shape.name for shape in self.features.values()]
+        return f"Shapes(features={names}, answers={list(self.answers)})"
 
     def scores(self, table: Table) -> Scores:
         """Give the score of every row, as ``Vote.scores`` does: (rows,) or (rows, outputs)."""

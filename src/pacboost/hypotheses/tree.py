@@ -90,6 +90,14 @@ class TreeRule(Hypothesis):
             self._walk(block, nodes, out[first : first + block.shape[1]])
         return out
 
+    def sides(self) -> NDArray[np.uint8]:
+        """Say for every split and code whether it goes left, (splits, 256)."""
+        left = (np.arange(256) <= self.cut[:, None]).astype(np.uint8)
+        left[:, self.bins.missing] = self.missing_left
+        subsets = self.member >= 0
+        left[subsets] = self.members[self.member[subsets]]
+        return left
+
     def _walk(self, codes: Codes, nodes: NDArray[np.int32], out: Cells) -> None:
         def task(start: int, stop: int) -> None:
             walk.leaves(codes, nodes, self.members, self.bins.missing, start, out[start:stop])
@@ -99,11 +107,12 @@ class TreeRule(Hypothesis):
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> TreeRule:
         """Give the same tree with values for its leaves, and the weight of rows in each."""
         splits = self.feature.size
-        cover = np.concatenate([np.zeros(splits), weights])
+        cover = [0.0] * splits + weights.tolist()
+        left, right = self.left.tolist(), self.right.tolist()
         for t in range(splits - 1, -1, -1):
-            for child in (int(self.left[t]), int(self.right[t])):
-                cover[t] += cover[child] if child >= 0 else cover[splits + ~child]
-        return replace(self, values=values, cover=cover)
+            for child in (left[t], right[t]):
+                cover[t] += cover[child if child >= 0 else splits + ~child]
+        return replace(self, values=values, cover=np.array(cover, dtype=np.float64))
 
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
         """Pull values apart where a monotone split forbids what they would do.
@@ -152,7 +161,7 @@ class TreeRule(Hypothesis):
             yes, no = self.values[~self.left[0]], self.values[~self.right[0]]
             said = self.condition(0, names, left=True)
             return f"{said} → {value_words(yes, names)}, else {value_words(no, names)}"
-        asked = list(dict.fromkeys(names.column(int(j)) for j in self.feature))
+        asked = list(dict.fromkeys(map(names.column, dict.fromkeys(self.feature.tolist()))))
         more = ", …" if len(asked) > MOST_COLUMNS_NAMED else ""
         return f"tree of {len(self.values)} leaves on {', '.join(asked[:MOST_COLUMNS_NAMED])}{more}"
 

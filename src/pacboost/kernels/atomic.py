@@ -18,8 +18,6 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 WORD = ir.IntType(64)
-ARGUMENT_WORDS = 1_024
-"""The most words that the arguments of a kernel take."""
 ENTRY = ir.FunctionType(ir.VoidType(), [WORD, WORD, WORD])
 ON_X86 = platform.machine().lower() in ("x86_64", "amd64")
 
@@ -73,41 +71,6 @@ def pause(typing: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def entry(typing: Any, function: Any, held: Any, arguments: Any) -> Any:
-    """Write arguments to an array, and give the address by which any thread can ``enter`` a kernel.
-
-    The kernel takes the number of the team's member, the size of the team, and the arguments; it
-    returns nothing. ``function`` is its address, see kernels/team.py: so that what is called need
-    not be compiled into its caller once more.
-    """
-    inner = (types.int64, types.int64, *arguments.types)
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        given = cgutils.pack_struct(builder, [values[0], values[2]])
-        if context.get_abi_sizeof(given.type) > 8 * ARGUMENT_WORDS:
-            raise TypeError(f"arguments of a team take more than {ARGUMENT_WORDS} words")
-        place = make_array(signature.args[1])(context, builder, values[1]).data
-        builder.store(given, builder.bitcast(place, given.type.as_pointer()), align=8)
-        module = builder.module
-        wrapper = ir.Function(module, ENTRY, module.get_unique_name("entry"))
-        wrapper.linkage = "internal"
-        inside = ir.IRBuilder(wrapper.append_basic_block())
-        member, team, address = wrapper.args
-        read = inside.load(inside.inttoptr(address, given.type.as_pointer()), align=8)
-        convention = context.call_conv
-        kind = convention.get_function_type(types.none, inner)
-        callee = inside.inttoptr(inside.extract_value(read, 0), kind.as_pointer())
-        own = [member, team, *cgutils.unpack_tuple(inside, inside.extract_value(read, 1))]
-        flat = context.get_arg_packer(inner).as_arguments(inside, own)
-        outputs = [cgutils.alloca_once(inside, part.pointee) for part in kind.args[:2]]
-        inside.call(callee, [*outputs, *flat])
-        inside.ret_void()
-        return builder.ptrtoint(wrapper, WORD)
-
-    return types.int64(types.int64, held, arguments), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

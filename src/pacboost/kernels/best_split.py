@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.category_split import chance_of, choose_members, order_of, pool_rare
 from pacboost.kernels.inline import on_stack
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import kernel, part_of_kernels
 from pacboost.kernels.pairing import LOW
 
 NOISE = 1e-12  # a gain below this share of what a leaf is worth comes from rounding
@@ -38,7 +38,7 @@ def worth(criterion: int, pulls: NDArray[np.float64], weight: float, penalty: fl
     return total / (weight + penalty)
 
 
-@kernel
+@part_of_kernels
 def worth_of_one(criterion: int, pull: float, weight: float, penalty: float) -> float:
     """Give ``worth`` where there is one output."""
     if criterion == NEWTON:
@@ -49,7 +49,7 @@ def worth_of_one(criterion: int, pull: float, weight: float, penalty: float) -> 
     return float(-np.sqrt(max((weight - pull) * (weight + pull), 0.0)))
 
 
-@kernel
+@part_of_kernels
 def open_feature(
     lane: NDArray[np.int64],
     feature: NDArray[np.int64],
@@ -78,7 +78,7 @@ def open_feature(
     out[bins] = 0
 
 
-@kernel
+@part_of_kernels
 def scan_quickly(
     own: NDArray[np.int64],
     absent: np.int64,
@@ -91,34 +91,41 @@ def scan_quickly(
 ) -> tuple[float, int, bool]:
     """Do what ``scan_numbers`` does, by Newton's criterion and without a constraint.
 
-    In loops that run on vectors (measured: four times faster than one cut after the other).
+    In loops that run on vectors (measured: four times faster than one cut after the other). A cut
+    above an empty bin divides the rows as the one below it does, and of equal cuts the first one
+    counts; so empty bins, of which small leaves have many, are passed over.
     """
     weight, pull = float(total & LOW), float(total >> 32)
     best, cut, missing_left = wanted, -1, False
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
         below = absent if way == 1 else np.int64(0)
-        last = own.size - (0 if absent != 0 and way == 0 else 1)
-        for b in range(last):
+        count = np.uint64(0)
+        for b in range(own.size - (0 if absent != 0 and way == 0 else 1)):
             below += own[b]
-            sums[b] = below
-        for b in range(last):
-            left, low = float(sums[b] & LOW), float(sums[b] >> 32)
+            sums[count] = below
+            count += np.uint64(own[b] != 0)
+        filled = sums[: np.int64(count)]
+        for k in range(filled.size):
+            left, low = float(filled[k] & LOW), float(filled[k] >> 32)
             right, high = weight - left, pull - low
             a, c = left + penalty, right + penalty
             sides = (low * low * c + high * high * a) / (a * c)  # one division for two
-            found[b] = sides if left >= least and right >= least else -1.0
+            found[k] = sides if left >= least and right >= least else -1.0
         place = -1
-        for b in range(last):
-            if found[b] > best:
-                best, place = found[b], b
+        for k in range(filled.size):
+            if found[k] > best:
+                best, place = found[k], k
         if place >= 0:
-            cut = place
-            left = float(sums[place] & LOW)
+            left = float(filled[place] & LOW)
+            cut = -1
+            while place >= 0:  # the bin that this was
+                cut += 1
+                place -= own[cut] != 0
             missing_left = way == 1 if absent != 0 else left >= weight - left
     return best, cut, missing_left
 
 
-@kernel
+@part_of_kernels
 def scan_numbers(
     own: NDArray[np.int64],
     absent: np.int64,
@@ -170,7 +177,7 @@ def scan_numbers(
     return best, cut, missing_left
 
 
-@kernel
+@part_of_kernels
 def scan_feature(
     own: NDArray[np.int64],
     feature: NDArray[np.int64],

@@ -14,19 +14,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.atomic import add, enter, entry, exchange, give_way, load, pause
-from pacboost.kernels.jit import inlined, kernel, uncounted
+from pacboost.kernels.atomic import add, enter, exchange, give_way, load, pause
+from pacboost.kernels.jit import inlined, kernel, part_of_kernels, uncounted
 
 LINE = 16  # numbers apart, so that no two places share a cache line or the one fetched with it
-JOB, DONE, CALLED, FUNCTION, ARGUMENTS, ARRIVED, PHASE, STOP, TICKET, MEMBERS = range(
-    0, 10 * LINE, LINE
+Place = np.int64
+"""Where a number is on the board: ``wait_while`` would be compiled once for every literal place."""
+JOB, DONE, CALLED, FUNCTION, ARGUMENTS, ARRIVED, PHASE, STOP, TICKET, MEMBERS = (
+    Place(line * LINE) for line in range(10)
 )
 """Places on the board; from MEMBERS on, each member has a line: whether it sleeps, what it saw."""
 SLEEPS, SEEN = 0, 1
 SIZES = 10  # bits of a job's number that hold the size of its team
 CLOSED = -1
 SPINS = 2_000
-LOOKS = 4_000  # yields before a member without work returns to Python: some milliseconds
+FOR_EVER = np.int64(-1)
+LOOKS = np.int64(4_000)  # yields before a member without work returns to Python: some milliseconds
 
 
 def board_for(members: int) -> NDArray[np.int64]:
@@ -36,8 +39,8 @@ def board_for(members: int) -> NDArray[np.int64]:
     return board
 
 
-@kernel
-def wait_while(board: NDArray[np.int64], place: int, value: int, looks: int) -> bool:
+@part_of_kernels
+def wait_while(board: NDArray[np.int64], place: Place, value: int, looks: np.int64) -> bool:
     """Wait until a number is no longer this one; False if it still is after so many yields."""
     for _ in range(SPINS):
         if load(board, place) != value:
@@ -51,7 +54,7 @@ def wait_while(board: NDArray[np.int64], place: int, value: int, looks: int) -> 
     return False
 
 
-@kernel
+@part_of_kernels
 def last_to_arrive(board: NDArray[np.int64], team: int) -> bool:
     """Come to a barrier: True for the last member, who has to ``release`` the others.
 
@@ -62,11 +65,11 @@ def last_to_arrive(board: NDArray[np.int64], team: int) -> bool:
     phase = load(board, PHASE)
     if add(board, ARRIVED, 1) == team - 1:
         return True
-    wait_while(board, PHASE, phase, -1)
+    wait_while(board, PHASE, phase, FOR_EVER)
     return False
 
 
-@kernel
+@part_of_kernels
 def release(board: NDArray[np.int64], team: int) -> None:
     """Let the members who wait at the barrier go on."""
     if team > 1:
@@ -74,7 +77,7 @@ def release(board: NDArray[np.int64], team: int) -> None:
         add(board, PHASE, 1)
 
 
-@kernel
+@part_of_kernels
 def meet(board: NDArray[np.int64], team: int) -> None:
     """Wait until all members of a team are here."""
     if last_to_arrive(board, team):
@@ -116,17 +119,11 @@ def rouse(board: NDArray[np.int64], team: int, asleep: NDArray[np.bool_]) -> int
 
 
 @uncounted
-def entrance(function: int, held: NDArray[np.int64], *given: object) -> int:
-    """Write the arguments of a kernel to ``held``; give the address that ``lead`` needs.
-
-    It is compiled for every kernel, so there is nothing else in it.
-    """
-    return entry(function, held, given)  # type: ignore[no-any-return]
-
-
-@uncounted
 def lead(board: NDArray[np.int64], team: int, function: int, arguments: int) -> None:
-    """Have every member of the team enter a kernel, and wait until all have come back."""
+    """Have every member of the team enter a kernel, and wait until all have come back.
+
+    ``function`` is the address of its entry: see kernels/entry.py.
+    """
     if team > 1:
         board[FUNCTION], board[ARGUMENTS], board[DONE] = function, arguments, 0
         number = (load(board, JOB) >> SIZES) + 1
@@ -134,7 +131,7 @@ def lead(board: NDArray[np.int64], team: int, function: int, arguments: int) -> 
     enter(function, 0, team, arguments)
     done = load(board, DONE)
     while done < team - 1:
-        wait_while(board, DONE, done, -1)
+        wait_while(board, DONE, done, FOR_EVER)
         done = load(board, DONE)
     exchange(board, CALLED, 0)
 

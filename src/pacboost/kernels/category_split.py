@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.inline import on_stack
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import part_of_kernels
 from pacboost.kernels.pairing import LOW
 
 
-@kernel
+@part_of_kernels
 def pool_rare(own: NDArray[np.int64], bins: int, least: float) -> None:
     """Count levels of a category that weigh less than ``least`` in a node as missing there.
 
@@ -23,7 +23,7 @@ def pool_rare(own: NDArray[np.int64], bins: int, least: float) -> None:
                 own[s, b] = 0
 
 
-@kernel
+@part_of_kernels
 def chance_of(own: NDArray[np.int64], bins: int, penalty: float) -> float:
     """Give what is subtracted from the gain of a category, since its levels are ordered by it.
 
@@ -36,7 +36,7 @@ def chance_of(own: NDArray[np.int64], bins: int, penalty: float) -> float:
     return float(penalty * max(levels - 2, 0))
 
 
-@kernel
+@part_of_kernels
 def order_of(own: NDArray[np.int64], bins: int, smooth: float, order: NDArray[np.int64]) -> None:
     """Order categories by their mean pull, the missing one among them; ties by code."""
     ratio = on_stack((256,), np.float64)
@@ -52,7 +52,7 @@ def order_of(own: NDArray[np.int64], bins: int, smooth: float, order: NDArray[np
         order[place] = b
 
 
-@kernel
+@part_of_kernels
 def choose_members(
     own: NDArray[np.int64],
     bins: int,

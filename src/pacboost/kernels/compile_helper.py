@@ -1,8 +1,8 @@
 """A second process that helps to compile for the first fit of an installation.
 
-Compiling takes some twenty seconds of one core, once; what is compiled goes to a cache on disk. The
-second process compiles what grows a tree, which is half of all, while this one compiles the rest:
-see training/run/rehearsal.py. This module does not load the compiler.
+Compiling takes some fifteen seconds of one core, once; what is compiled goes to a cache on disk.
+The second process compiles what grows a tree, or what finds a stump, which is half of all, while
+this one compiles the rest: see training/run/rehearsal.py. This module does not load the compiler.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ from pacboost.kernels.compile_note import say_once
 from pacboost.kernels.threads import threads
 from pacboost.numerics.interactive import person_waits
 
-FIRST = "grow_team.grow_tree-*.nbc"
-"""A file that the cache holds once trees have been boosted."""
+TREES, STUMPS = "trees", "stumps"
+FIRST = {TREES: "grow_team.grow_tree-*.nbc", STUMPS: "histogram.largest_edges-*.nbc"}
+"""A file that the cache holds once such rules have been boosted."""
 
 _helper: subprocess.Popen[bytes] | None = None
 
 
-def start_for_a_person() -> None:
+def start_for_a_person(rules: str) -> None:
     """Start the second process if this is the first run, and a person waits who allows threads.
 
     Elsewhere, ``sys.executable`` need not be Python, and processes may be counted.
     """
     if threads() > 1 and person_waits():
-        start()
+        start(rules)
 
 
-def start() -> None:
-    """Start the second process if this is the first run, and say so."""
+def start(rules: str) -> None:
+    """Start the second process if this is the first run with such rules, and say so."""
     global _helper  # noqa: PLW0603 - once a process
-    if _helper is not None or not _first_run():
+    if _helper is not None or not _first_run(rules):
         return
     say_once()
     _helper = subprocess.Popen(
-        [sys.executable, "-m", "pacboost.training.run.rehearsal"],
+        [sys.executable, "-m", "pacboost.training.run.rehearsal", rules],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -65,10 +66,10 @@ def stop() -> None:
         _helper.wait()
 
 
-def _first_run() -> bool:
+def _first_run(rules: str) -> bool:
     """Tell whether nothing is compiled yet, where it can be kept; without loading the compiler."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     home = Path(__file__).parent
     folder = Path(named) if named else home / "__pycache__"
     kept = os.access(home, os.W_OK) or named
-    return bool(kept and sys.executable) and not any(folder.rglob(FIRST))
+    return bool(kept and sys.executable) and not any(folder.rglob(FIRST[rules]))

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import kernel, part_of_kernels
 
 ROWS_PER_TILE = 256  # a tile of a C-ordered matrix stays in the second-level cache
 
@@ -34,7 +34,7 @@ def pack(cuts: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDAr
     return packed, offsets
 
 
-@kernel
+@part_of_kernels
 def rank(cuts: NDArray[np.float64], value: float) -> np.int64:
     """Count the cuts below a value, whatever power of two they are."""
     low = np.int64(0)
@@ -45,7 +45,7 @@ def rank(cuts: NDArray[np.float64], value: float) -> np.int64:
     return low
 
 
-@kernel
+@part_of_kernels
 def rank_in_256(cuts: NDArray[np.float64], value: float) -> np.uint64:
     """Count the cuts below a value among 256, without a branch."""
     low = np.uint64(0)

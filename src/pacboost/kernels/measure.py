@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.exp_log import natural_exp, natural_log
+from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import inlined, kernel
 from pacboost.kernels.update import ROWS_PER_TILE, raise_margins, raise_rows
 
@@ -67,24 +69,6 @@ def cell_sums(
 
     Also give, for each span of ``size`` rows, the sum of the squares of the pulls.
     """
-    outputs = weights.shape[1]
-    if outputs == 1:
-        flat_weights, flat_pulls = weights.ravel(), pulls.ravel()
-        pull_sums, weight_sums = sums[0, :, 0], sums[1, :, 0]
-        for span in range(squares.size):
-            own = cells[span * size : (span + 1) * size]
-            own_weights = flat_weights[span * size : (span + 1) * size]
-            own_pulls = flat_pulls[span * size : (span + 1) * size]
-            square = 0.0
-            for i in range(own.size):
-                signed = np.int64(own_pulls[i])
-                if times_weight:
-                    signed *= own_weights[i]
-                pull_sums[own[i]] += signed
-                weight_sums[own[i]] += own_weights[i]
-                square += float(signed) * float(signed)
-            squares[span] = square
-        return
     for span in range(squares.size):
         square = 0.0
         for i in range(span * size, min((span + 1) * size, cells.size)):
@@ -97,6 +81,36 @@ def cell_sums(
                 sums[0, cell, k] += pull
                 sums[1, cell, k] += weight
                 square += float(pull) * float(pull)
+        squares[span] = square
+
+
+@inlined
+def cell_sums_of_one(
+    cells: NDArray[np.unsignedinteger],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    size: int,
+    sums: NDArray[np.int64],
+    squares: NDArray[np.float64],
+) -> None:
+    """Do what ``cell_sums`` does where there is one output: arrays are (rows,) and (2, cells).
+
+    It is the common case, and half of the other's code does not have to be compiled for it.
+    """
+    pull_sums, weight_sums = sums[0], sums[1]
+    for span in range(squares.size):
+        own = cells[span * size : (span + 1) * size]
+        own_weights = weights[span * size : (span + 1) * size]
+        own_pulls = pulls[span * size : (span + 1) * size]
+        square = 0.0
+        for i in range(own.size):
+            signed = np.int64(own_pulls[i])
+            if times_weight:
+                signed *= own_weights[i]
+            pull_sums[own[i]] += signed
+            weight_sums[own[i]] += own_weights[i]
+            square += float(signed) * float(signed)
         squares[span] = square
 
 
@@ -133,7 +147,7 @@ def class_rows(
                 else:
                     other = max(other, -margin[k])
                 square += float(pull[k]) * float(pull[k])
-            costs[tile[j]] = np.log(totals[j]) + (tops[j] - own)
+            costs[tile[j]] = natural_log(totals[j]) + (tops[j] - own)
             wrong[tile[j]] = not own > other
             squares[tile[j]] = square
 
@@ -163,7 +177,7 @@ def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]
     Two classes are the common case, so it has a kernel of its own, with one logarithm for sixteen
     rows: of their product.
     """
-    raised = np.empty(ROWS_PER_TILE)
+    raised = on_stack((ROWS_PER_TILE,), np.float64)
     for span in range(sums.size):
         total = 0.0
         rows = margins[span * size : (span + 1) * size]
@@ -180,7 +194,7 @@ def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]
                 product = 1.0
                 for k in range(16):
                     product *= 1.0 + raised[i + k]
-                total += np.log(product)
+                total += natural_log(product)
         sums[span] = total
 
 
@@ -210,9 +224,9 @@ def potential(
             else:
                 for k in range(outputs):
                     z = margins[i, k]
-                    e = np.exp(-abs(z) * (2.0 if kind == LOGISTIC else 1.0))
+                    e = natural_exp(-abs(z) * (2.0 if kind == LOGISTIC else 1.0))
                     if kind == LOGISTIC:
-                        cost += np.log1p(e) - 2.0 * min(z, 0.0)
+                        cost += natural_log(1.0 + e) - 2.0 * min(z, 0.0)
                     else:
                         cost += e if z >= 0 else 1.0 - z
             total += cost * (base[i] if base.size > 1 else base[0])

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import kernel, part_of_kernels
 
 Doubles = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -69,7 +69,7 @@ def follow(
             marks[3] += 1
 
 
-@kernel
+@part_of_kernels
 def best_cut(
     codes: NDArray[np.uint8], weights: Doubles, node: NDArray[np.int8], asked: int, half: int
 ) -> tuple[int, int]:
@@ -132,7 +132,7 @@ def boost_rules(
             weights[i] = math.exp(-scores[i] if i < half else scores[i])
 
 
-@kernel
+@part_of_kernels
 def leaf_of(codes: NDArray[np.uint8], rule: Whole) -> int:
     """Find the leaf of a row."""
     if codes[rule[0]] <= rule[1]:

@@ -12,6 +12,28 @@ LOW = np.int64(0xFFFFFFFF)
 
 
 @inlined
+def pair_up_one(
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    pull_scale: float,
+    weight_scale: float,
+    pairs: NDArray[np.int64],
+) -> None:
+    """Do what ``pair_up`` does where there is one output, in a loop that runs on vectors.
+
+    All arrays are (rows,), and the pulls keep their signs.
+    """
+    for i in range(pairs.size):
+        signed = np.int64(pulls[i])
+        if times_weight:
+            signed *= weights[i]
+        pairs[i] = (np.int64(np.rint(signed * pull_scale)) << 32) + np.int64(
+            np.rint(weights[i] * weight_scale)
+        )
+
+
+@inlined
 def pair_up(
     weights: NDArray[np.int64],
     pulls: NDArray[np.integer],
@@ -27,16 +49,6 @@ def pair_up(
     the pair; the weights always add up. If ``times_weight``, pulls are signs of the weights.
     """
     outputs = weights.shape[1]
-    if outputs == 1:  # the same as below, in loops that run on vectors
-        own_weights, own_pulls, line = weights.ravel(), pulls.ravel(), pairs[0]
-        for i in range(line.size):
-            signed = np.int64(own_pulls[i])
-            if times_weight:
-                signed *= own_weights[i]
-            line[i] = (np.int64(np.rint(signed * pull_scale)) << 32) + np.int64(
-                np.rint(own_weights[i] * weight_scale)
-            )
-        return
     for i in range(weights.shape[0]):
         weight = np.int64(0)
         for k in range(outputs):

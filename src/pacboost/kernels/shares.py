@@ -40,7 +40,26 @@ def pair_up(
     )
 
 
-@team_kernel()
+@team_kernel(allocates=False)
+def pair_up_one(
+    member: int,
+    team: int,
+    board: Wholes,
+    weights: Wholes,
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    pull_scale: float,
+    weight_scale: float,
+    pairs: Wholes,
+) -> None:
+    """Pair pulls and weights of one output: see kernels/pairing.py."""
+    a, b = share(weights.size, member, team)
+    pairing.pair_up_one(
+        weights[a:b], pulls[a:b], times_weight, pull_scale, weight_scale, pairs[a:b]
+    )
+
+
+@team_kernel(allocates=False)
 def logistic(
     member: int,
     team: int,
@@ -86,7 +105,7 @@ def softmax(
     )
 
 
-@team_kernel()
+@team_kernel(allocates=False)
 def exponential(
     member: int,
     team: int,
@@ -131,7 +150,7 @@ def exponential_cells(
     )
 
 
-@team_kernel()
+@team_kernel(allocates=False)
 def stump_agreement(
     member: int,
     team: int,
@@ -152,7 +171,7 @@ def stump_agreement(
         out[i] = side[i] * (if_missing if own[i] == missing else answer)
 
 
-@team_kernel()
+@team_kernel(allocates=False)
 def masses(
     member: int,
     team: int,
@@ -192,6 +211,28 @@ def cell_sums(
         )
 
 
+@team_kernel(allocates=False)
+def cell_sums_of_one(
+    member: int,
+    team: int,
+    board: Wholes,
+    cells: Cells,
+    weights: Wholes,
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    size: int,
+    sums: Wholes,
+    squares: Floats,
+) -> None:
+    """Add up pulls and weights of one output in every cell: see kernels/measure.py."""
+    a, b = share_of_spans(cells.size, size, member, team)
+    own = squares[a // size : (b + size - 1) // size]
+    if a < b:
+        measure.cell_sums_of_one(
+            cells[a:b], weights[a:b], pulls[a:b], times_weight, size, sums[member], own
+        )
+
+
 @team_kernel()
 def class_sums(
     member: int,
@@ -226,7 +267,7 @@ def class_rows(
     measure.class_rows(chosen[a:b], margins, signs, pulls, costs, wrong, squares)
 
 
-@team_kernel()
+@team_kernel(allocates=False)
 def log_costs(
     member: int, team: int, board: Wholes, margins: Floats, size: int, sums: Floats
 ) -> None:
@@ -237,6 +278,25 @@ def log_costs(
 
 
 @team_kernel()
+def potential(
+    member: int,
+    team: int,
+    board: Wholes,
+    kind: int,
+    margins: Floats,
+    base: Floats,
+    size: int,
+    sums: Floats,
+) -> None:
+    """Add up what the margins of rows cost, span by span: see kernels/measure.py."""
+    a, b = share_of_spans(margins.shape[0], size, member, team)
+    own = base if base.size == 1 else base[a:b]
+    if a < b:
+        first, last = a // size, (b + size - 1) // size
+        measure.potential(kind, margins[a:b], own, size, sums[first:last])
+
+
+@team_kernel(allocates=False)
 def mistakes(
     member: int, team: int, board: Wholes, margins: Floats, first_weights: Wholes, totals: Wholes
 ) -> None:
@@ -244,3 +304,19 @@ def mistakes(
     a, b = share(margins.size, member, team)
     own = first_weights if first_weights.size == 1 else first_weights[a:b]
     totals[member, 0] = measure.mistakes(margins[a:b], own)
+
+
+@team_kernel()
+def wrong_classes(
+    member: int,
+    team: int,
+    board: Wholes,
+    margins: Floats,
+    signs: Signs,
+    first_weights: Wholes,
+    totals: Wholes,
+) -> None:
+    """Add up the first weights of rows of many classes that are wrong: see kernels/measure.py."""
+    a, b = share(margins.shape[0], member, team)
+    own = first_weights if first_weights.size == 1 else first_weights[a:b]
+    totals[member, 0] = measure.wrong_classes(margins[a:b], signs[a:b], own)

@@ -6,28 +6,25 @@ Teams are kept and used again. Two fits at once have a team each.
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
-from numba import typeof, types
 
 from pacboost.kernels import board
-from pacboost.kernels.atomic import ARGUMENT_WORDS
+from pacboost.kernels.cuda.twins import run_twin, runs_on_gpu
+from pacboost.kernels.entry import Body, entry_of
 from pacboost.kernels.threads import threads
 from pacboost.parallel.cores import usable_cores as cores
 
 MOST = 256
 """The largest team."""
+ARGUMENTS = 256
+"""The most arguments of a kernel."""
 CELLS_WORTH_A_MEMBER = 4_096
 """A member passes over so many in some 10 µs, and is called in less."""
-
-Body = Callable[..., None]
-"""A kernel that takes a member's number, the team's size, its board and arguments."""
 
 
 class Team:
@@ -35,7 +32,8 @@ class Team:
 
     def __init__(self) -> None:
         self.board = board.board_for(MOST)
-        self._arguments = np.zeros(ARGUMENT_WORDS, dtype=np.int64)
+        self._arguments = np.zeros(ARGUMENTS, dtype=np.int64)
+        self._address = self._arguments.ctypes.data
         self._asleep = np.zeros(MOST, dtype=np.bool_)
         self._bells: list[threading.Semaphore] = [threading.Semaphore(0)]
         self._threads: list[threading.Thread] = []
@@ -43,12 +41,12 @@ class Team:
 
     def run(self, body: Body, size: int, *arguments: Any) -> None:
         """Have so many members run a kernel together."""
-        function = address_of(body, self.board, *arguments)
+        entry, words = entry_of(body, (self.board, *arguments))
+        entry.layout.pack_into(self._arguments.data, 0, *words)
         try:
             if size > 1:
                 self._gather(size)
-            entrance = board.entrance(function, self._arguments, self.board, *arguments)
-            board.lead(self.board, size, entrance, self._arguments.ctypes.data)
+            board.lead(self.board, size, entry.address, self._address)
         finally:
             self.board[board.CALLED] = 0  # also where the kernel was never reached
 
@@ -111,35 +109,6 @@ def _close() -> None:
         _idle.pop().close()
 
 
-_addresses: dict[Any, int] = {}
-
-
-def _kind(value: Any) -> Any:
-    """Give what the type of an argument depends on; faster than numba's own question for it."""
-    if isinstance(value, np.ndarray):
-        layout = value.flags.carray or (value.flags.c_contiguous, value.flags.writeable)
-        return value.dtype.char, value.ndim, layout
-    return tuple(_kind(part) for part in value) if isinstance(value, tuple) else type(value)
-
-
-def address_of(body: Any, *arguments: Any) -> int:
-    """Give the address of a kernel compiled for such arguments."""
-    key = body, *(_kind(value) for value in arguments)
-    if key not in _addresses:
-        inner = (types.int64, types.int64, *(typeof(value) for value in arguments))
-        collects = gc.isenabled()
-        gc.disable()  # to look through all that the compiler holds makes it a fifth slower
-        try:
-            body.compile(inner)
-        finally:
-            if collects:
-                gc.enable()
-        compiled = body.overloads[inner]
-        name = compiled.fndesc.llvm_func_name
-        _addresses[key] = compiled.library.get_pointer_to_function(name)
-    return _addresses[key]
-
-
 def largest_team() -> int:
     """Give the number of threads in use, or that of cores if it is less.
 
@@ -158,7 +127,12 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
 
     A ``stoppable`` kernel may take long, and ends early where it finds STOP on the board: so that
     Ctrl-C need not wait for it.
+
+    Where arrays are in a GPU's memory, the kernel's twin is run there.
     """
+    if runs_on_gpu(arguments):
+        run_twin(body.__name__, arguments)
+        return
     size = max(1, min(largest_team(), at_most))
     try:
         team = _idle.pop()

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import inlined, kernel
+from pacboost.kernels.inline import on_stack
+from pacboost.kernels.jit import inlined, kernel, part_of_kernels
 
 LOG2_E = math.log2(math.e)
 LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")  # ln 2 to 32 bits, so that k·LN2_HIGH is exact
@@ -130,7 +131,7 @@ UNIT = 2.0**-53
 LOG_UNITS = 53 * math.log(2)
 
 
-@kernel
+@part_of_kernels
 def raise_margins(margins: NDArray[np.float64], raised: NDArray[np.float64]) -> None:
     """Write exp(-2|margin|)."""
     for i in range(margins.size):
@@ -156,8 +157,8 @@ def logistic(
     """
     weight_sum = np.int64(0)
     pull_sum = np.int64(0)
-    raised = np.empty(ROWS_PER_TILE)
-    added = np.empty(ROWS_PER_TILE)
+    raised = on_stack((ROWS_PER_TILE,), np.float64)
+    added = on_stack((ROWS_PER_TILE,), np.float64)
     for tile in range(0, cells.size, ROWS_PER_TILE):
         own_cells = cells[tile : tile + ROWS_PER_TILE]
         side = signs[tile : tile + ROWS_PER_TILE]
@@ -241,7 +242,7 @@ def softmax(
     return weight_sum, pull_sum
 
 
-@kernel
+@part_of_kernels
 def raise_rows(
     chosen: NDArray[np.intp],
     margins: NDArray[np.float64],

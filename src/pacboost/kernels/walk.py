@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import kernel, part_of_kernels
 
 ROWS_PER_TILE = 512  # their codes and the nodes of a tree stay in the first cache
 
@@ -13,7 +13,7 @@ ROWS_PER_TILE = 512  # their codes and the nodes of a tree stay in the first cac
 FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, MEMBER = range(6)
 
 
-@kernel
+@part_of_kernels
 def leaf_of(
     codes: NDArray[np.unsignedinteger],
     row: int,

@@ -56,7 +56,7 @@ class DenseTreeSearch(TreeSearch):
     def _room_for(self, team: int) -> None:
         """Reserve what the members of a team count and find."""
         histogram = self._histogram[0]
-        counting = min(team, 1 + team * BYTES_A_MEMBER // histogram.nbytes)
+        counting = min(team, 1 + (team - 1) * BYTES_A_MEMBER // histogram.nbytes)
         self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
         self._found = grow_team.TeamFindings(
             np.zeros((team, 16), dtype=np.int64),

@@ -130,7 +130,7 @@ class TreeSearch(Search):
         """Grow a tree. The cells are overwritten by the next one."""
         unit = self._prepare(request, seed)
         self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
-        self._sizes[0] = self._order.size if chosen is None else chosen.size
+        self._sizes[0] = self.sample.n_rows if chosen is None else chosen.size
         self._spans[0] = -np.inf, np.inf
         if self._interactions is not None:
             begin(self._interactions)
@@ -170,10 +170,13 @@ class TreeSearch(Search):
         signed, pulls = request.signed, request.pulls
 
         rows = request.weights.shape[0]
-        together(
-            shares.pair_up, request.weights, pulls, signed, flips, pull_scale, weight_scale,
-            self._pairs, at_most=team_for(rows * outputs),
-        )  # fmt: skip
+        scales, team = (pull_scale, weight_scale), team_for(rows * outputs)
+        if outputs == 1:
+            given = request.weights.reshape(-1), pulls.reshape(-1), signed
+            together(shares.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
+        else:
+            given = request.weights, pulls, signed
+            together(shares.pair_up, *given, flips, *scales, self._pairs, at_most=team)
         mean = MOST_SUM / rows
         self._plain = self._numbers_only and self._lines == 1 and kind == best_split.NEWTON
         self._rules[best_split.CRITERION] = kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ class Search(ABC):
     """A learner at work on one sample; it may remember what it saw in the last round."""
 
     sample: Sample
+    on_gpu: ClassVar[bool] = False
+    """Whether it works on a GPU, and is best given arrays that are there."""
 
     @abstractmethod
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:

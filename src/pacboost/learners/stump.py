@@ -26,6 +26,9 @@ from pacboost.samples.sample import Sample, Signs
 PADDING = 8
 """Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower)."""
 
+BYTES_A_MEMBER = 2**20
+"""Members of a team count for themselves. Where there are many columns, fewer members do."""
+
 
 @dataclass(frozen=True)
 class Stump(Learner):
@@ -151,6 +154,7 @@ class StumpSearch(Search):
         """Add what changed since the last call; give each feature's best edge, and all weight."""
         codes, counted = self._codes, self._histogram
         team = team_for(weights.size)
+        team = min(team, 1 + (team - 1) * BYTES_A_MEMBER // counted.nbytes)
         partial = np.empty((team - 1, *counted.shape), dtype=np.int64)
         edges, totals = np.empty(len(counted), dtype=np.int64), np.zeros(team, dtype=np.int64)
         together(

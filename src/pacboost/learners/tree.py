@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pacboost.kernels.cuda.device import gpu_in_use
+from pacboost.learners.cuda_growing import CudaTreeSearch
 from pacboost.learners.dense_growing import DenseTreeSearch
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner
@@ -35,6 +37,7 @@ class Tree(TreeParameters, Learner):
         return False
 
     def on(self, sample: Sample) -> TreeSearch:
-        """Start a search on a sample, dense or sparse."""
-        search = DenseTreeSearch if sample.sparse is None else SparseTreeSearch
-        return search(self, sample)
+        """Start a search on a sample, dense or sparse; dense ones may be searched on the GPU."""
+        if sample.sparse is not None:
+            return SparseTreeSearch(self, sample)
+        return (CudaTreeSearch if gpu_in_use() else DenseTreeSearch)(self, sample)

@@ -13,6 +13,8 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.interval_rule import IntervalRule
+from pacboost.bounds.label_sets import SetRule
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
@@ -45,6 +47,8 @@ class Model:
     """Bounds on the error of confident answers, if held-out rows were used for that."""
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee, which ``predict`` then uses."""
+    coverage: SetRule | IntervalRule | None = None
+    """Prediction sets or intervals that were calibrated, on the way to or from a file."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     validation: ValidationCurve | None = None

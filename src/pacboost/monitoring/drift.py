@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
-from pacboost.monitoring.codes import Binning, Codes, fingerprint, read_rows
-from pacboost.monitoring.history import History
+from pacboost.monitoring import checked_state as checked
+from pacboost.monitoring.codes import MOST_COLUMNS, Binning, Codes, fingerprint, read_rows
+from pacboost.monitoring.history import POINTS, History
 from pacboost.numerics.percent import percent
 
 FIRST_REFIT = 64
@@ -181,18 +182,37 @@ class RowStream:
     @classmethod
     def restored(cls, content: dict[str, Any], delta: float) -> RowStream:
         """Read what ``stored`` gave; ``give_reference`` has to follow before rows are added."""
-        made = cls(delta, content["reference"], content["names"])
-        for name in PLAIN:
-            setattr(made, name, content[name])
-        for name in ARRAYS:
-            own = getattr(made, name)
-            setattr(
-                made, name, np.array(content[name], dtype=own.dtype).reshape(-1, *own.shape[1:])
-            )
-        codes = np.frombuffer(zlib.decompress(base64.b64decode(content["window"])), dtype=np.uint8)
-        made._window = codes.reshape(-1, len(made.names))
-        made.history = History(**content["history"])
+        names = checked.texts(content, "names", MOST_COLUMNS)
+        made = cls(delta, checked.text(content, "reference"), names)
+        made.rows = checked.whole(content, "rows", 0)
+        made.pairs = pairs = checked.whole(content, "pairs", 0, made.rows)
+        made.refits = checked.whole(content, "refits", 0, pairs)
+        made.next_refit = checked.whole(content, "next_refit", pairs + 1, pairs + REFIT)
+        if content["drifted_at"] is not None:
+            made.drifted_at = checked.whole(content, "drifted_at", 1, pairs)
+        made.capital = checked.reals({"capital": [content["capital"]]}, "capital", 1, 1e-300)[0]
+        made.words = checked.texts(content, "words", 5)
+        made.shares[:] = checked.reals(content, "shares", BETS.size, high=1e300)
+        made.won[:] = checked.reals(content, "won", len(names), low=-1e300, high=1e300)
+        rules = ROUNDS if made.refits else 0
+        made.rules = checked.matrix(content, "rules", rules, 6, int)
+        if (made.rules[:, ::2] >= len(names)).any():
+            raise ValueError("a rule looks at a column that does not exist")
+        made.values = checked.matrix(content, "values", rules, 4, float)
+        made._window = _window(checked.text(content, "window"), min(pairs, WINDOW), len(names))
+        made.history = History(**checked.curve(content["history"], 2, pairs, POINTS))
         return made
+
+
+def _window(written: str, rows: int, columns: int) -> Codes:
+    """Unpack the codes of the last rows, which have to be as many as they say."""
+    try:
+        unpacked = zlib.decompressobj().decompress(base64.b64decode(written), rows * columns + 1)
+    except zlib.error as problem:
+        raise ValueError(f"window cannot be unpacked: {problem}") from problem
+    if len(unpacked) != rows * columns:
+        raise ValueError(f"window does not hold {rows} rows of {columns} columns")
+    return np.frombuffer(unpacked, dtype=np.uint8).reshape(rows, columns)
 
 
 PLAIN = (

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pacboost.bounds import monitoring
 from pacboost.errors import DataError
 from pacboost.kernels.monitoring import follow
-from pacboost.monitoring.history import History
+from pacboost.monitoring import checked_state as checked
+from pacboost.monitoring.history import POINTS, History
 
 
 class MistakeStream:
@@ -117,9 +118,18 @@ class MistakeStream:
 
     def restore(self, content: dict[str, Any]) -> None:
         """Continue where ``stored`` was called."""
-        self._counts[:], self._marks[:] = content["counts"], content["marks"]
-        self._squares[:], self._levels[:] = content["squares"], content["levels"]
-        self.history = History(**content["history"])
+        rows, wrong = counts = checked.wholes(content, "counts", 2)
+        if wrong > rows:
+            raise ValueError(f"there are {wrong} mistakes on {rows} rows")
+        self._counts[:] = counts
+        *places, sounded = checked.wholes(content, "marks", 4, rows)
+        self._marks[:] = [*places, sounded]
+        self._squares[:] = checked.reals(content, "squares", 1, high=float(rows))
+        self._levels[:] = checked.reals(content, "levels", self._levels.size, high=1e300)
+        self.history = History(**checked.curve(content["history"], 4, rows, POINTS))
+        for row, wrong, squares, _ in self.history.points:
+            if not (type(wrong) is int and 0 <= wrong <= row and 0 <= squares <= row):
+                raise ValueError(f"a point of the history has {wrong} mistakes on {row} rows")
 
 
 def read_mistakes(mistakes: Any) -> NDArray[np.bool_]:

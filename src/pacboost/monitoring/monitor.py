@@ -14,6 +14,8 @@ from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.certify import mistakes as mistakes_of
 
+MOST_ROWS = 10**15
+
 
 class Monitor:
     """Say at any time whether a model's certificate still holds and its rows still look alike.
@@ -71,6 +73,10 @@ class Monitor:
         self.delta = probability("delta", delta)
         self.error = _certified(model) if error is None else probability("error", error)
         self.run_length = positive_whole("run_length", run_length)
+        if self.run_length > MOST_ROWS:
+            raise ParameterError(
+                "run_length is above 10^15, more rows than any model sees; give a smaller number"
+            )
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
         self._rows = None if reference is None else RowStream.of(model, reference, self.delta)
 
@@ -149,6 +155,22 @@ class Monitor:
             run_length=self.run_length, ax=ax,
         )  # fmt: skip
 
+    def report(self, path: str | Path, title: str | None = None) -> Path:
+        """Write a page with what is known at this moment and the curves; give its path.
+
+        It needs nothing but itself: open it in any browser, send it to anybody.
+        """
+        from pacboost.reports.page.watching import Watched, write_watch_page
+
+        status, own = self.status(), self._rows
+        drift = status.drift
+        watched = Watched(
+            status.sentences, status.alarm, self.error, self.delta, self.run_length,
+            self._mistakes.curves(), None if own is None else own.history.points,
+            {} if drift is None else drift.columns, () if drift is None else drift.rules,
+        )  # fmt: skip
+        return write_watch_page(watched, path, title)
+
     def save(self, path: str | Path) -> None:
         """Write the state to a small file, from which ``load`` continues exactly."""
         write_state(Path(path), self._stored())
@@ -170,7 +192,7 @@ class Monitor:
         Give the same reference rows again if further rows are to be compared.
         """
         state = read_state(Path(path))
-        known, now = state["model"], _fingerprint(model)
+        known, now = state.get("model"), _fingerprint(model)
         if known and now and known != now:
             raise FileError(
                 f"{path}: watches another model than the one given; give that model, or begin a "
@@ -178,12 +200,13 @@ class Monitor:
             )
         try:
             made = cls(
-                model, delta=state["delta"], error=state["error"], run_length=state["run_length"]
-            )
+                model, delta=_number(state["delta"]), error=_number(state["error"]),
+                run_length=state["run_length"],
+            )  # fmt: skip
             made._mistakes.restore(state["mistakes"])
             if state["rows"] is not None:
                 made._rows = RowStream.restored(state["rows"], made.delta)
-        except (KeyError, TypeError, ValueError) as problem:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
             raise FileError(f"{path}: is not the file of a monitor ({problem})") from problem
         if reference is not None and made._rows is None:
             raise ParameterError(
@@ -192,6 +215,13 @@ class Monitor:
         if reference is not None and made._rows is not None:
             made._rows.give_reference(model, reference)
         return made
+
+
+def _number(value: Any) -> float:
+    """Read a number from a file: a certified error may come from the model only if it is there."""
+    if not isinstance(value, float):
+        raise ValueError(f"delta or error is {value!r:.40}, and no number")
+    return value
 
 
 def _certified(model: Any) -> float:

@@ -28,7 +28,7 @@ def read_state(path: Path) -> dict[str, Any]:
         document = json.loads(path.read_text("utf-8"))
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise FileError(f"{path}: is not the file of a monitor, or was damaged") from problem
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise FileError(f"{path}: is not the file of a monitor")
@@ -38,7 +38,11 @@ def read_state(path: Path) -> dict[str, Any]:
             f"{VERSION}. Update pacboost"
         )
     state = document.get("state")
-    text = json.dumps(state, allow_nan=False, ensure_ascii=False)
+    try:
+        text = json.dumps(state, allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except ValueError as problem:
+        raise FileError(f"{path}: holds what no monitor has written ({problem})") from problem
     if not isinstance(state, dict) or document.get("sha256") != _digest(text):
         raise FileError(f"{path}: was changed or damaged after it was written (its checksum says)")
     return state

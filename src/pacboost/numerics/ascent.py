@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from pacboost.numerics.entropic import Evenest, evenest
 from pacboost.numerics.quadratic import BestStep, quick_step, refined_step
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.numerics.whole_products import (
     Columns,
@@ -73,7 +74,7 @@ class Climb:
         """
 
         def enough(edges: Floats, votes: Floats, strength: float) -> bool:
-            return float(edges.max()) - float((edges * votes).sum()) <= self.accuracy
+            return float(edges.max()) - sum_of(edges * votes) <= self.accuracy
 
         found = self._climb(votes, strength, 0.0, strength, enough)[0]
         edges = edges_of(self.columns, self.at(found, strength).weights)
@@ -121,17 +122,17 @@ class Climb:
             edges = edges_of(self.columns, here.weights)
             if enough(edges, votes, strength):
                 break
-            price = target if total is None else float((edges * votes).sum())
+            price = target if total is None else sum_of(edges * votes)
             x, slope, step = strength * votes, edges - target, np.zeros(votes.size)
             play = np.flatnonzero((x > 0) | (edges > price))
             H = self._covariance(play, here)
             step[play] = best_step(H, slope[play], x[play], total)
             if total is None:  # far away the model knows nothing, and weights vanish
-                step *= min(1.0, max(LONGEST_STEP, strength) / max(float(np.abs(step).sum()), 1e-9))
-            value, gain = here.value - target * strength, float((slope * step).sum())
+                step *= min(1.0, max(LONGEST_STEP, strength) / max(sum_of(np.abs(step)), 1e-9))
+            value, gain = here.value - target * strength, sum_of(slope * step)
             for part in HALVES:
                 tried = x + part * step
-                length = float(tried.sum())
+                length = sum_of(tried)
                 direction = whole_votes(tried / length) if length > 0 else votes
                 length = length if total is None else total
                 there = self.at(direction, length, here.level)
@@ -148,6 +149,6 @@ class Climb:
         columns = self.columns[play]
         means = edges_of(columns, weights)
         H = products_of(columns, weights)
-        H -= np.outer(means, means) / max(float(weights.sum()), 1e-300)
-        H[np.diag_indices_from(H)] += 1e-9 * max(1e-3, float(np.trace(H)) / len(H))
+        H -= np.outer(means, means) / max(sum_of(weights), 1e-300)
+        H[np.diag_indices_from(H)] += 1e-9 * max(1e-3, sum_of(np.diagonal(H)) / len(H))
         return H

@@ -29,6 +29,17 @@ def probability(name: str, value: object) -> float:
     return float(value)
 
 
+def share(name: str, value: float) -> float:
+    """Check a number from 0 to 1, both allowed.
+
+    >>> share("gibbs", 1)
+    1.0
+    """
+    if not 0 <= value <= 1:
+        raise ParameterError(f"{name} is {value!r}; a share lies between 0 and 1")
+    return float(value)
+
+
 def whole(name: str, value: object, least: int = 0) -> int:
     """Check a whole number of any integer type, and give it as an int, which cannot overflow.
 

@@ -15,9 +15,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfc
 
+from pacboost.numerics.error_function import erfc
 from pacboost.numerics.exact import VOTE_UNIT
+from pacboost.numerics.same_bits import exp
+from pacboost.numerics.same_bits import total as sum_of
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +53,7 @@ class Clock:
 
     def cost(self, heights: Floats) -> float:
         """Add up what rows at these heights cost."""
-        return float((self.masses * erfc(heights / math.sqrt(self.total))).sum())
+        return sum_of(self.masses * erfc(heights / math.sqrt(self.total)))
 
     @cached_property
     def before(self) -> float:
@@ -68,8 +70,8 @@ class Clock:
             if abs(excess) <= 1e-14 * self.before or high - low <= 1e-14 * vote:
                 break
             low, high = (low, time) if excess > 0 else (time, high)
-            weights = self.masses * np.exp(-np.square(heights) / self.total)
-            slope = steepness * float(weights.sum())
+            weights = self.masses * exp(-np.square(heights) / self.total)
+            slope = steepness * sum_of(weights)
             nearer = time - excess / slope if slope > 0 else math.nan
             time = nearer if low < nearer < high else (low + high) / 2
         return time
@@ -77,10 +79,10 @@ class Clock:
     def _edge(self, heights: Floats) -> tuple[float, float]:
         """Give the edge under the weights of these heights, and how it changes with the vote."""
         squares = np.square(heights)
-        weights = self.masses * np.exp((squares.min() - squares) / self.total)
-        weight = float(weights.sum())
-        edge = float((weights * self.right).sum()) / weight
-        bent = float((weights * heights * np.square(self.right - edge)).sum()) / weight
+        weights = self.masses * exp((squares.min() - squares) / self.total)
+        weight = sum_of(weights)
+        edge = sum_of(weights * self.right) / weight
+        bent = sum_of(weights * heights * np.square(self.right - edge)) / weight
         return edge, -2 / self.total * bent
 
     def edge_after(self, vote: float, time: float) -> float:

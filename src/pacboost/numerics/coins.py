@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, betaln
+from scipy.special import bdtr
+
+from pacboost.numerics.same_bits import exp, log, log_of
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
@@ -22,8 +24,8 @@ def log_heads(coins: int, chance: float) -> Floats:
     [0.16, 0.48, 0.36]
     """
     j = np.arange(coins + 1.0)
-    choices = -np.log1p(coins) - betaln(coins - j + 1, j + 1)
-    logs: Floats = choices + j * np.log(chance) + (coins - j) * np.log1p(-chance)
+    choices = np.cumsum(log(np.concatenate([[1.0], (coins - j[1:] + 1) / j[1:]])))
+    logs: Floats = choices + j * log_of(chance) + (coins - j) * log_of(1 - chance)
     return logs
 
 
@@ -35,7 +37,7 @@ def losing(k: int, done: int, chance: float, heads: Wholes) -> Floats:
     >>> losing(3, 1, 0.6, np.array([0, 1])).round(4).tolist()    # one or two of two are missing
     [0.64, 0.16]
     """
-    tails = np.minimum(np.cumsum(np.exp(log_heads(k - done, chance))), 1.0)
+    tails = np.minimum(np.cumsum(exp(log_heads(k - done, chance))), 1.0)
     tails[-1] = 1.0
     missing = k // 2 - heads
     lost: Floats = np.where(missing < 0, 0.0, tails[np.clip(missing, 0, k - done)])

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.same_bits import exp, log_of, total
 from pacboost.numerics.whole_products import Floats, whole_weights
 
 
@@ -43,12 +44,12 @@ def evenest(heights: Floats, base: Floats, share: float, level: float = math.nan
     """
     low, high = float(heights.min()), float(heights.max())
     if share <= 0:
-        raised = base * np.exp(low - heights)
-        total = float(raised.sum())
-        level = low - math.log(total)
+        raised = base * exp(low - heights)
+        mass = total(raised)
+        level = low - log_of(mass)
         free = np.ones(heights.size, dtype=np.bool_)
-        return Evenest(level, whole_weights(raised / total), free, level)
-    most = math.log(1 / share)
+        return Evenest(level, whole_weights(raised / mass), free, level)
+    most = log_of(1 / share)
     if not low <= level <= high:
         level = low
     while True:
@@ -56,18 +57,18 @@ def evenest(heights: Floats, base: Floats, share: float, level: float = math.nan
         # stay on the left and meet each piece at most once. From the right they are held by the
         # bracket.
         free = level - heights < most
-        raised = base * np.exp(np.minimum(level - heights, most))
-        capped = float(base[~free].sum()) / share
-        rest = float(raised[free].sum())
+        raised = base * exp(np.minimum(level - heights, most))
+        capped = total(base[~free]) / share
+        rest = total(raised[free])
         if capped + rest <= 1:
             low = level
         else:
             high = level
-        step = math.log((1 - capped) / rest) if capped < 1 and rest > 0 else math.nan
+        step = log_of((1 - capped) / rest) if capped < 1 and rest > 0 else math.nan
         if abs(step) <= 1e-14 * max(1.0, abs(level)) or high - low <= 1e-15 * max(1.0, abs(high)):
             break
         level = level + step if low < level + step < high else (low + high) / 2
     scale = max(1 - capped, 0.0) / rest if rest > 0 else 1.0  # what rounding has left of 1
     weights = np.where(free, np.minimum(scale * raised, base / share), base / share)
-    value = level * float(weights[free].sum()) + float((weights * (heights + most))[~free].sum())
+    value = level * total(weights[free]) + total((weights * (heights + most))[~free])
     return Evenest(value, whole_weights(weights), free, level)

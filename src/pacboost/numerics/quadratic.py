@@ -7,6 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.same_bits import product
+from pacboost.numerics.same_bits import total as sum_of
+from pacboost.numerics.triangles import solved
 from pacboost.numerics.whole_products import Floats
 
 BestStep = Callable[[Floats, Floats, Floats, float | None], Floats]
@@ -39,7 +42,7 @@ def best_votes(H: Floats, f: Floats, start: Floats, total: float | None = None) 
                 z[~play] = 0.0
                 continue
             z = goal
-        promise = np.where(play, -np.inf, f - H @ z - price)
+        promise = np.where(play, -np.inf, f - product(H, z) - price)
         best = int(promise.argmax())
         if promise[best] <= slack:
             break
@@ -49,7 +52,7 @@ def best_votes(H: Floats, f: Floats, start: Floats, total: float | None = None) 
 
 def quick_step(H: Floats, slope: Floats, x: Floats, total: float | None) -> Floats:
     """Give the step from x to the best votes of a model with this slope at x."""
-    return best_votes(H, slope + H @ x, x, total) - x
+    return best_votes(H, slope + product(H, x), x, total) - x
 
 
 def refined_step(H: Floats, slope: Floats, x: Floats, total: float | None) -> Floats:
@@ -64,8 +67,8 @@ def refined_step(H: Floats, slope: Floats, x: Floats, total: float | None) -> Fl
     step = quick_step(H, slope, x, total)
     inside = x + step > 0
     out = np.where(inside, 0.0, -x)
-    moved = None if total is None else -float(out.sum())
-    refined = out + _unbounded(H, slope - H @ out, np.flatnonzero(inside), moved)[0]
+    moved = None if total is None else -sum_of(out)
+    refined = out + _unbounded(H, slope - product(H, out), np.flatnonzero(inside), moved)[0]
     return refined if (x + refined >= 0).all() else step
 
 
@@ -74,8 +77,8 @@ def _unbounded(
 ) -> tuple[Floats, float]:
     """The best votes of those in play, negative or not, and the price of the sum."""
     sides = np.stack([f[rows], np.ones(rows.size)], axis=1)
-    free, unit = np.linalg.solve(H[np.ix_(rows, rows)], sides).T
-    price = 0.0 if total is None else (float(free.sum()) - total) / float(unit.sum())
+    free, unit = solved(H[np.ix_(rows, rows)], sides).T
+    price = 0.0 if total is None else (sum_of(free) - total) / sum_of(unit)
     goal = np.zeros(f.size)
     goal[rows] = free - price * unit
     return goal, price

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.same_bits import total
+
 Floats = NDArray[np.float64]
 
 
@@ -24,12 +26,12 @@ def soft_margin(margins: Floats, base: Floats, share: float) -> float:
         return float(margins.min())
     flat = margins.reshape(-1)
     masses = np.repeat(np.broadcast_to(base, margins.shape[:1]), margins.shape[1])
-    left = share * float(masses.sum())
+    left = share * total(masses)
     if base.size == 1 and left <= masses[0]:
         return float(flat.min())
     order = np.argsort(flat, kind="stable")
     taken = np.minimum(masses[order], np.maximum(left - _before(masses[order]), 0.0))
-    return float((taken * flat[order]).sum()) / left
+    return total(taken * flat[order]) / left
 
 
 def _before(masses: Floats) -> Floats:

@@ -12,6 +12,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.certify_measures import certify_measures
+from pacboost.questions.dask_rows import rows_and_labels
 from pacboost.questions.new_rows import (
     UNCHECKED,
     RowCounting,
@@ -20,27 +21,31 @@ from pacboost.questions.new_rows import (
     row_counting,
     seen_check,
 )
+from pacboost.questions.row_order import watch_order
 from pacboost.samples.groups import numbered
 from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
+from pacboost.sources.oracles.dask_parts import is_collection
 
 __all__ = ["UNCHECKED", "certify", "holdout_certificate", "mistakes"]
 
 
 @overload
 def certify(
-    model: Any, X: Any, y: Any, *, delta: float = 0.05, models: int = 1, groups: Any = None,
-    ordered: bool = False, copies: str = "auto",
+    model: Any, X: Any, y: Any = None, *, target: str | None = None, delta: float = 0.05,
+    models: int = 1, groups: Any = None, ordered: bool = False, copies: str = "auto",
+    order: str = "any",
 ) -> Certificate: ...  # fmt: skip
 
 
 @overload
 def certify(
-    model: Any, X: Any, y: Any, *, of: Any = "error", positive: Any = None, by: Any = None,
-    end: str | None = None, top_k: int = 5, p_min: float = 0.001, clip: float | None = None,
-    larger_than: float | None = None, delta: float = 0.05, models: int = 1, groups: Any = None,
-    ordered: bool = False, copies: str = "auto",
+    model: Any, X: Any, y: Any = None, *, target: str | None = None, of: Any = "error",
+    positive: Any = None, by: Any = None, end: str | None = None, top_k: int = 5,
+    p_min: float = 0.001, clip: float | None = None, larger_than: float | None = None,
+    delta: float = 0.05, models: int = 1, groups: Any = None, ordered: bool = False,
+    copies: str = "auto", order: str = "any",
 ) -> Any: ...  # fmt: skip
 
 
@@ -48,8 +53,9 @@ def certify(
 def certify(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
+    target: str | None = None,
     of: Any = "error",
     positive: Any = None,
     by: Any = None,
@@ -63,6 +69,7 @@ def certify(
     groups: Any = None,
     ordered: bool = False,
     copies: str = "auto",
+    order: str = "any",
 ) -> Any:
     """Bound the error on new examples, or another measure, by rows not used in fitting.
 
@@ -74,6 +81,10 @@ def certify(
         pipelines, searches and other wrappers, and after it was saved or pickled. Where nothing
         is remembered the claim begins with "If these rows are new".
     X, y : rows and labels that had no part in fitting or choosing the model
+        Of Dask collections, a random choice of at most about 200,000 rows is read by the workers
+        of the current client, if there is one, and fetched.
+    target : str, default=None
+        The column of X that holds the labels, in the place of y: of a data frame, also of Dask.
     of : str, matrix of costs, or list of these, default="error"
         What to certify: "error", "recall", "precision", "false_positive_rate",
         "false_negative_rate", "f1", "jaccard", "balanced_error", "top_k_error", "auc", "brier",
@@ -112,6 +123,9 @@ def certify(
         How equal rows with equal labels are counted. "independent": each is a draw of its own.
         "once": all but one are copies. "auto": as separate draws if they also come among the
         training rows (the domain is discrete then); else in the worse way, which is always valid.
+    order : "any", "warn" or "refuse", default="any"
+        Whether to test that the rows are in an order by chance (``check_order``): not at all, to
+        warn if they are not, or to refuse. With ``groups`` or ``ordered`` any order is fine.
 
     Examples
     --------
@@ -126,6 +140,14 @@ def certify(
     0.9534
     """
     positive_whole("models", models)
+    if is_collection(X) and (ordered or groups is not None or not isinstance(by, str | None)):
+        raise ParameterError(
+            "of Dask collections a random choice of rows is fetched: groups=, ordered= and by= as "
+            "an array cannot follow it. Name a column by by=, or compute the rows first."
+        )
+    X, y = rows_and_labels(X, y, target)
+    X = collected(X)  # once: it is read several times
+    watch_order(order if groups is None and not ordered else "any", X, y, model)
     if not _plain_error(of, by, end):
         options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
         return certify_measures(
@@ -138,7 +160,6 @@ def certify(
             "positive was given, and of='error' speaks of all classes; name it by of="
         )
     share = probability("delta", delta) / positive_whole("models", models)
-    X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
     checked = refuse_training_rows(model, X)
     if groups is not None and ordered:

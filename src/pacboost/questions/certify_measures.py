@@ -50,7 +50,7 @@ def certify_measures(
 ) -> Certificate | Family:
     """Certify measures; a single one gives a certificate, a list or groups a family."""
     _refuse_combinations(by, groups, ordered)
-    X, named = _by_column(model, X, by)
+    X, named = by_column(model, X, by)
     names = read_measures(of, options)
     labels, said = _answers(model, X, y, names)
     checked = refuse_training_rows(model, X)
@@ -58,7 +58,7 @@ def certify_measures(
     counting = row_counting(model, X, labels, copies) if independent else None
     doubtful = _ties(model, X, y, labels, said, names) | known_rows(model, X, labels.size)
     rows = ScoredRows(model, X, labels, said, doubtful)
-    group = None if named is None else _of_rows(named, labels.size)
+    group = None if named is None else groups_of_rows(named, labels.size)
     claims = claims_of(rows, names, positive, _distinct(group), end)
     measuring = Measuring(rows, _ways(counting, labels.size), options, delta, models,
                           _sample(counting, groups, ordered))  # fmt: skip
@@ -86,7 +86,7 @@ def _refuse_combinations(by: Any, groups: Any, ordered: bool) -> None:
         )
 
 
-def _by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
+def by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
     """Give the rows as the model reads them, and the groups: a column that is named, or values."""
     if not isinstance(by, str):
         return X, by
@@ -104,7 +104,8 @@ def _by_column(model: Any, X: Any, by: Any) -> tuple[Any, Any]:
     return X, frame[by].to_list()
 
 
-def _of_rows(by: Any, rows: int) -> NDArray[Any]:
+def groups_of_rows(by: Any, rows: int) -> NDArray[Any]:
+    """Give the name of the group of every row."""
     groups = np.asarray(by, dtype=object) if isinstance(by, list) else np.asarray(by)
     if groups.shape != (rows,):
         raise DataError(f"by has shape {groups.shape}; one group for each of {rows} rows is needed")

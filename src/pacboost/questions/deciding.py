@@ -35,7 +35,7 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
     if len(given) != 1:
         raise ParameterError(
             f"{', '.join(given) or 'nothing'} was asked for; give exactly one of "
-            f"{', '.join(WISHES)}, fixed before the rows are looked at"
+            f"{', '.join([*WISHES, 'target_error'])}, fixed before the rows are looked at"
         )
     name, wish = next(iter(given.items()))
     if name != "cost":

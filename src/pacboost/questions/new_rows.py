@@ -13,7 +13,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.questions.wrappers import Inner, answers_alone, inner_models, remembers
 from pacboost.samples.copies import Repeats
-from pacboost.samples.sketch import Overlap
+from pacboost.samples.overlap import Overlap
 
 COPIES = ("auto", "independent", "once")
 UNCHECKED = (
@@ -40,7 +40,7 @@ def refuse_training_rows(model: Any, X: Any) -> bool:
         if seen is not None and seen.suspicious_among(len(inner)):
             raise NotCertified(
                 f"{seen.shared} of {seen.compared} rows compared are rows the model was trained "
-                f"on, or copies of them; chance explains about {seen.chances.expected:.1f}. A "
+                "on, or copies of them, more than chance explains. A "
                 "certificate needs rows that had no part in fitting: hold some back before you fit."
             )
     alone = answers_alone(model)

@@ -20,6 +20,8 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
+from pacboost.bounds.interval_rule import IntervalRule
+from pacboost.bounds.label_sets import SetRule, coverage_words
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container, forest_format, seal
@@ -84,28 +86,37 @@ def sentence(path: str | Path) -> str:
         model = forest_format.load(path)
     else:
         model = model_file.load(path)
+    covers = "" if model.coverage is None else coverage_words(model.coverage.certificate)
     if model.decision is not None:
-        return model.decision.sentence
+        return f"{model.decision.sentence} {covers}".strip()
     if model.certificate is None:
-        return ""
+        return covers
     names = model.classes.tolist()
     if isinstance(model, forest_format.ForestModel):
         names = model.label_names
-    return estimates.in_words(model.certificate, model.held_out, names)
+    return f"{estimates.in_words(model.certificate, model.held_out, names)} {covers}".strip()
 
 
 def checks(content: container.Content, path: Path) -> list[Check]:
     """Check what a file holds; ``path`` is named where it could not have been written."""
     if content.kind == forest_format.KIND:
         forest = forest_format.opened(content, path)
+        covers = _covers(forest.coverage, content.document, "forest")
         if forest.decision is not None:
-            return _decided(forest.decision, content.document, "forest")
-        return _forest(forest, content.document)
+            return [*_decided(forest.decision, content.document, "forest"), *covers]
+        return _with(_forest(forest, content.document), covers)
     model = model_file.opened(content, path)
+    covers = _covers(model.coverage, content.document, "model")
     if model.decision is not None:
         rounds = _tried("rounds", lambda: _rounds(model))
-        return [rounds, *_decided(model.decision, content.document, "model")]
-    return [*_vote(model, content.document), *_answers(model.answering, content.document)]
+        return [rounds, *_decided(model.decision, content.document, "model"), *covers]
+    answers = _answers(model.answering, content.document)
+    return _with([*_vote(model, content.document), *answers], covers)
+
+
+def _with(found: list[Check], covers: list[Check]) -> list[Check]:
+    """Add the checks of coverage, which is a certificate even if there is no other."""
+    return [*(own for own in found if not covers or own is not NO_CERTIFICATE), *covers]
 
 
 def _vote(model: Model, document: Mapping[str, Any]) -> list[Check]:
@@ -163,10 +174,22 @@ def _decided(decision: ThresholdDecision, document: Mapping[str, Any], kind: str
     return [tied, *(_alone(own) for own in certificates)]
 
 
+def _covers(
+    rule: SetRule | IntervalRule | None, document: Mapping[str, Any], kind: str
+) -> list[Check]:
+    """Check sets or intervals: that they belong to the model, and that claims are made again."""
+    if rule is None:
+        return []
+    cutoffs = tuple(own.details.get("cutoff") for own in rule.certificates)
+    if cutoffs != rule.cutoffs:
+        return [Check("coverage", False, "a claim of coverage was made for another cutoff")]
+    return [_bound(document, "coverage", kind), *(_alone(own) for own in rule.certificates)]
+
+
 def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
     """Check that a claim was made for everything that the file holds."""
-    names = {"certificate": "certificate", "decision": "decision", "answering": "table of answers"}
-    what = names[claim]
+    names = {"answering": "table of answers", "coverage": "calibration of sets or intervals"}
+    what = names.get(claim, claim)
     if not seal.is_bound(document[claim]):
         said = (
             f"the {what} was written by an earlier version, which did not bind it to the model: "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
 from rich.box import SIMPLE_HEAD
@@ -23,6 +23,7 @@ from pacboost.reports.text import grid as two_columns
 
 FRAMES_PER_SECOND = 4
 BAR = 30
+WORKERS_SHOWN = 4
 
 
 class FilteringView(LiveView):
@@ -38,11 +39,12 @@ class FilteringView(LiveView):
         console: Console | None = None,
         *,
         earlier: Sequence[Refill] = (),
+        workers: Mapping[str, int] | None = None,
         clock: Callable[[], float] = time.monotonic,
         after: float = 0.0,
     ) -> None:
         super().__init__(after)
-        self._most = rounds
+        self._most, self._workers = rounds, workers
         self._clock = clock
         self._started = clock()
         self._draws_before = 0
@@ -86,6 +88,8 @@ class FilteringView(LiveView):
         grid, seconds = two_columns(), self._clock() - self._started
         grid.add_row("rounds", f"{self._rounds} of at most {self._most}, {seconds:.0f} s")
         grid.add_row("", ProgressBar(self._most, self._rounds, width=BAR))
+        if self._workers:
+            grid.add_row("tasks by worker", _busiest(self._workers))
         if self._last is None:
             grid.add_row("draws", "the first sample is being drawn")
             return grid
@@ -110,6 +114,18 @@ class FilteringView(LiveView):
             return "nothing yet"
         of = " of this source, all of whose rows were drawn before" if _came_before(last) else ""
         return f"at most {percent_above(last.error_upper, 2)}{of}"
+
+
+def _busiest(workers: Mapping[str, int]) -> str:
+    """Name the workers that did the most tasks.
+
+    >>> _busiest({"tcp://a:1": 3, "tcp://b:2": 5})
+    'tcp://b:2 5, tcp://a:1 3'
+    """
+    order = sorted(workers.items(), key=lambda own: (-own[1], own[0]))
+    shown = ", ".join(f"{worker} {done:,}" for worker, done in order[:WORKERS_SHOWN])
+    rest = len(order) - WORKERS_SHOWN
+    return f"{shown}, and {rest} more workers" if rest > 0 else shown
 
 
 def tell_batch(ledger: Ledger, console: Console | None = None) -> None:

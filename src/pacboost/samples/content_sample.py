@@ -65,6 +65,10 @@ class ContentSample:
         hashes: Hashes = mixed(cells.astype(np.int64).view(np.uint64))
         return np.asarray(hashes < np.uint64(self._share * (2.0**64 - 2.0**12)))
 
+    def go_by(self, other: ContentSample) -> None:
+        """Choose by the columns by which another sample chose from the first block."""
+        self._weights, self._step = other._weights, other._step
+
     def keep(self, table: Table) -> None:
         """Keep the rows that are chosen; if they turn out to be too many, a half by content."""
         self._tables.append(table.take(np.flatnonzero(self.choose(table))))

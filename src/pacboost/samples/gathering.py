@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.samples.overlap import HashCounts
 from pacboost.samples.row_hashes import Hashes, RowHasher
-from pacboost.samples.sketch import MOST_KEPT, WHOLE, HashCounts, Sketch
+from pacboost.samples.sketch import MOST_KEPT, WHOLE, Sketch
 from pacboost.sources.table import Table
 
 MOST_COLUMNS = 64
@@ -53,6 +54,12 @@ class Gathering:
         exact = hasher.exact(table, chosen)
         near = first[chosen] if every else hasher.near(table, chosen)
         return np.stack([first[chosen], exact, near, rows[chosen]])
+
+    def empty(self) -> Gathering:
+        """Give one that reads rows as this one does, and has taken note of none."""
+        other = Gathering()
+        other._hasher, other._columns, other._share = self._hasher, self._columns, self._share
+        return other
 
     def note(self, read: Sequence[Hashes]) -> None:
         """Take note of rows that were read, perhaps when a larger share of them was kept."""

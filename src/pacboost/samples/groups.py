@@ -18,8 +18,12 @@ def numbered(groups: NDArray[Any], rows: int) -> NDArray[np.intp]:
     """
     if groups.shape != (rows,):
         raise DataError(f"groups has shape {groups.shape}; one label for each of {rows} rows")
-    if any(label is None or label != label for label in groups.tolist()):  # noqa: PLR0124
-        raise DataError("groups holds missing values; give every row its group")
+    missing = sum(label is None or label != label for label in groups.tolist())  # noqa: PLR0124
+    if missing:
+        raise DataError(
+            f"groups holds missing values in {missing:,} of {rows:,} rows; give every row its "
+            "group, or leave those rows out"
+        )
     try:
         return np.unique(groups, return_inverse=True)[1].astype(np.intp)
     except TypeError:  # text and numbers mixed

@@ -17,6 +17,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels import hashing
+from pacboost.kernels.hashing import LARGEST_CELL, MISSING
 from pacboost.kernels.threads import each_rows, span_size
 from pacboost.sources.entries import Entries
 from pacboost.sources.levels import Levels
@@ -25,8 +27,6 @@ from pacboost.sources.table import Table, Values
 ROWS_LOOKED_AT = 1024
 STEPS_PER_VALUE = 10
 """A step is 2**-10 of the geometric mean of a column's absolute values."""
-MISSING = np.uint64(0x9E3779B97F4A7C15)
-LARGEST_CELL = 2.0**62
 
 Hashes = NDArray[np.uint64]
 Rows = NDArray[np.intp]
@@ -98,8 +98,12 @@ def _add_columns(
 ) -> None:
     """Add the hashes of some columns; ``known`` are those of levels, if it is one that has some."""
     at_once = span_size(factors.size)
+    compiled = rows is known is None and values.size > hashing.CELLS_WORTH_COMPILING
 
     def task(first: int, last: int) -> None:
+        if compiled and step is not None:
+            hashing.add_near_hashes(values[first:last], step, factors, total[first:last])
+            return
         for start in range(first, last, at_once):
             own = slice(start, min(start + at_once, last))
             part = values[own if rows is None else rows[own]]

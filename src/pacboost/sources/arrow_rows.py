@@ -11,7 +11,7 @@ from pacboost.sources.cells import Cells
 from pacboost.sources.csv_rows import ROWS_AT_ONCE
 from pacboost.sources.data_file import PARQUET, DataFile
 from pacboost.sources.json_rows import as_text
-from pacboost.sources.oracles.files import need
+from pacboost.sources.optional import need
 
 
 def arrow_blocks(file: DataFile) -> Iterator[Cells]:

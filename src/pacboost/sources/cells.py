@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -39,9 +40,11 @@ class Cells:
     def of(self, name: str) -> tuple[str, ...]:
         """Give the cells of a column."""
         if name not in self.columns:
+            close = get_close_matches(name, list(self.columns), n=1)
+            end = f"Did you mean {close[0]!r}?" if close else "Name one of them."
             raise FileError(
                 f"{self.file}: has no column {name!r}; its columns are "
-                f"{', '.join(map(repr, self.columns))}. Name one of them."
+                f"{', '.join(map(repr, self.columns))}. {end}"
             )
         return self.columns[name]
 

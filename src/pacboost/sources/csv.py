@@ -173,7 +173,8 @@ def _order(file: DataFile, name: str, texts: Sequence[str]) -> str | None:
     warnings.warn(
         f"{file}: column {name!r} holds dates such as {texts[0]!r}, of which either number may be "
         "the day, so they are read as categories. Give --dayfirst if the day comes first or "
-        "--monthfirst if the month does, or write dates as in 2024-01-31",
+        "--monthfirst if the month does (in Python dates='day-first' or dates='month-first'), or "
+        "write dates as in 2024-01-31",
         InputWarning,
         stacklevel=2,
     )

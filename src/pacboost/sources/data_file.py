@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pacboost.errors import FileError
-from pacboost.sources.oracles.files import need
+from pacboost.sources.optional import need
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "none", "null", "-", "?"})
 """Cells that count as missing, in small or capital letters."""

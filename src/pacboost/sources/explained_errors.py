@@ -94,8 +94,19 @@ def _wrong_arguments(
     own = inspect.signature(function).parameters
     method = "self" in own and bool(given)
     where = f"{type(given[0]).__name__}.{function.__name__}" if method else function.__name__
-    known = [name for name in own if name != "self"]
-    unknown = [name for name in named if name not in own]
+    any_name = any(part.kind is part.VAR_KEYWORD for part in own.values())
+    known = [
+        name
+        for name, part in own.items()
+        if name != "self" and part.kind not in (part.VAR_KEYWORD, part.VAR_POSITIONAL)
+    ]
+    twice = [name for name in known[: max(len(given) - method, 0)] if name in named]
+    if twice:
+        return DataTypeError(
+            f"{where} got {twice[0]!r} twice, by its place and by its name; its arguments are "
+            f"{', '.join(known)}, in this order"
+        )
+    unknown = [] if any_name else [name for name in named if name not in own]
     if unknown:
         return DataTypeError(f"{where} has no argument {unknown[0]!r}; it takes {', '.join(known)}")
     lacking = [

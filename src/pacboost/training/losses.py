@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.log_link import LogLink, exponential
@@ -19,6 +18,7 @@ from pacboost.boosters.base.objective import CustomLoss
 from pacboost.boosters.base.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
 from pacboost.numerics.quantiles import quantile_of
+from pacboost.numerics.same_bits import log, mean, total
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Measure, Metric, Scores, metric
 
@@ -70,7 +70,7 @@ def poisson(targets: Floats, scores: Floats, weights: Weights = None) -> float:
     >>> poisson(np.array([2.0]), np.log([2.0])), poisson(np.array([0.0]), np.array([0.0]))
     (0.0, 2.0)
     """
-    own = xlogy(targets, targets) - targets
+    own = targets * log(np.where(targets > 0, targets, 1.0)) - targets
     costs = own - targets * scores + exponential(scores)
     return _mean(2.0 * np.maximum(costs, 0.0), weights)
 
@@ -81,7 +81,7 @@ def gamma(targets: Floats, scores: Floats, weights: Weights = None) -> float:
     >>> gamma(np.array([2.0]), np.log([2.0]))
     0.0
     """
-    costs = scores - np.log(targets) + targets * exponential(scores, -1.0) - 1.0
+    costs = scores - log(targets) + targets * exponential(scores, -1.0) - 1.0
     return _mean(2.0 * np.maximum(costs, 0.0), weights)
 
 
@@ -158,5 +158,5 @@ DEVIANCES: dict[str, Callable[..., float]] = {"poisson": poisson, "gamma": gamma
 
 def _mean(costs: Floats, weights: Weights) -> float:
     if weights is None:
-        return float(costs.mean())
-    return float((weights * costs).sum() / weights.sum())
+        return mean(costs)
+    return total(weights * costs) / total(weights)

@@ -13,12 +13,14 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from scipy.stats import rankdata
 
 from pacboost.errors import ParameterError
+from pacboost.kernels import measure
 from pacboost.numerics.mistakes import wrong_classes, wrong_margins
+from pacboost.numerics.same_bits import exp, log_sum_exp, mean
 from pacboost.samples.sample import Sample
+from pacboost.training.costs import mean_cost
 
 Scores = NDArray[np.float64]
 Measure = Callable[..., float]
@@ -52,7 +54,7 @@ def error(sample: Sample, scores: Scores) -> float:
 
 def exponential_loss(sample: Sample, scores: Scores) -> float:
     """Give the mean of exp(-y F), AdaBoost's potential, over rows and outputs."""
-    return float(np.mean(np.exp(-sample.signs * scores)))
+    return mean(exp(-sample.signs * scores))
 
 
 def steepness(potential: str) -> float:
@@ -70,10 +72,10 @@ def steepness(potential: str) -> float:
 def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
     """Give the log loss of probabilities 1/(1 + exp(-2F)), or softmax(sF) with many classes."""
     if sample.labels is None:
-        return float(np.mean(np.logaddexp(0.0, -2 * sample.signs * scores)))
+        return mean_cost(measure.LOGISTIC, sample.signs * scores, np.ones(1))
     raised = steep * scores
     own = raised[np.arange(sample.labels.size), sample.labels]
-    return float(np.mean(logsumexp(raised, axis=1) - own))
+    return mean(log_sum_exp(raised) - own)
 
 
 def auc(sample: Sample, scores: Scores) -> float:
@@ -97,12 +99,12 @@ def auc(sample: Sample, scores: Scores) -> float:
 
 def square(sample: Sample, scores: Scores) -> float:
     """Give the mean of (target - score)², in regression."""
-    return float(np.mean(np.square(_residuals(sample, scores))))
+    return mean(np.square(_residuals(sample, scores)))
 
 
 def absolute(sample: Sample, scores: Scores) -> float:
     """Give the mean of |target - score|, in regression."""
-    return float(np.mean(np.abs(_residuals(sample, scores))))
+    return mean(np.abs(_residuals(sample, scores)))
 
 
 def _residuals(sample: Sample, scores: Scores) -> Scores:

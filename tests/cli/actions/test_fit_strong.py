@@ -68,6 +68,23 @@ def test_an_error_that_is_wanted(data: Path, tmp_path: Path, epsilon: str, code:
     assert model.exists()  # a model that is not good enough is kept all the same
 
 
+@pytest.mark.parametrize("wish", [["--recall", "0.8"], ["--precision", "0.7"]])
+def test_a_recall_or_precision_that_is_wanted(tmp_path: Path, wish: list[str]) -> None:
+    data, model = write_csv(tmp_path / "p.csv", people(900, 3)), tmp_path / "m.pacb"
+    asked = ["fit", data, "--target", "label", *QUICK, *wish, "--positive", "yes", "-o", model]
+    found = answer(*asked)
+    assert found["certificate"]["of_what"] == wish[0][2:]
+    assert found["certificate"]["value"] >= float(wish[1])
+    loaded = pacboost.load(model)
+    assert loaded.positive == "yes"
+    assert loaded.sentence_.split(" (")[0] == found["sentence"].split(" (")[0]
+    assert found["sentence"] in well(*asked)
+    assert "of that class" in well("verify", model) or "finds at least" in well("verify", model)
+    many = run("fit", data, "--target", "label", *QUICK, "--recall", "0.9999")
+    assert many.exit_code == 1
+    assert "No threshold is certified for recall 0.9999" in many.output
+
+
 def test_groups_and_times_are_no_features(data: Path, tmp_path: Path) -> None:
     columns: dict[str, Any] = {**people(400, 0), "who": [f"p{k % 90}" for k in range(400)]}
     path = write_csv(tmp_path / "grouped.csv", columns)

@@ -48,6 +48,14 @@ def test_the_file_keeps_the_threshold(folder: Path) -> None:
     assert "finds at least" in well("inspect", careful)
 
 
+def test_answers_that_are_right(folder: Path) -> None:
+    modest = folder / "modest.pacb"
+    found = answer(*asked(folder, "--target-error", "0.08", "--output", modest))
+    assert found["certificate"]["value"] <= 0.08
+    assert pacboost.load(modest).answering_.point.threshold == found["threshold"]
+    assert "of the new examples it answers" in well(*asked(folder, "--target-error", "0.08"))
+
+
 def test_words(folder: Path) -> None:
     said = well(*asked(folder, "--false-positive-rate", "0.1", "--positive", "no"))
     assert "Of the new examples of other classes than 'no', the classifier calls at most" in said

@@ -193,7 +193,11 @@ def test_guards(model: Any) -> None:
         ({"method": "raps", "penalty": -1.0}, ParameterError, "penalty is -1.0"),
         ({"method": "raps", "free_labels": 1.5}, ParameterError, "free_labels is 1.5"),
         ({"copies": "no"}, ParameterError, "copies is 'no'"),
-        ({"by_class": True, "groups": np.arange(1200)}, ParameterError, "by_class and groups"),
+        (
+            {"by_class": True, "groups": np.arange(1200)},
+            ParameterError,
+            "of by_class, by and groups only one",
+        ),
         ({"y": LABELS[:-1]}, DataError, "predict_proba gave shape"),
         ({"y": np.array([None] * 1200)}, DataError, "missing labels"),
         ({"model": RidgeClassifier().fit(X, Y)}, NotCertified, "has no predict_proba"),

@@ -179,8 +179,17 @@ def test_as_an_estimator(model: Any) -> None:
     for own in (again, ThresholdClassifier(LogisticRegression(), 0.3, "sick").fit(X, Y)):
         with pytest.raises(NotCertified, match="rows the model was trained on"):
             pacboost.certify(own, X, Y)
-    with pytest.raises(ParameterError, match="ThresholdClassifier"):
-        pacboost.export(made, "m.py")
+
+
+def test_pictures(model: Any) -> None:
+    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    by_threshold, by_alarms = made.plot()
+    assert by_threshold.get_xlabel() == "threshold for class 'sick'"
+    drawn = {own.get_label(): np.column_stack(own.get_data()) for own in by_alarms.lines}
+    assert drawn["guaranteed"][:, 1].max() < drawn["seen"][:, 1].max() + 1e-12
+    assert (np.diff(drawn["guaranteed"][:, 1]) >= 0).all()
+    with pytest.raises(DataError, match="give two axes"):
+        made.plot(by_alarms)
 
 
 def test_report(model: Any, tmp_path: Path) -> None:

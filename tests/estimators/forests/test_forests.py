@@ -67,7 +67,10 @@ def test_error_out_of_bag_is_that_of_scikit_learn() -> None:
     assert own.oob_score_ == pytest.approx(right.mean())
 
 
-@pytest.mark.parametrize(("name", "target"), [("magic_telescope", "class"), ("letter", "class")])
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [("magic_telescope", "class"), pytest.param("letter", "class", marks=pytest.mark.slow)],
+)
 def test_error_on_real_data_is_that_of_scikit_learn(name: str, target: str) -> None:
     data = real_data(name, target)
     X, y = data.table.rows(), np.asarray(data.labels)

@@ -33,7 +33,7 @@ FITS: dict[str, dict[str, Any]] = {
     "FilterBoostClassifier": {"n_rounds": 5},
     "RandomForestClassifier": {"n_estimators": 5},
     "RectangleClassifier": {},
-    "StrongClassifier": {},
+    "StrongClassifier": {"n_rounds": 5},
 }
 
 

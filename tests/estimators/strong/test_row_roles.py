@@ -75,11 +75,11 @@ def test_learning_precedes_watching_and_watching_certifying(times: list[int]) ->
 def test_labels_of_certifying_rows_shape_nothing() -> None:
     """A class that only they have would be a fourth, and of four classes fewer rounds are made."""
     generator = np.random.default_rng(0)
-    X = generator.normal(size=(800, 2))
+    X = generator.normal(size=(400, 2))
     y = (np.sin(4 * X[:, 0]) + X[:, 1] > 0).astype(int) + (X[:, 0] * X[:, 1] > 0.3)
     seed = int(np.random.RandomState(0).randint(2**31))
     strange = y.copy()
-    strange[by_chance(800, None, 0.05, seed).certify[0]] = 9
+    strange[by_chance(400, None, 0.05, seed).certify[0]] = 9
     one, other = (StrongClassifier(random_state=0).fit(X, labels) for labels in (y, strange))
     assert len(one.ledger_) == len(other.ledger_)
     assert (one.decision_function(X) == other.decision_function(X)).all()

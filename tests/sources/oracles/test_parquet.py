@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import chisquare
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
-from pacboost.sources.oracles import files
+from pacboost.sources import optional
 from pacboost.sources.oracles.oracle import SHUFFLED
 from pacboost.sources.oracles.parquet import BUFFER, ParquetOracle
 from tests.sources.oracles.passes import (
@@ -353,7 +353,7 @@ class TestBadInput:
         def missing(module: str) -> Any:
             raise ImportError(module)
 
-        monkeypatch.setattr(files, "import_module", missing)
+        monkeypatch.setattr(optional, "import_module", missing)
         with pytest.raises(PacboostError, match=r"needs pyarrow.*pip install 'pacboost\[parquet\]"):
             ParquetOracle(folder, "y")
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chisquare
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
-from pacboost.sources.oracles import files
+from pacboost.sources import optional
 from pacboost.sources.oracles import sql as module
 from pacboost.sources.oracles.oracle import SHUFFLED, STREAM, AbstractOracle
 from tests.sources.oracles.passes import (
@@ -273,6 +273,6 @@ def test_without_duckdb_the_extra_is_named(
     def missing(name: str) -> Any:
         raise ImportError(name)
 
-    monkeypatch.setattr(files, "import_module", missing)
+    monkeypatch.setattr(optional, "import_module", missing)
     with pytest.raises(PacboostError, match=r"pip install 'pacboost\[sql\]'"):
         sql(database, "y", table="shop")

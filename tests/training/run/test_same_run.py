@@ -55,8 +55,15 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("booster", "learner", "kind"), KINDS)
-@pytest.mark.parametrize("subsample", [1.0, 0.6])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("subsample", "weighted"),
+    [
+        (1.0, False),
+        (0.6, True),
+        pytest.param(1.0, True, marks=pytest.mark.slow),
+        pytest.param(0.6, False, marks=pytest.mark.slow),
+    ],
+)
 def test_going_on_equals_one_long_run(
     booster: str, learner: str, kind: str, subsample: float, weighted: bool
 ) -> None:

@@ -108,6 +108,8 @@ class Booster(ABC, Generic[S]):
     """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
     error_factor: ClassVar[float] = 0.0
     """error ≤ error_factor · mean weight, for any rules; 0 for boosters without such a bound."""
+    on_gpu: ClassVar[bool] = False
+    """Whether the arrays of its state may be in a GPU's memory, so that no row has to travel."""
 
     @property
     def plain(self) -> bool:
@@ -247,9 +249,3 @@ def edge_of(request: Request, moved: Moved) -> float:
     """Give the edge of cells under the weights for which they were found."""
     right = request.pulls * np.sign(moved.values).astype(np.int8)[moved.cells]
     return int((request.weights * right).sum()) / request.weight
-
-
-def check_rate(name: str, value: float) -> None:
-    """Raise unless a number is finite and above 0."""
-    if not (math.isfinite(value) and value > 0):
-        raise ParameterError(f"{name} is {value}; it must be above 0")

@@ -22,6 +22,7 @@ from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.numerics.same_bits import log, total
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Signs
 
@@ -70,7 +71,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         """Start with every row at its first weight."""
         rows, outputs = signs.shape
         own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
-        mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * outputs
+        mass = total(own) if own.size > 1 else float(own[0]) * rows * outputs
         state = BoundedState(
             signs=signs,
             margins=np.zeros(signs.shape),
@@ -87,8 +88,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
 
     def _based(self, units: Floats) -> Floats:
         """Turn the first weights, in whole units, into the base that ``_fill`` takes."""
-        logs: Floats = np.log(units)
-        return logs
+        return log(units)
 
     @abstractmethod
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -53,10 +54,12 @@ def as_booster(choice: Any) -> Booster[Any]:
         return _imported(choice)()
     if isinstance(choice, str) and choice in BOOSTERS:
         return BOOSTERS[choice]()
+    close = get_close_matches(str(choice), list(BOOSTERS), n=1)
+    guess = f"did you mean {close[0]!r}? It" if close else "it"
     raise ParameterError(
-        f"booster is {choice!r}; it may be {', '.join(map(repr, BOOSTERS))}, 'module:Class' for a "
-        "class of your own, a booster itself (an object, not a class), or a function of (y, score) "
-        "that returns gradient and curvature"
+        f"booster is {choice!r}; {guess} may be {', '.join(map(repr, BOOSTERS))}, 'module:Class' "
+        "for a class of your own, a booster itself (an object, not a class), or a function of "
+        "(y, score) that returns gradient and curvature"
     )
 
 

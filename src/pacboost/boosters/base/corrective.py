@@ -35,6 +35,7 @@ from pacboost.boosters.base.kinds import (
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.ascent import Climb
+from pacboost.numerics.same_bits import total
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.numerics.whole_products import Floats, margins_of, whole_votes
 from pacboost.samples.request import Request, Sums
@@ -91,7 +92,7 @@ class Corrective(RevisingBooster[CorrectiveState]):
 
     def largest_entropy(self, state: CorrectiveState) -> float:
         """The largest KL(D ‖ D_1) that the cap allows: ln(1/share), or ln n for n equal rows."""
-        most = math.log(float(state.first.sum() / state.first.min()))
+        most = math.log(total(state.first) / float(state.first.min()))
         return min(most, -math.log(state.share)) if state.share > 0 else most
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> CorrectiveState:

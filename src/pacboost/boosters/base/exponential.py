@@ -14,12 +14,13 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from pacboost.boosters.base.booster import Agreement, Booster, Measured, Moved
 from pacboost.kernels import shares
+from pacboost.kernels.cuda.device import copy_into, to_host
 from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, VOTE_UNIT, round_vote
+from pacboost.numerics.same_bits import log, log_sum_exp, total
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Signs
 
@@ -61,16 +62,16 @@ class ExponentialWeights(Booster[ExponentialState]):
         """
         rows, outputs = signs.shape
         own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
-        mass = float(own.sum()) if own.size > 1 else float(own[0]) * rows * outputs
+        mass = total(own) if own.size > 1 else float(own[0]) * rows * outputs
         log_base = np.maximum(own, mass / FRESH_TOTAL)
-        np.log(log_base, out=log_base)
+        log_base = log(log_base)
         log_base /= VOTE_UNIT
         np.rint(log_base, out=log_base)
         log_base *= VOTE_UNIT
         state = ExponentialState(
             signs=signs,
-            margins=np.zeros(signs.shape),
-            weights=np.empty(signs.shape, dtype=np.int64),
+            margins=np.zeros_like(signs, dtype=np.float64, order="C"),
+            weights=np.zeros_like(signs, dtype=np.int64, order="C"),
             log_base=log_base,
             log_scale=round_vote(math.log(FRESH_TOTAL) - math.log(mass)),
         )
@@ -131,7 +132,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         memory: list[float],
     ) -> ExponentialState:
         """Restore the votes, and compute the weights of all rows from their margins."""
-        state.margins[:] = margins
+        copy_into(state.margins, margins)
         state.cast.extend(votes)
         log_scale, total_vote, *extra = memory
         state = replace(state, total_vote=total_vote, log_scale=log_scale, extra=tuple(extra))
@@ -157,7 +158,7 @@ class ExponentialWeights(Booster[ExponentialState]):
 
 def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -> int:
     margins, weights = state.margins.reshape(-1), state.weights.reshape(-1)
-    flat = np.zeros(weights.size, dtype=np.int8) if agree is None else agree.reshape(-1)
+    flat = np.zeros_like(state.signs).reshape(-1) if agree is None else agree.reshape(-1)
     totals = np.zeros((team_for(weights.size), 1), dtype=np.int64)
     together(
         shares.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale, margins,
@@ -168,5 +169,5 @@ def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -
 
 def _fresh_scale(state: ExponentialState) -> float:
     """Give the scale at which the weights sum to ``FRESH_TOTAL``, before rounding."""
-    logs = state.total_vote - state.margins.reshape(-1) + state.log_base
-    return round_vote(math.log(FRESH_TOTAL) - float(logsumexp(logs)))
+    logs = state.total_vote - to_host(state.margins).reshape(-1) + state.log_base
+    return round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Booster, S
 from pacboost.errors import ParameterError
+from pacboost.numerics.same_bits import exp
 from pacboost.samples.sample import Signs
 
 Floats = NDArray[np.float64]
@@ -53,7 +54,7 @@ class FilteringBooster(Booster[S]):
         signs = np.ones((1, outputs), dtype=np.int8)
         signs[0, 1:] = -1
         if self.by_path:
-            return float(np.exp(self.start((1, outputs)).max()))
+            return float(exp(self.start((1, outputs)).max())[()])
         return float(self.chances(np.zeros((1, outputs)), 0, signs).max())
 
     def coin_below(self, rounds: int) -> float:

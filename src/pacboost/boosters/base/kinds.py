@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Agreement
 from pacboost.numerics.exact import FRESH_TOTAL
+from pacboost.numerics.same_bits import total
 from pacboost.numerics.sifting import Balance
 from pacboost.numerics.whole_products import Columns, Floats, margins_of, whole_votes, whole_weights
 from pacboost.samples.sample import Signs
@@ -68,8 +69,8 @@ def one_kind(signs: Signs, base: Floats) -> CorrectiveState:
     weight 3 is three rows of weight 1, to the last bit.
     """
     first = np.repeat(np.broadcast_to(base, signs.shape[:1]), signs.shape[1])
-    first = np.maximum(first, float(first.sum()) / FRESH_TOTAL)
-    low, high = math.log2(float(first.min())), math.log2(float(first.sum()) / MOST_BASE)
+    first = np.maximum(first, total(first) / FRESH_TOTAL)
+    low, high = math.log2(float(first.min())), math.log2(total(first) / MOST_BASE)
     first = first * 2.0 ** -max(min(math.floor(low), 0), math.ceil(high))
     state = CorrectiveState(
         signs=signs,
@@ -90,7 +91,7 @@ def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
     number = np.zeros(3 * state.base.size, dtype=np.intp)
     number[found] = np.arange(found.size)
     kinds = number[keys]
-    base: Floats = np.bincount(kinds, weights=state.first) / float(state.first.sum())
+    base: Floats = np.bincount(kinds, weights=state.first) / total(state.first)
     part = base / state.base[parent]
     balanced = state.balanced
     if balanced is not None:
@@ -121,7 +122,7 @@ def weigh_rows(state: CorrectiveState) -> None:
 
     An error of 0 then means that a rule has no mistakes, not only where weights are.
     """
-    whole = np.rint(FRESH_TOTAL / float(state.first.sum()) * state.shares / state.base)
+    whole = np.rint(FRESH_TOTAL / total(state.first) * state.shares / state.base)
     weights = np.rint(np.maximum(whole, 1.0)[state.kinds] * state.first)
     state.weights[:] = np.maximum(weights, 1.0).reshape(state.weights.shape)
 

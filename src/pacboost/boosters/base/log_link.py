@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 
 from pacboost.boosters.base.newton import Floats, Newton, NewtonState
-from pacboost.boosters.base.residual import check_shrinkage
-from pacboost.errors import ParameterError
+from pacboost.boosters.base.parameters import check_not_negative, check_shrinkage
 from pacboost.kernels.log_link import exponentials
 from pacboost.kernels.threads import each_rows
+from pacboost.numerics.same_bits import log, total
 from pacboost.samples.request import Sums
 
 LEAST_FACTOR = math.exp(-8.0)
@@ -31,17 +31,16 @@ class LogLink(Newton):
 
     def __post_init__(self) -> None:
         check_shrinkage("learning_rate", self.learning_rate)
-        if not (math.isfinite(self.l2) and self.l2 >= 0):
-            raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
+        check_not_negative("l2", self.l2)
 
     def steps(self, means: Floats) -> Floats:
         """Give the logarithm of the factor by which predictions are off."""
-        return np.log(np.maximum(1.0 + means, LEAST_FACTOR))
+        return log(np.maximum(1.0 + means, LEAST_FACTOR))
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
         """Give the logarithm of the mean target."""
         weights = np.broadcast_to(state.base, state.targets.shape)
-        mean = float(np.average(state.targets, weights=weights))
+        mean = total(weights * state.targets) / total(weights)
         return np.full((1, 1), math.log(max(mean, 1e-300)))
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:

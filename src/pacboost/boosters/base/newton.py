@@ -22,6 +22,8 @@ from pacboost.boosters.base.booster import Booster, Moved, whole_values
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import VOTE_UNIT, in_units_of_least, whole_scale
+from pacboost.numerics.same_bits import mean
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Signs
 
@@ -150,7 +152,7 @@ class Newton(Booster[NewtonState]):
 
     def weight_of_a_row(self, state: NewtonState) -> float:
         """Give the weight that l2 counts in."""
-        return float(state.base.mean())
+        return mean(state.base)
 
     def _weigh(self, state: NewtonState) -> NewtonState:
         pulls, curvatures = self.slopes(state)
@@ -174,5 +176,5 @@ def _units(base: Floats) -> Floats:
 
 def _unit(numbers: Floats) -> float:
     """Give the power of two that makes whole numbers of numbers that are not negative."""
-    total = float(numbers.sum())
+    total = sum_of(numbers)
     return whole_scale(total) if total > 0 else 1.0

@@ -15,17 +15,17 @@ the mean squared error is recorded in its place.
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from pacboost.boosters.base.booster import check_rate
 from pacboost.boosters.base.newton import Floats, Newton, NewtonState
-from pacboost.boosters.base.residual import check_shrinkage, unit_of
+from pacboost.boosters.base.parameters import check_not_negative, check_rate, check_shrinkage
+from pacboost.boosters.base.residual import unit_of
 from pacboost.errors import ParameterError
+from pacboost.numerics.same_bits import total
 from pacboost.samples.request import Sums
 from pacboost.samples.sample import Signs
 
@@ -62,8 +62,7 @@ class CustomObjective(Newton):
 
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
-        if not (math.isfinite(self.l2) and self.l2 >= 0):
-            raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
+        check_not_negative("l2", self.l2)
 
     def for_classes(self, count: int) -> CustomObjective:
         """Refuse more than two classes: each would need a score, and slopes, of its own."""
@@ -108,7 +107,7 @@ class CustomObjective(Newton):
 
         def at(score: float) -> tuple[float, float]:
             pulls, curvatures = self._slopes(state, np.full(state.targets.shape, score))
-            return float((state.base * pulls).sum()), float((state.base * curvatures).sum())
+            return total(state.base * pulls), total(state.base * curvatures)
 
         score = 0.0
         pull, curvature = at(score)

@@ -38,7 +38,7 @@ class Registry(Mapping[str, "type[Booster[Any]]"]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return name in tuple(self)
+        return name in self._known or name in tuple(self)  # the folder is read for new names only
 
     def __getitem__(self, name: str) -> type[Booster[Any]]:
         """Import the file of a booster and give its class, the one that has the same name."""

@@ -22,13 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Booster, Moved, whole_values
+from pacboost.boosters.base.parameters import check_shrinkage, same_setting
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import residual
 from pacboost.kernels.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.numerics.quantiles import quantiles_of_cells
-from pacboost.samples.request import Sums
+from pacboost.numerics.same_bits import total
+from pacboost.samples.request import Request, Sums
 from pacboost.samples.sample import Signs
 
 UNITS = 48
@@ -80,8 +82,13 @@ class Residual(Booster[ResidualState]):
 
     prior: ClassVar[bool] = True
     pull_type: ClassVar[type[np.int64 | np.int8]] = np.int64
+    setting: ClassVar[str] = ""
+    """The parameter, if there is one, that all rounds of a model have to share."""
 
     learning_rate: float
+
+    def __post_init__(self) -> None:
+        check_shrinkage("learning_rate", self.learning_rate)
 
     def init(
         self, signs: Signs, base: NDArray[np.float64], targets: NDArray[np.float64] | None = None
@@ -94,7 +101,7 @@ class Residual(Booster[ResidualState]):
             )
         rows = targets.size
         own = base / base.max()
-        mass = float(own.sum()) if own.size > 1 else float(rows)
+        mass = total(own) if own.size > 1 else float(rows)
         whole = np.maximum(np.rint(own * (FRESH_TOTAL / mass)), 1.0).astype(np.int64)
         weights = np.ascontiguousarray(np.broadcast_to(whole, (rows,)))[:, None]
         state = ResidualState(
@@ -118,6 +125,15 @@ class Residual(Booster[ResidualState]):
         rate = 1.0 if first else self.learning_rate
         return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
 
+    def request(self, state: ResidualState) -> Request:
+        """Ask for cells in which pulls are similar."""
+        penalty = self.penalty(state)
+        return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
+
+    def penalty(self, state: ResidualState) -> float:
+        """Give what is added to the weight of every cell."""
+        return 0.0
+
     @abstractmethod
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
@@ -137,6 +153,10 @@ class Residual(Booster[ResidualState]):
         state.cast.append(1.0)
         return self._advance(state, moved)
 
+    def memory(self, state: ResidualState) -> list[float]:
+        """Remember the setting that all rounds share."""
+        return [getattr(self, self.setting)] if self.setting else []
+
     def resume(
         self,
         state: ResidualState,
@@ -144,7 +164,9 @@ class Residual(Booster[ResidualState]):
         votes: Sequence[float],
         memory: list[float],
     ) -> ResidualState:
-        """Restore the scores, and compute the pulls."""
+        """Restore the scores, and compute the pulls; refuse those of another setting."""
+        if self.setting:
+            same_setting(self.setting, getattr(self, self.setting), memory)
         state.margins[:] = margins
         state.cast.extend(votes)
         return self._advance(state, None)
@@ -186,21 +208,3 @@ def unit_of(targets: NDArray[np.float64]) -> float:
     if largest == 0:
         return VOTE_UNIT
     return math.ldexp(1.0, math.frexp(largest)[1] - UNITS)
-
-
-def check_shrinkage(name: str, value: float) -> None:
-    """Raise unless a number lies in (0, 1]: what the loss needs to fall in every round."""
-    if not 0 < value <= 1:
-        raise ParameterError(
-            f"{name} is {value}; it must lie in (0, 1]: a longer step than the best one can make "
-            "the loss rise"
-        )
-
-
-def same_setting(name: str, value: float, memory: Sequence[float]) -> None:
-    """Raise unless the earlier rounds of a run that goes on were made with the same setting."""
-    if memory and memory[0] != value:
-        raise ParameterError(
-            f"{name} is {value}, but it was {memory[0]} in the last fit, and one model cannot hold "
-            "both; keep it, or set warm_start=False to start afresh"
-        )

@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.residual import Residual, ResidualState, check_shrinkage
+from pacboost.boosters.base.residual import Residual, ResidualState
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.kernels import residual
-from pacboost.samples.request import Request, Sums
+from pacboost.samples.request import Sums
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,6 @@ class Absolute(Residual):
     pull_type: ClassVar[type[np.int64 | np.int8]] = np.int8
 
     learning_rate: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_shrinkage("learning_rate", self.learning_rate)
-
-    def request(self, state: ResidualState) -> Request:
-        """Ask for cells in which residuals have the same sign."""
-        return Request(state.weights, state.pulls, state.weight, state.pull, "newton")
 
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool

@@ -10,18 +10,17 @@ differ from it, cut off at ±δ, times the learning rate.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.residual import Residual, ResidualState, check_shrinkage, same_setting
+from pacboost.boosters.base.residual import Residual, ResidualState
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.numerics.quantiles import quantile_of
-from pacboost.samples.request import Request, Sums
+from pacboost.samples.request import Sums
 
 
 @dataclass(frozen=True)
@@ -40,21 +39,18 @@ class Huber(Residual):
     name: ClassVar[str] = "huber"
     title: ClassVar[str] = "Boosted regression by Huber's loss"
     potential: ClassVar[str] = "huber"
+    setting: ClassVar[str] = "alpha"
 
     learning_rate: float = 1.0
     alpha: float = 0.9
 
     def __post_init__(self) -> None:
-        check_shrinkage("learning_rate", self.learning_rate)
+        super().__post_init__()
         if not 0 < self.alpha < 1:
             raise ParameterError(
                 f"alpha is {self.alpha}; it must lie between 0 and 1: the share of rows that are "
                 "no outliers"
             )
-
-    def request(self, state: ResidualState) -> Request:
-        """Ask for cells in which the cut residuals are similar."""
-        return Request(state.weights, state.pulls, state.weight, state.pull, "newton")
 
     def prepared(self, state: ResidualState) -> ResidualState:
         """Find the cut for the new residuals."""
@@ -81,18 +77,3 @@ class Huber(Residual):
         pulls = np.rint(state.weights[start:stop] * cut).astype(np.int64)
         state.pulls[start:stop] = pulls
         return int(np.abs(pulls).sum())
-
-    def memory(self, state: ResidualState) -> list[float]:
-        """Remember the share by which the cut is found."""
-        return [self.alpha]
-
-    def resume(
-        self,
-        state: ResidualState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
-    ) -> ResidualState:
-        """Restore the scores; refuse those of another share."""
-        same_setting("alpha", self.alpha, memory)
-        return super().resume(state, margins, votes, memory)

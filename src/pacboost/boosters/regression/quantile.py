@@ -9,17 +9,16 @@ The loss is convex along the way there, so no round lets it rise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.residual import Residual, ResidualState, check_shrinkage, same_setting
+from pacboost.boosters.base.residual import Residual, ResidualState
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
-from pacboost.samples.request import Request, Sums
+from pacboost.samples.request import Sums
 
 
 @dataclass(frozen=True)
@@ -37,21 +36,18 @@ class Quantile(Residual):
     name: ClassVar[str] = "quantile"
     title: ClassVar[str] = "Boosted regression of quantiles"
     potential: ClassVar[str] = "quantile"
+    setting: ClassVar[str] = "quantile"
 
     learning_rate: float = 1.0
     quantile: float = 0.5
 
     def __post_init__(self) -> None:
-        check_shrinkage("learning_rate", self.learning_rate)
+        super().__post_init__()
         if not 0 < self.quantile < 1:
             raise ParameterError(
                 f"quantile is {self.quantile}; it must lie between 0 and 1: 0.5 predicts medians, "
                 "0.9 numbers that nine of ten targets lie below"
             )
-
-    def request(self, state: ResidualState) -> Request:
-        """Ask for cells whose targets lie on the same side."""
-        return Request(state.weights, state.pulls, state.weight, state.pull, "newton")
 
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
@@ -67,18 +63,3 @@ class Quantile(Residual):
         pulls = np.rint(state.weights[start:stop] * sides).astype(np.int64)
         state.pulls[start:stop] = pulls
         return int(np.abs(pulls).sum())
-
-    def memory(self, state: ResidualState) -> list[float]:
-        """Remember which quantile it is."""
-        return [self.quantile]
-
-    def resume(
-        self,
-        state: ResidualState,
-        margins: NDArray[np.float64],
-        votes: Sequence[float],
-        memory: list[float],
-    ) -> ResidualState:
-        """Restore the scores; refuse those of another quantile."""
-        same_setting("quantile", self.quantile, memory)
-        return super().resume(state, margins, votes, memory)

@@ -11,18 +11,17 @@ rate η. With W_c for the weight of a cell, a round changes the mean loss exactl
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.residual import Residual, ResidualState, check_shrinkage
-from pacboost.errors import ParameterError
+from pacboost.boosters.base.parameters import check_not_negative
+from pacboost.boosters.base.residual import Residual, ResidualState
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.kernels import residual
-from pacboost.samples.request import Request, Sums
+from pacboost.samples.request import Sums
 
 
 @dataclass(frozen=True)
@@ -46,20 +45,14 @@ class Square(Residual):
     """Added to the weight of every cell, in rows of mean weight."""
 
     def __post_init__(self) -> None:
-        check_shrinkage("learning_rate", self.learning_rate)
-        if not (math.isfinite(self.l2) and self.l2 >= 0):
-            raise ParameterError(f"l2 is {self.l2}; it must be 0 or more")
-
-    def request(self, state: ResidualState) -> Request:
-        """Ask for cells in which residuals are similar."""
-        penalty = self._penalty(state)
-        return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
+        super().__post_init__()
+        check_not_negative("l2", self.l2)
 
     def best(
         self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool
     ) -> NDArray[np.float64]:
         """Give the mean residual of every cell."""
-        return sums.means(self._penalty(state) if shrunk else 0.0) / state.scale
+        return sums.means(self.penalty(state) if shrunk else 0.0) / state.scale
 
     def weigh(self, state: ResidualState, start: int, stop: int) -> int:
         """Set pulls to the weighted residuals."""
@@ -67,5 +60,6 @@ class Square(Residual):
         own, scores, weights = state.targets[rows], state.margins[rows], state.weights[rows]
         return int(residual.pulls(own, scores, weights, state.scale, state.pulls[rows]))
 
-    def _penalty(self, state: ResidualState) -> float:
+    def penalty(self, state: ResidualState) -> float:
+        """Give what is added to the weight of every cell."""
         return self.l2 * state.weight / state.targets.size

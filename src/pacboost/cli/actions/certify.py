@@ -14,6 +14,7 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.cli.actions.certify_measures import asks_for_measures, run_measures
+from pacboost.cli.actions.order import order_of_rows
 from pacboost.cli.group import the_answer_is_no
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.model_files import load, model_first
@@ -58,6 +59,7 @@ def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, A
     groups = [] if given["groups"] is None else [given["groups"]]
     file, others = data_file(data, given), [*given["drop"], *groups]
     X, y, cells = read_all(model, file, target, given["text"], others)
+    order = order_of_rows(model, X, y, given)
     with working("counting mistakes"):
         if confident:
             certificate, document, parts = _of_confident_answers(model, X, y, given)
@@ -66,7 +68,8 @@ def run_certify(model_path: Path, data: Path, target: str, given: Mapping[str, A
             certificate, document, parts = _of_all_answers(model, X, y, named, given)
     met = None if epsilon is None else certificate.value <= epsilon
     if given["as_json"]:
-        print_json({**document, "met": met, "certificate": certificate.to_dict()})
+        content = {**document, **order, "met": met, "certificate": certificate.to_dict()}
+        print_json(content)
     else:
         wanted = "" if met is None else f"Is this at most {epsilon:g}? {'Yes' if met else 'NO'}."
         print_parts(*parts, *(["", wanted] if wanted else []))

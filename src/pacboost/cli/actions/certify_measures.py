@@ -10,6 +10,7 @@ import click
 
 from pacboost.bounds.family import Family
 from pacboost.bounds.wording import sentence
+from pacboost.cli.actions.order import order_of_rows
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.rows import column_names, read_all
 from pacboost.cli.output import bold, certificate_facts, print_json, print_parts, working
@@ -41,13 +42,14 @@ def run_measures(model: Any, data: Path, target: str, given: Mapping[str, Any]) 
     X, y, cells = read_all(model, file, target, given["text"], [*given["drop"], *outside])
     groups = None if given["groups"] is None else cells.of(given["groups"])
     by = None if given["by"] is None else [str(own) for own in cells.of(given["by"])]
+    order = order_of_rows(model, X, y, given)
     with working("counting"):
         found = certify(
             model, X, y, of=_of(model, given), positive=class_named(model, given["positive"]),
             by=by, groups=groups, **{name: given[name] for name in OPTIONS},
         )  # fmt: skip
     if given["as_json"]:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), **order})
     elif isinstance(found, Family):
         print_parts(str(found), *_about_groups(found, given))
     else:

@@ -48,6 +48,7 @@ def findings() -> Iterator[Finding]:
     yield from map(_required, REQUIRED)
     yield _kernels()
     yield _cache()
+    yield _gpu()
     for name, (extra, use) in EXTRAS.items():
         yield _extra(name, extra, use)
 
@@ -64,6 +65,15 @@ def _extra(name: str, extra: str, use: str) -> Finding:
         words = f"not installed ({use}): pip install 'pacboost[{extra}]'"
         return Finding(name, True, words, mark=None)
     return Finding(name, True, f"{version(name)} ({use})")
+
+
+def _gpu() -> Finding:
+    """Say which GPU there is, or what is missing to use one."""
+    from pacboost.kernels.cuda.device import describe, what_is_missing
+
+    missing = what_is_missing()
+    words = f"none is used: {missing}" if missing else describe()
+    return Finding("GPU", True, words, mark=None if missing else True)
 
 
 def _kernels() -> Finding:

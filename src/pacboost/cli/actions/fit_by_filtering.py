@@ -12,6 +12,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from pacboost.cli.actions.cluster import cluster_client
 from pacboost.cli.fit_result import report_model, save_model, sentence_of
 from pacboost.cli.group import INTERRUPTED
 from pacboost.cli.inputs.data_files import missing_words, separator
@@ -24,7 +25,8 @@ from pacboost.sources.data_file import read_as_a_whole
 from pacboost.sources.numbers import read_labels
 from pacboost.sources.oracles import csv_blocks, svmlight
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
-from pacboost.sources.oracles.files import find_files
+from pacboost.sources.oracles.files import File, find_files
+from pacboost.sources.oracles.remote_files import address_of, is_remote
 
 SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 
@@ -40,6 +42,8 @@ def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
     if len(data) > 1 or any(given.get(name) for name in MEAN_FILTERING):
         return True
     path = data[0]
+    if is_remote(address_of(path)):
+        return True
     if path.is_dir() or (has_magic(str(path)) and not path.exists()):
         return True
     others = tuple(suffix for suffix in SUFFIXES if suffix not in csv_blocks.SUFFIXES)
@@ -56,6 +60,7 @@ def filtering_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         "shrinkage": given["learning_rate"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
+        "device": given["device"],
         "verbose": sys.stderr.isatty(),
     }
     same = ("edge", "epsilon", "delta", "sample_rows", "memory", "time_limit", "max_bins")
@@ -77,22 +82,24 @@ def run_filtering(
     classes: str | None = None,
     as_json: bool = False,
     forget_rows: bool = False,
+    cluster: str | None = None,
 ) -> None:
     """Fit, show the result, and save it if asked to; also after Ctrl-C."""
     check_output(output, *data)
-    source = [str(path) for path in data]
+    source = [address_of(path) for path in data]
     words = missing_words(missing) if missing else None
     named = {
         "table": table, "query": query, "drop": drop, "missing": words, "sep": separator(sep)
     }  # fmt: skip
-    options = {name: value for name, value in named.items() if value}
+    options: dict[str, Any] = {name: value for name, value in named.items() if value}
     _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)
     model = FilterBoostClassifier(**parameters)
     labels = None
     if classes is not None:
         labels = read_labels([text.strip() for text in classes.split(",")])
     try:
-        model.fit_source(source, target, labels, **options)
+        with cluster_client(cluster) as client:
+            model.fit_source(source, target, labels, client=client, **options)
     except KeyboardInterrupt:
         if hasattr(model, "model_") and len(model.ledger_):
             _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
@@ -102,7 +109,7 @@ def run_filtering(
     _keep(model, data, output, as_json=as_json, forget_rows=forget_rows)
 
 
-def _check(files: Sequence[Path], target: str | None, options: Mapping[str, Any]) -> None:
+def _check(files: Sequence[File], target: str | None, options: Mapping[str, Any]) -> None:
     """Reject options that do not apply to the kind of the files."""
     lines = files[0].name.lower().endswith(svmlight.SUFFIXES)
     if target is None and not lines:

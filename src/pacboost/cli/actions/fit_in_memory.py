@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from pacboost.cli.fit_result import report_model, save_model, sentence_of
+from pacboost.cli.inputs.constraints import constraints
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.model_files import check_output
@@ -39,8 +40,13 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
         "delta": given["delta"],
         "random_state": given["seed"],
         "n_jobs": given["jobs"],
+        "device": given["device"],
         "verbose": sys.stderr.isatty(),
     }
+    if learner != "tree" and (given["monotone"] or given["interact"]):
+        raise click.UsageError(
+            "--monotone and --interact are for trees; add --learner tree, or --loss for numbers"
+        )
     rate, leaves, resample = given["learning_rate"], given["leaves"], given["resample"]
     balance = given["class_weight"]
     if (booster, learner) == ("adaboost", "stump") and leaves is None and balance is None:
@@ -52,6 +58,7 @@ def in_memory_model(given: Mapping[str, Any], rows: int) -> AdaBoostClassifier |
             "--resample requires --booster adaboost and --learner stump, without --class-weight"
         )
     common["class_weight"] = balance
+    common |= constraints(given)
     return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
 
 

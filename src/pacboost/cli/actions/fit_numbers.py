@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import click
+
 from pacboost.cli.fit_result import report_saved, save_model
+from pacboost.cli.inputs.constraints import constraints
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.model_files import check_output
@@ -19,20 +22,35 @@ from pacboost.reports.text import grid
 
 def number_model(given: Mapping[str, Any]) -> BoostRegressor:
     """Make the estimator from the options of the command."""
-    validation = given["validation"]
+    validation, shares = given["validation"], _shares(given)
     return BoostRegressor(
         given["loss"],
         given["rounds"],
         given["learning_rate"],
-        quantile=given["quantile"],
+        **shares,
+        **constraints(given),
         max_leaves=given["leaves"],
         max_bins=given["max_bins"],
         early_stopping=True if validation > 0 else "auto",
         validation_fraction=validation or 0.1,
         random_state=given["seed"],
         n_jobs=given["jobs"],
+        device=given["device"],
         verbose=sys.stderr.isatty(),
     )
+
+
+def _shares(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read --quantile and --alpha, which belong to one or two losses."""
+    quantile, alpha, loss = given["quantile"], given["alpha"], given["loss"]
+    if alpha is not None and loss not in ("huber", "quantile"):
+        raise click.UsageError(f"--alpha belongs to --loss huber and quantile, not to {loss}")
+    if alpha is not None and quantile is not None:
+        raise click.UsageError("--alpha and --quantile were both given; leave one of them out")
+    if loss == "quantile" and alpha is not None:
+        return {"quantile": alpha}
+    found = {"quantile": quantile, "alpha": alpha}
+    return {name: share for name, share in found.items() if share is not None}
 
 
 def run_numbers(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:

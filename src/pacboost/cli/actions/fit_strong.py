@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pacboost.cli.fit_result import certificate_of, report_model, save_model
 from pacboost.cli.group import the_answer_is_no
 from pacboost.cli.inputs.data_files import data_file
@@ -14,6 +16,7 @@ from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.model_files import check_output
 from pacboost.cli.inputs.rows import text_features
 from pacboost.cli.output import bold, certificate_facts, print_parts
+from pacboost.errors import ParameterError
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
@@ -27,7 +30,7 @@ CLASSES_NAMED = 6
 def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str, Any]) -> None:
     """Fit, show the result, and save it if asked to; the answer is no if epsilon was missed."""
     check_output(output, data)
-    for name in ("epsilon", "delta"):
+    for name in ("epsilon", "delta", "recall", "precision"):
         if given[name] is not None:
             probability(name, given[name])
     text, groups, time = given["text"], given["groups"], given["time_column"]
@@ -44,11 +47,15 @@ def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str,
     model = StrongClassifier(
         given["epsilon"],
         given["delta"],
+        recall=given["recall"],
+        precision=given["precision"],
+        positive=class_of(examples.labels, given["positive"]),
         n_rounds=given["rounds"],
         text_columns=list(text) or "auto",
         class_weight=given["class_weight"],
         random_state=given["seed"],
         n_jobs=given["jobs"],
+        device=given["device"],
         verbose=sys.stderr.isatty(),
     )
     model.fit(examples.table, examples.labels, weights, groups=groups, time=time)
@@ -63,6 +70,18 @@ def run_chosen(data: Path, target: str, output: Path | None, given: Mapping[str,
     report_model(model, said, output, as_json=given["as_json"], **more)
     if model.verdict_.reached is False:
         raise the_answer_is_no()
+
+
+def class_of(labels: Any, name: str | None) -> Any:
+    """Give the class that prints as this name."""
+    if name is None:
+        return None
+    known = np.unique(np.asarray(labels)).tolist()
+    for label in known:
+        if str(label) == name:
+            return label
+    names = ", ".join(map(str, known[:20]))
+    raise ParameterError(f"--positive is {name}; the classes are {names}")
 
 
 def _facts(model: StrongClassifier, said: str) -> list[tuple[str, str]]:

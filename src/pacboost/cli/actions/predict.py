@@ -15,6 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.cli.actions.covered_rows import Covering
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.model_files import check_output, load, model_first
 from pacboost.cli.inputs.rows import Reader, labels
@@ -69,6 +70,9 @@ def run_predict(
     drop: Sequence[str],
     raw: bool,
     as_json: bool,
+    sets: bool,
+    by: str | None,
+    intervals: bool,
     **given: Any,
 ) -> None:
     """Predict, write, and summarise; on the error stream if predictions go to the output."""
@@ -78,15 +82,19 @@ def run_predict(
     if (proba or abstain_below is not None) and not hasattr(model, "predict_proba"):
         raise FileError(f"{model_path}: predicts numbers, for which there are no probabilities")
     file_of_rows = data_file(data, given)
-    reader = Reader(model, text, [*keep, *drop, *([] if target is None else [target])])
-    tally, collected = PredictionCounts(), Answers(model, keep, abstain_below, proba=proba)
+    others = [name for name in (target, by) if name is not None]
+    reader = Reader(model, text, [*keep, *drop, *others])
+    covering = Covering(model, model_path, sets=sets, by=by, intervals=intervals)
+    tally = PredictionCounts()
+    collected = Answers(model, keep, abstain_below, proba=proba, covering=covering)
     everything: list[list[Any]] = []
     with _writing(output, nothing=as_json) as file, working("predicting") as progress:
         writer = csv.writer(file, lineterminator="\n")
         safe = _safe(raw=raw, terminal=output is None and sys.stdout.isatty())
-        writer.writerow([safe(name) for name in collected.header])
-        for cells in blocks(file_of_rows):
+        for number, cells in enumerate(blocks(file_of_rows)):
             predicted, rows = collected.of(reader.rows(cells), cells)
+            if number == 0:  # after what can be wrong with all rows
+                writer.writerow([safe(name) for name in collected.header])
             writer.writerows([safe(cell) for cell in row] for row in rows)
             _count(tally, predicted, model, cells, target)
             if as_json and output is None:
@@ -117,15 +125,16 @@ class Answers:
     """The columns of the output: those kept, the prediction, the probabilities."""
 
     def __init__(
-        self, model: Any, keep: Sequence[str], abstain_below: float | None, *, proba: bool
-    ) -> None:
+        self, model: Any, keep: Sequence[str], abstain_below: float | None, *, proba: bool,
+        covering: Covering,
+    ) -> None:  # fmt: skip
         self._model, self._keep, self._proba = model, tuple(keep), proba
-        self._below = abstain_below
+        self._below, self._covering = abstain_below, covering
         classes = getattr(model, "classes_", np.empty(0)).tolist()
         several = bool(getattr(model, "several_labels_", False))
         asked = [str(label) for label in classes] if several else ["prediction"]
         chances = [f"probability of {label}" for label in classes] if proba else []
-        self.header = [*self._keep, *asked, *chances]
+        self.header = [*self._keep, *asked, *covering.names, *chances]
 
     def of(self, X: Any, cells: Cells) -> tuple[list[Any], list[list[Any]]]:
         """Predict some rows; also give the rows to write. A prediction is None if it is unsure."""
@@ -140,6 +149,7 @@ class Answers:
             given = [own if kept else unknown for own, kept in zip(given, sure, strict=True)]
         columns: list[Sequence[Any]] = [cells.of(name) for name in self._keep]
         columns += zip(*given, strict=True) if predicted.ndim > 1 else [given]
+        columns += self._covering.columns(X, cells)
         if chances is not None and self._proba:
             columns += chances.T.tolist()
         return given, [list(row) for row in zip(*columns, strict=True)]

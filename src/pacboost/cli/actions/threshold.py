@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from pacboost.cli.actions.certify_measures import class_named
+from pacboost.cli.actions.order import order_of_rows
 from pacboost.cli.inputs.data_files import data_file
 from pacboost.cli.inputs.model_files import check_output, load, model_first
 from pacboost.cli.inputs.rows import read_all
 from pacboost.cli.output import bold, print_json, print_parts, working
 from pacboost.errors import FileError, ParameterError
+from pacboost.estimators.fitted.answering import AnsweringClassifier
 from pacboost.estimators.fitted.choosing import choose_threshold
 from pacboost.estimators.fitted.threshold import ThresholdClassifier
 
-WISHES = ("recall", "precision", "false_positive_rate")
+WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 
 
 def run_threshold(
@@ -27,28 +29,37 @@ def run_threshold(
     model = load(model_path)
     if isinstance(model, ThresholdClassifier):
         model = model.estimator_
+    asked = {name: given[name] for name in WISHES if given[name] is not None}
     if not hasattr(model, "classes_"):
         raise FileError(f"{model_path}: predicts numbers; only classes have a threshold")
     X, y, _ = read_all(model, data_file(data, given), target, given["text"], given["drop"])
+    order = order_of_rows(model, X, y, given)
     with working("choosing"):
-        found = choose_threshold(
+        found: Any = choose_threshold(
             model, X, y, positive=class_named(model, given["positive"]), cost=_cost(given["cost"]),
-            delta=given["delta"], copies=given["copies"], **{name: given[name] for name in WISHES},
+            delta=given["delta"], copies=given["copies"], **asked,
         )  # fmt: skip
     if output is not None:
         found.save(output)
     if given["as_json"]:
-        print_json({
-            "threshold": found.threshold_,
-            "positive": found.positive,
-            "sentence": found.sentence_,
-            "certificate": found.certificate_.to_dict(),
-            "others": [own.to_dict() for own in found.others_],
-            "curve": found.curve_.columns,
-        })  # fmt: skip
+        print_json({**_content(found), **order})
     else:
         written = [f"Written to {output}."] if output is not None else []
-        print_parts(bold(found.sentence_), "", str(found.others_), "", *written)
+        sides = found.curve_.table() if given["target_error"] is not None else str(found.others_)
+        print_parts(bold(found.sentence_), "", sides, "", *written)
+
+
+def _content(found: ThresholdClassifier | AnsweringClassifier) -> dict[str, Any]:
+    """Give what JSON says of a threshold."""
+    known = {
+        "threshold": found.threshold_,
+        "sentence": found.sentence_,
+        "certificate": found.certificate_.to_dict(),
+    }
+    if isinstance(found, AnsweringClassifier):
+        return {**known, "answering": found.curve_.to_dict()}
+    others = [own.to_dict() for own in found.others_]
+    return {**known, "positive": found.positive, "others": others, "curve": found.curve_.columns}
 
 
 def _cost(text: str | None) -> tuple[float, ...] | None:

@@ -28,7 +28,7 @@ def run_watch(model_path: Path, data: Path, target: str | None, given: Mapping[s
             "nothing can be watched without --target (labels) or --reference (rows from the time "
             "when all was well); give one of them, or both"
         )
-    for output in (given["state"], given["plot"]):
+    for output in (given["state"], given["plot"], given["report"]):
         check_output(output, model_path, data)
     model = load(model_path)
     if not hasattr(model, "classes_"):
@@ -41,6 +41,8 @@ def run_watch(model_path: Path, data: Path, target: str | None, given: Mapping[s
         from pacboost.reports.canvas import save
 
         save(monitor.plot()[0].figure, given["plot"])
+    if given["report"] is not None:
+        monitor.report(given["report"], title=model_path.name)
     status = monitor.status()
     if given["as_json"]:
         print_json(status.to_dict())

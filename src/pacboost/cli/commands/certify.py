@@ -69,6 +69,7 @@ from pacboost.cli import options
     help="How equal rows with equal labels are counted: each of them (independent), or once. auto: "
     "each of them if the training rows show that rows repeat, otherwise in the worse of both ways.",
 )
+@options.order
 @click.option("--ordered", is_flag=True, help="The rows are in the order of time.")
 @options.abstain_below
 @click.option(

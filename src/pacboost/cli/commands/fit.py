@@ -19,9 +19,11 @@ BY_HAND = (
     "validation",
     "certify",
     "hardest",
+    "monotone",
+    "interact",
 )
 """Options that require --booster or --learner."""
-CHOSEN_ALONE = ("text", "groups", "time_column")
+CHOSEN_ALONE = ("text", "groups", "time_column", "recall", "precision", "positive")
 """Options that require that booster and learner are chosen automatically."""
 IN_MEMORY_ALONE = (
     "categories",
@@ -35,6 +37,9 @@ IN_MEMORY_ALONE = (
     "weight",
     "loss",
     "quantile",
+    "alpha",
+    "monotone",
+    "interact",
     "class_weight",
     *CHOSEN_ALONE,
 )
@@ -64,9 +69,11 @@ class BoosterName(click.Choice[str]):
     epilog=options.example(
         "pacboost fit adult.csv --target income --output income.pacb",
         "pacboost fit intents.csv --text utterance --target intent --output intents.pacb",
+        "pacboost fit payments.csv --target fraud --recall 0.95 --output careful.pacb",
         "pacboost fit adult.csv --target income --booster adaboost --learner stump --rounds 100",
         "pacboost fit houses.csv --target price --loss absolute_error --output price.pacb",
         "pacboost fit 'data/*.parquet' --target label --memory 2GB --time 60s",
+        "pacboost fit s3://bucket/data --target label --cluster tcp://host:8786",
     )
 )
 @click.argument("data", type=options.FILE, nargs=-1, required=True)
@@ -83,8 +90,30 @@ class BoosterName(click.Choice[str]):
     type=float,
     help="With --loss quantile: which one, between 0 and 1.",
 )
+@click.option(
+    "--alpha",
+    type=float,
+    help="With --loss huber: the share of rows that are no outliers; with --loss quantile the same "
+    "as --quantile.  [default: 0.9 with --loss huber]",
+)
 @options.text
 @options.epsilon
+@click.option(
+    "--recall",
+    type=float,
+    help="Find at least this share of the class --positive, guaranteed by held-out rows: they "
+    "choose the threshold of the model.",
+)
+@click.option(
+    "--precision",
+    type=float,
+    help="At least this share of what is called --positive is of that class, guaranteed alike.",
+)
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="With --recall or --precision: the class to be found.  [default: the second of two]",
+)
 @options.delta
 @click.option(
     "--groups",
@@ -132,6 +161,7 @@ class BoosterName(click.Choice[str]):
     "filtering, and with --loss from 2,000 rows on, else 100]",
 )
 @options.leaves
+@options.constraints
 @click.option(
     "--learning-rate",
     type=float,
@@ -172,6 +202,7 @@ class BoosterName(click.Choice[str]):
 @options.filtering
 @options.seed
 @options.jobs
+@options.device
 @options.as_json
 @click.pass_context
 def command(
@@ -193,10 +224,11 @@ def command(
 
     Parquet files above 100 MB, svmlight and DuckDB files, folders, patterns such as
     'data/*.parquet' and several files are boosted by filtering: rows are drawn, the hard ones are
-    learned from, and the data need not fit in memory.
+    learned from, and the data need not fit in memory. With --cluster the workers of a Dask cluster
+    read them; addresses such as s3://bucket/folder are read through fsspec.
 
-    Nothing is written without --output or --checkpoint. With --epsilon the exit code is 1 if that
-    error could not be certified.
+    Nothing is written without --output or --checkpoint. With --epsilon, --recall or
+    --precision the exit code is 1 if that could not be certified.
     """
     from pacboost.cli.actions.fit_by_filtering import (
         by_filtering,
@@ -212,7 +244,10 @@ def command(
     if by_filtering(data, given):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
         parameters = filtering_parameters(given)
-        names = ("table", "query", "drop", "classes", "as_json", "forget_rows", "missing", "sep")
+        names = (
+            "table", "query", "drop", "classes", "as_json", "forget_rows", "missing", "sep",
+            "cluster",
+        )  # fmt: skip
         more = {name: given[name] for name in names}
         run_filtering(data, target, output, parameters, **more)
         return
@@ -225,11 +260,12 @@ def command(
         run_numbers(data[0], target, output, given)
         return
     refuse(("quantile",), "requires --loss quantile; add it")
+    refuse(("alpha",), "requires --loss huber or --loss quantile; add one of them")
     if given["booster"] is None and given["learner"] is None:
         refuse(BY_HAND, "requires --booster or --learner; add one of them")
         from pacboost.kernels import compile_helper
 
-        compile_helper.start()
+        compile_helper.start(compile_helper.TREES)
         from pacboost.cli.actions.fit_strong import run_chosen
 
         run_chosen(data[0], target, output, given)

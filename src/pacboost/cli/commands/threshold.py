@@ -31,6 +31,11 @@ from pacboost.cli import options
     metavar="MISS,ALARM",
     help="The costs of a missed example and of a false alarm; the certified mean is made small.",
 )
+@click.option(
+    "--target-error",
+    type=float,
+    help="Answer only where confident, so that at most this share of the answers is wrong.",
+)
 @options.delta
 @click.option(
     "--copies",
@@ -40,6 +45,7 @@ from pacboost.cli import options
     help="How equal rows with equal labels are counted: each of them (independent), or once. auto: "
     "each of them if the training rows show that rows repeat; otherwise the command is refused.",
 )
+@options.order
 @options.text
 @options.drop
 @options.format_options
@@ -49,9 +55,10 @@ from pacboost.cli import options
 def command(model: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
     """Choose the threshold of a model so that recall, precision or false alarms are guaranteed.
 
-    The rows have to be new to the model. Prints the guarantee, what is certified on the other side,
-    and where the threshold lies. Exit code 1: no threshold keeps this promise, or more rows are
-    needed, and how many.
+    With --target-error rows whose confidence is too small get no answer, and the error among the
+    answered is guaranteed. The rows have to be new to the model. Prints the guarantee, what is
+    certified on the other side, and where the threshold lies. Exit code 1: no threshold keeps this
+    promise, or more rows are needed, and how many.
     """
     from pacboost.cli.actions.threshold import run_threshold
 

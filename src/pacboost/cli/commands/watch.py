@@ -49,6 +49,7 @@ from pacboost.cli import options
 @options.format_options
 @options.skip_unlabelled
 @click.option("--plot", type=options.FILE, help="Draw the curves into this file.")
+@click.option("--report", type=options.FILE, help="Write a page with the curves to this file.")
 @options.as_json
 def command(model: Path, data: Path, target: str | None, **given: Any) -> None:
     """Watch a model in use: its mistakes as labels come back, and its rows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Sequence
 
@@ -18,8 +19,13 @@ from pacboost.sources.csv import LabelledTable, read_csv
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.dates import part_of
 from pacboost.sources.file_rows import blocks
+from pacboost.sources.numbers import ReadNumbers, Spelling
 from pacboost.sources.table import Table, refuse_text
 
+FEWEST_IDS = 50
+"""Of fewer rows, numbers may all differ by chance."""
+ID = re.compile(r"(?:^|[^A-Za-z])(?i:id|nr|no|number|key|index|uid)$|[a-z]I[dD]$")
+"""How the names of columns end that hold ids: customer_id, Kunden-Nr, orderID."""
 MOST_NUMBERS = 200
 """A target with more different numbers is hardly one of classes."""
 
@@ -45,9 +51,13 @@ def read_examples(
         _check_names(data, target, drop, text or ())
         kept = (*others, *(text or ()))
         examples = read_csv(data, target, categories=True, drop=drop, as_text=kept)
+    numbers = _as_numbers(examples)
     if classes:
-        _ask_for_regression(data, target, examples.labels)
+        _ask_for_regression(data, target, numbers)
+    elif numbers is not None:
+        examples = LabelledTable(examples.table, numbers)
     table = _without_constant(data, examples.table, kept)
+    _note_ids(data, table, kept)
     columns = Columns({name: table.cells(j) for j, name in enumerate(table.names or ())})
     found = set() if text is None else {*text, *text_columns(columns)}
     levels = [table.name(j) for j in table.levels.columns if table.name(j) not in {*found, *others}]
@@ -100,8 +110,20 @@ def _refuse_unknown(asked: Sequence[str], known: Collection[str], option: str) -
             )
 
 
-def _ask_for_regression(data: DataFile, target: str, labels: NDArray[np.generic]) -> None:
-    different = 0 if labels.dtype.kind not in "iuf" else np.unique(labels).size
+def _as_numbers(examples: LabelledTable) -> NDArray[np.generic] | None:
+    """Read the labels as numbers, also if they have commas; None if one of them is no number."""
+    labels = examples.labels
+    if labels.dtype.kind in "iufb":
+        return labels
+    spelling = getattr(examples.table, "spelling", Spelling())
+    read: ReadNumbers = spelling.read([str(label) for label in labels.tolist()])
+    numbers = read.bad is None and not read.booleans and bool(np.isfinite(read.values).all())
+    return read.values if numbers else None
+
+
+def _ask_for_regression(data: DataFile, target: str, labels: NDArray[np.generic] | None) -> None:
+    numbers = labels is not None and labels.dtype.kind in "iuf"
+    different = np.unique(labels).size if labels is not None and numbers else 0
     if different > MOST_NUMBERS:
         raise FileError(
             f"{data}: column {target!r} holds {different:,} different numbers. Is this regression? "
@@ -132,6 +154,31 @@ def _without_constant(data: DataFile, table: ArrayTable, kept: Collection[str]) 
                 f"{data}: columns that {said} are left out: {shown}", InputWarning, stacklevel=2
             )
     return table if len(varied) == table.n_columns else table.columns(varied)
+
+
+def _note_ids(data: DataFile, table: ArrayTable, kept: Collection[str]) -> None:
+    """Advise against columns that only number the rows: a rule about them says nothing of others.
+
+    Whole numbers, another one in every row: without gaps, or in a column whose name says so.
+    """
+    found = []
+    for j in range(table.n_columns):
+        name, values = table.name(j), table.block(j, j + 1)[:, 0]
+        if j in table.levels or part_of(name) or name in kept or values.size < FEWEST_IDS:
+            continue
+        whole = bool((values == np.rint(values)).all())
+        if whole and np.unique(values).size == values.size:
+            counted_up = bool(np.ptp(values) == values.size - 1)
+            found += [name] if counted_up or ID.search(name) else []
+    if found:
+        said = ", ".join(map(repr, found))
+        warnings.warn(
+            f"{data}: {said} looks like the number of a row, because every row has another one. "
+            "If it is, leave it out by --drop: what is learned from it does not carry over to new "
+            "rows",
+            InputWarning,
+            stacklevel=2,
+        )
 
 
 def about(

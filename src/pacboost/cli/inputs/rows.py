@@ -18,10 +18,11 @@ from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
 from pacboost.sources.conditions import Conditions, LevelConditions, TextConditions
 from pacboost.sources.data_file import DataFile
+from pacboost.sources.dates import part_of
 from pacboost.sources.file_rows import whole
 from pacboost.sources.levels import Levels
 from pacboost.sources.mixed import MixedFeatures
-from pacboost.sources.numbers import read_labels
+from pacboost.sources.numbers import Spelling, read_labels
 from pacboost.sources.text import TextFeatures
 
 
@@ -122,6 +123,7 @@ def column_names(model: Any) -> tuple[str, ...]:
 
 def table(cells: Cells, names: Sequence[str], levels: Levels, *, named: bool = True) -> ArrayTable:
     """Read these columns, numbering levels as the fit did; levels it has not seen are missing."""
+    _refuse_lacking(cells, names)
     values = np.empty((cells.n_rows, len(names)))
     for j, name in enumerate(names):
         if j in levels:
@@ -138,6 +140,22 @@ def _like(cells: NDArray[Any], known: Sequence[Any]) -> NDArray[Any]:
         return cells
     by_text: Mapping[str, Any] = {str(level).lower(): level for level in known}
     return np.array([None if c is None else by_text.get(c.lower()) for c in cells], dtype=object)
+
+
+def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:
+    """Raise if a file lacks columns that the model was fitted on."""
+    found = {*cells.columns}
+    lacking = [name for name in names if name not in found]
+    parts = [(name, part_of(name)) for name in lacking]
+    wanted = {made[0] if made else name: None for name, made in parts}  # of dates: their column
+    lacking = [name for name in wanted if name not in found]
+    if lacking:
+        raise FileError(
+            f"{cells.file}: has no column{'s' if len(lacking) > 1 else ''} "
+            f"{', '.join(map(repr, lacking))}, which the model was fitted on; its columns are "
+            f"{', '.join(map(repr, cells.columns))}. Add what is missing, with empty cells if its "
+            "values are not known"
+        )
 
 
 def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[Any]:
@@ -163,19 +181,19 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
     return found
 
 
-def numbers(texts: Sequence[str], target: str) -> NDArray[np.float64]:
-    """Read the targets of a model that predicts numbers.
+def numbers(texts: Sequence[str], target: str, spelling: Spelling) -> NDArray[np.float64]:
+    """Read the targets of a model that predicts numbers, written as numbers of the file are.
 
-    >>> numbers(["1", "0.5"], "y").tolist()
-    [1.0, 0.5]
+    >>> numbers(["1", "1,200.5"], "y", Spelling()).tolist()
+    [1.0, 1200.5]
     """
-    try:
-        return read_labels(texts, float)
-    except ValueError as problem:
-        raise DataError(
-            f"column {target!r} does not hold numbers ({problem}), and the model predicts numbers. "
-            "Name the column that holds them with --target"
-        ) from problem
+    read = spelling.read(texts)
+    if read.bad is None and not read.booleans:
+        return read.values
+    raise DataError(
+        f"column {target!r} does not hold numbers (it holds {texts[read.bad or 0]!r}), and the "
+        "model predicts numbers. Name the column that holds them with --target"
+    )
 
 
 def read_all(
@@ -188,5 +206,5 @@ def read_all(
         X = reader.rows(cells)
         reader.warn_of_unknown()
         if not hasattr(model, "classes_"):
-            return X, numbers(cells.labels(target), target), cells
+            return X, numbers(cells.labels(target), target, cells.spelling), cells
         return X, labels(cells.labels(target), model.classes_, target), cells

@@ -19,6 +19,7 @@ from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, 
 from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.division import Division
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.warn import warn_of_one_class
 from pacboost.learners.learner import Learner
@@ -29,6 +30,7 @@ from pacboost.training.bags.out_of_bag import OutOfBagVotes
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     """The plurality vote of members, each fitted on a different bag of rows (Breiman 1996).
@@ -70,8 +72,6 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
     holdout : float, default=0.2
         The share of rows that ``certify="holdout"`` holds out. More of them give a tighter bound,
         and leave fewer to learn from.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
     max_bins : int, default=255
         The most bins of values per feature, for learners of pacboost that read codes. Fewer are
         faster, more are finer.
@@ -82,11 +82,6 @@ class BaggingClassifier(ClassifierMixin, BaggingBase):  # type: ignore[misc]
         Each is called after every member with ``Made(members, error)``; a true answer stops.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The vote does not depend on it.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------

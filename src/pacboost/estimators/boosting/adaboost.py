@@ -11,14 +11,17 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
+from pacboost.kernels import compile_helper
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.numerics.exact import MOST_VOTE
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class AdaBoostClassifier(Boosting):
     """AdaBoost with a certificate of its training error, by scikit-learn's name and parameters.
@@ -66,13 +69,6 @@ class AdaBoostClassifier(Boosting):
         boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
         30,000 rows, and False up to 20,000 rows; between them, in proportion more rows are held
         back, and fewer rounds are certain to be done.
-    validation_fraction : float, default=0.1
-        The share of rows that is held back to stop early, and as many again to calibrate. More of
-        them measure better, and leave fewer to learn from.
-    n_iter_no_change : int, default=20
-        How many rounds without progress end the run. Raise it if the metric is noisy.
-    tol : float, default=0.0
-        The least improvement that counts as progress.
     eval_metric : str or function, default="error"
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores) that gets
         smaller as the fit gets better.
@@ -90,18 +86,6 @@ class AdaBoostClassifier(Boosting):
         "isotonic" needs 1,000 such rows; with fewer, "sigmoid" is used instead, with a warning.
     holdout : float, default=0.2
         The share of rows that ``certify`` sets apart.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
-    warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer run would have. With ``certify="holdout"``
-        the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
-    callbacks : sequence of functions, default=None
-        Each is called with every ``Round``; returning True stops the run.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -145,6 +129,7 @@ class AdaBoostClassifier(Boosting):
     categorical_features: Any = "from_dtype"
 
     _rounds_name = "n_estimators"
+    _rules = compile_helper.STUMPS
     _row_shape = ()
 
     @property

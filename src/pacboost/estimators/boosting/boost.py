@@ -24,6 +24,7 @@ from pacboost.estimators.fitting.tree_parameters import (
     tree_changes,
 )
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import real_number
 from pacboost.learners.choose import as_learner
@@ -36,6 +37,7 @@ FEW_CLASSES = 3
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class BoostClassifier(NestedParameters, Boosting):
     """Boost any weak learner by any booster, with a bound on the training error after every round.
@@ -67,18 +69,9 @@ class BoostClassifier(NestedParameters, Boosting):
         or what the booster object says.
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that the learner is fitted on.
-    n_estimators : int, default=None
-        Another name of ``n_rounds``; give one of them.
-    learning_rate : float, default=None
-        Another name of ``shrinkage``; give one of them.
     max_leaves : int, default=None
         The largest number of leaves of a tree, from 2 on. None means 31, with K > 3 classes 16 K up
         to 127. Fewer leaves overfit less; 2 make stumps.
-    max_depth : int, default=None
-        The largest number of questions from the root to a leaf; None does not limit it.
-    min_leaf_rows : int or float, default=None
-        The least number of rows in a leaf, or as a float below 1 their share. None means 20. Raise
-        it if labels are noisy, lower it for small samples.
     max_features : int or float, default=None
         How many features are drawn and looked at for each split: a number (int) or a share (float,
         1.0 for all). None means all of them, with more than 3 classes half. Fewer are faster, and
@@ -88,12 +81,6 @@ class BoostClassifier(NestedParameters, Boosting):
         the score may only rise or only fall, and with it the probability of the second class. Two
         classes only: with more, each has its own score, and the probability of a class can fall
         though its score rises. Fit ``y == k``, one class against the others, instead.
-    interaction_constraints : list of sets, "pairwise", "no_interactions" or None, default=None
-        Which features may be asked for together on the way to a leaf: sets of them, by name or
-        number; features in no set are a set of their own, as in scikit-learn. "pairwise" allows any
-        two, "no_interactions" makes the score a sum of functions of one feature each. A float
-        ``max_features`` is then a share of the features that a leaf may ask for. Set it if a
-        reviewer must be able to read the effects apart, or to overfit less.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
         Levels not seen in fit are treated as missing. ``Tree(cat_penalty=..., min_level_rows=...)``
@@ -104,8 +91,6 @@ class BoostClassifier(NestedParameters, Boosting):
         booster object says.
     multiclass : "mh", "m1", "samme" or None, default=None
         For "adaboost": how more than two classes are reduced to two; several labels need "mh".
-    max_bins : int, default=255
-        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     early_stopping : bool, int, "refit" or "auto", default="auto"
         Whether to stop when ``eval_metric`` on validation rows has not improved by more than
         ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
@@ -116,13 +101,6 @@ class BoostClassifier(NestedParameters, Boosting):
         given or there are 30,000 rows, and False up to 20,000 rows. Between them the share that is
         held back grows in proportion, and as the number of rows grows, fewer of the rounds are done
         and kept whatever the validation rows say: all at 20,000, half at 25,000, none at 30,000.
-    validation_fraction : float, default=0.1
-        The share of rows that is held back to stop early, and as many again to calibrate. More of
-        them measure better, and leave fewer to learn from.
-    n_iter_no_change : int, default=20
-        How many rounds without progress end the run. Raise it if the metric is noisy.
-    tol : float, default=0.0
-        The least improvement that counts as progress.
     eval_metric : str or function, default="log_loss"
         "error", "log_loss", "exponential_loss", "auc", or a function of (signs, scores), with more
         classes of (labels, scores), that gets smaller as the fit gets better.
@@ -140,23 +118,6 @@ class BoostClassifier(NestedParameters, Boosting):
         "holdout": the error on new examples, by rows that are held out before anything is learned.
         "train": the same by the training rows, for stumps and two classes (AdaBoostClassifier); its
         bound is usually larger than that of "holdout".
-    holdout : float, default=0.2
-        The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
-        fewer to learn from.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
-    warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer run would have. With ``certify="holdout"``
-        the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
-    callbacks : sequence of functions, default=None
-        Each is called with every ``Round``; returning True stops the run.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -12,25 +12,30 @@ import numpy as np
 
 from pacboost.boosters.logit import Logit
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NoEdgeWarning, NotCertified
+from pacboost.errors import ClusterError, DataError, NoEdgeWarning, NotCertified
 from pacboost.estimators.boosting.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.boosting.filter_setup import check_rows, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.labels import read_labels
+from pacboost.estimators.inputs.limits import read_seconds
 from pacboost.estimators.inputs.parameters import callables, progress_after, shows_progress
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
+from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.threads import using
 from pacboost.models.model import Model
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.choose import as_oracle
+from pacboost.sources.oracles.clusters import open_source
+from pacboost.sources.oracles.dask_parts import is_collection
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.pushed import PushedOracle
+from pacboost.sources.oracles.remote import RemoteOracle
 
 COPIES = (
     "more of the rows set apart for the certificate equal rows that were learned from than chance "
@@ -40,6 +45,7 @@ COPIES = (
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class FilterBoostClassifier(NestedParameters, VoteClassifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
@@ -66,14 +72,10 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         drawn; "measure", "smooth", "projection" and "majority" then assume 0.1.
     epsilon : float, default=None
         Stop once the error is surely at most this. None: stop by rounds and time alone.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
     n_rounds : int, default=300
         The maximum number of rounds. With ``partial_fit``, later batches add one each.
     shrinkage : float, default=None
         Scales what every round adds. None: 0.2 for trees, else 1.
-    learning_rate : float, default=None
-        Another name of ``shrinkage``; give one of them.
     sample_rows : int, default=None
         The maximum number of rows that are kept at a time. None: 100,000, for stumps 50,000, or
         what ``memory`` leaves room for.
@@ -85,31 +87,14 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         How many rows are set apart, never learned from, and scored once by the final vote: the
         certificate is about them. Of files and tables they are drawn from all rows, in a pass of
         their own, and their number is about this. None: a tenth of the rows, at most 20,000.
-    max_leaves : int, default=None
-        The largest number of leaves of a tree, from 2 on. None means 31. Fewer leaves
-        overfit less; 2 make stumps.
-    max_depth : int, default=None
-        The largest number of questions from the root to a leaf; None does not limit it.
     min_leaf_rows : int or float, default=None
         The least number of the kept rows in a leaf, or as a float below 1 their share. None means
         20. Raise it if labels are noisy.
-    max_features : int or float, default=None
-        How many features are drawn and looked at for each split: a number (int) or a share (float,
-        1.0 for all). None means all of them. Fewer are faster, and make trees differ more.
-    max_bins : int, default=255
-        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     checkpoint : str or path, default=None
         A file that a fit writes now and then, and on Ctrl-C. A later fit with the same parameters
         and source goes on from it to the same model; when that is done the file is deleted.
     callbacks : list of functions, default=None
         Called with every ``Refill`` and every ``Round``; returning True stops the fit.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -149,6 +134,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     callbacks: Sequence[Watcher] | None = None
     random_state: Any = None
     n_jobs: int | None = None
+    device: str = "cpu"
     verbose: bool | int | str = "auto"
 
     _copies = ""
@@ -162,7 +148,12 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         return super().certificate_
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from rows in memory. Of large arrays, only rows that are drawn are checked."""
+        """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
+
+        X and y may be Dask collections with the same partitions: ``fit_source((X, y))`` reads them.
+        """
+        if is_collection(X):
+            return self.fit_source((X, y))
 
         def rows(seed: int) -> AbstractOracle:
             values, labels = check_rows(self, X, y)
@@ -171,18 +162,30 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         return self._fit(rows, None)
 
     def fit_source(
-        self, source: Any, target: str | None = None, classes: Any = None, **options: Any
+        self,
+        source: Any,
+        target: str | None = None,
+        classes: Any = None,
+        *,
+        client: Any = None,
+        timeout: float | str | None = None,
+        **options: Any,
     ) -> Self:
         """Learn from an oracle, or from a source that can be turned into one.
 
         A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
-        batches or a function that gives one, a world, or a pair (X, y); ``target`` names the column
-        of labels. ``classes`` names all labels, where a rare one may not be seen early; ``options``
-        are those of the oracle.
+        batches or a function that gives one, a world, a Dask DataFrame, or a pair (X, y), also of
+        Dask collections; ``target`` names the column of labels. ``classes`` names all labels, where
+        a rare one may not be seen early; ``options`` are those of the oracle.
+
+        Parquet files and Dask collections are read by the workers of a Dask ``client``: the one
+        that is given, else the current one if there is one (False: none). The model is the same.
+        A task without a result after ``timeout`` (5 minutes) is given to another worker.
         """
 
         def opened(seed: int) -> AbstractOracle:
-            oracle = as_oracle(source, target, seed, **options)
+            seconds = read_seconds("timeout", timeout)
+            oracle = open_source(source, target, seed, client, seconds, **options)
             set_features(self, oracle.n_columns, oracle.names)
             return oracle
 
@@ -217,7 +220,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                     "call; they cannot change"
                 )
             stream.run.encoder.check(labels)
-        with using(self.n_jobs):
+        with using(self.n_jobs), self._device():
             if stream is None:
                 known = np.unique(labels) if given is None else given
                 oracle = PushedOracle(table.n_columns, table.names)
@@ -237,18 +240,27 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             oracle = opened(seed)
             stack.callback(oracle.close)
             self.__dict__.pop("_stream", None)
-            with using(self.n_jobs):
+            with using(self.n_jobs), self._device():
                 session = set_up(self, oracle, seed, classes)
                 self._copies = session.run.candidates.copies()
                 self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
                 with self._watching(session) as watchers:
-                    session.advance(watchers)
+                    try:
+                        session.advance(watchers)
+                    except ClusterError as problem:
+                        if session.write():
+                            problem.add_note(f"pacboost: {self.checkpoint} is there to go on from")
+                        raise
                     self._keep(session)
                 session.finish()
                 self._warn(session)
         return self
+
+    def _device(self) -> AbstractContextManager[None]:
+        """Boost the sample on the GPU if asked for; "auto" does not, since samples are small."""
+        return using_gpu(use_gpu(self.device, 0))
 
     def _keep(self, session: Session) -> None:
         """Turn the finished rounds into a model with its certificates."""
@@ -308,7 +320,9 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
         from pacboost.reports.filtering import FilteringView
 
         rounds, earlier = session.run.plan.rounds, session.run.refills
-        with FilteringView(rounds, earlier=earlier, after=after) as view:
+        oracle = session.run.candidates.oracle
+        workers = oracle.cluster.done if isinstance(oracle, RemoteOracle) else None
+        with FilteringView(rounds, earlier=earlier, workers=workers, after=after) as view:
             yield [*watchers, view]
             view.certified(self.model_.certificate)
 

@@ -97,6 +97,16 @@ class Session:
                 f"{self._path}: is the checkpoint of another run (other {', '.join(changed)}). "
                 "Delete it to start afresh, or name another file"
             )
+        try:
+            self._go_on(saved)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+            raise FileError(
+                f"{self._path}: does not belong to this run ({problem}). Delete it to start "
+                "afresh, or name another file"
+            ) from problem
+
+    def _go_on(self, saved: Checkpoint) -> None:
+        """Put everything where it was."""
         run = self.run
         run.encoder = replace(run.encoder, bins=saved.bins)
         memories = [entry.memory for entry in saved.rounds]

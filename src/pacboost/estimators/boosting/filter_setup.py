@@ -41,6 +41,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.array_rows import ArrayRows
 from pacboost.training.filtering.block_rows import BlockRows, rows_for_tests
 from pacboost.training.filtering.candidates import LEAST_AT_ONCE, Candidates, Stream
@@ -58,7 +59,7 @@ LEAST_FOR_BINS = 1_000
 MOST_APART = 20_000
 CELLS_TO_CHECK = 2**22
 """Arrays with more cells are not checked as a whole: only rows that are drawn are."""
-OUTSIDE = ("checkpoint", "callbacks", "n_jobs", "verbose", "time_limit")
+OUTSIDE = ("checkpoint", "callbacks", "n_jobs", "device", "verbose", "time_limit")
 """Parameters that may differ when a run continues from a checkpoint."""
 
 
@@ -77,6 +78,11 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
     else:
         oracle.read_ahead_on(threads())
     learner = _learner(estimator)
+    if isinstance(oracle, RemoteOracle) and not learner.codes:
+        raise ParameterError(
+            "on a cluster the learner has to be 'stump' or 'tree': black boxes are shown rows, and "
+            "rows stay with the workers. Give client=False."
+        )
     booster = _booster(estimator, learner)
     faithful = estimator.edge is not None
     in_memory = isinstance(oracle, ArrayOracle) and oracle.order.name == "shuffled"

@@ -23,6 +23,7 @@ from pacboost.estimators.inputs.evaluation_sets import EvaluationSets, read_sets
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
 from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
 from pacboost.kernels import compile_helper
+from pacboost.kernels.cuda.device import use_gpu, using_gpu
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
@@ -80,11 +81,14 @@ class BoostingFit(VoteBase):
     warm_start: bool = False
     callbacks: Sequence[Callback] | None = None
     n_jobs: int | None = None
+    device: str = "cpu"
     verbose: bool | int | str = "auto"
 
     _rounds_name = "n_rounds"
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
+    _rules = compile_helper.TREES
+    """What a second process compiles for, on the first fit of an installation."""
 
     def fit(
         self,
@@ -108,8 +112,9 @@ class BoostingFit(VoteBase):
         failure the estimator is as it was before.
         """
         sets = read_sets(X_val, y_val, eval_set)
-        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
-            compile_helper.start_for_a_person()
+        gpu = use_gpu(self.device, math.prod(getattr(X, "shape", (0,))))
+        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), using_gpu(gpu):
+            compile_helper.start_for_a_person(self._rules)
             work = self._prepare(X, y, sample_weight, sets.X, sets.y)
             work = self._watch_also(work, sets)
             attempt.keep = lambda: self._keep_interrupted(work)

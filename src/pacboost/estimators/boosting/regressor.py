@@ -19,7 +19,7 @@ from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
-from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE
+from pacboost.estimators.fitting.stopping import MANY_ROWS, many
 from pacboost.estimators.fitting.tree_parameters import (
     most_rounds,
     share_of_rows,
@@ -27,6 +27,7 @@ from pacboost.estimators.fitting.tree_parameters import (
     tree_changes,
 )
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
     read_numbers,
@@ -50,6 +51,7 @@ ROWS_TO_STOP = 2_000
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
@@ -90,38 +92,12 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     subsample : float, default=1.0
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
         all rows.
-    n_estimators : int, default=None
-        Another name of ``n_rounds``; give one of them.
-    learning_rate : float, default=None
-        Another name of ``shrinkage``; give one of them.
-    max_leaves : int, default=None
-        The largest number of leaves of a tree, from 2 on. None means 31. Fewer leaves
-        overfit less; 2 make stumps.
-    max_depth : int, default=None
-        The largest number of questions from the root to a leaf; None does not limit it.
-    min_leaf_rows : int or float, default=None
-        The least number of rows in a leaf, or as a float below 1 their share. None means 20. Raise
-        it if labels are noisy, lower it for small samples.
-    max_features : int or float, default=None
-        How many features are drawn and looked at for each split: a number (int) or a share (float,
-        1.0 for all). None means all of them. Fewer are faster, and make trees differ more.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the prediction may only rise or only fall.
-    interaction_constraints : list of sets, "pairwise", "no_interactions" or None, default=None
-        Which features may be asked for together on the way to a leaf: sets of them, by name or
-        number; features in no set are a set of their own, as in scikit-learn. "pairwise" allows any
-        two, "no_interactions" makes the score a sum of functions of one feature each. A float
-        ``max_features`` is then a share of the features that a leaf may ask for. Set it if a
-        reviewer must be able to read the effects apart, or to overfit less.
-    categorical_features : "from_dtype", list or None, default="from_dtype"
-        Columns split by sets of levels: text and category columns, or those named or numbered.
-        Levels not seen in fit are treated as missing.
     l2 : float, default=None
         For "squared_error", "gamma" and "poisson": the L2 regularisation of leaf values, added to
         the number of rows of a leaf (for "poisson", to the sum of their predictions).
-    max_bins : int, default=255
-        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
     early_stopping : bool, int, "refit" or "auto", default="auto"
         Whether to stop when ``eval_metric`` on validation rows has not improved by more than
         ``tol`` for ``n_iter_no_change`` rounds, and keep the best round. The validation rows are
@@ -129,29 +105,17 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         all of them count alike, whatever their weight. False never stops: ``X_val`` is then only
         measured and recorded. A number stops after so many rounds without progress. "refit" then
         boosts on all rows, a tenth more rounds. "auto": True if ``X_val`` is given or there are
-        25,000 rows, "refit" from 2,000 rows on, else False.
+        30,000 rows, "refit" from 2,000 rows on, else False. From 20,000 to 30,000 rows the second
+        run begins with a growing share of the first one's rounds.
     validation_fraction : float, default=0.1
         The share of rows that is held back to stop early. More of them measure better, and leave
         fewer to learn from.
-    n_iter_no_change : int, default=20
-        How many rounds without progress end the run. Raise it if the metric is noisy.
-    tol : float, default=0.0
-        The least improvement that counts as progress.
     eval_metric : str or function, default="loss"
         "loss" (that of the training), "squared_error", "absolute_error", "huber", with a loss of
         the same name "quantile", with predictions by their logarithm "poisson" or "gamma", or a
         function of (targets, predictions) that gets smaller as the fit gets better.
     warm_start : bool, default=False
         Go on from the last fit: it ends as one longer run would have.
-    callbacks : sequence of functions, default=None
-        Each is called with every ``Round``; returning True stops the run.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -224,23 +188,35 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         self._remember(everything, *([] if held is None else [held.table]))
         bins = integer("max_bins", self.max_bins)
 
-        def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:
-            examples = examples.counting()
-            sample = training_sample(examples, NO_CLASSES, bins, codes=True)
+        def work(recipe: Recipe, rows: LabelledRows, held: Any, like: Any = None) -> PreparedFit:
+            examples = rows.counting()
+            sample = training_sample(examples, NO_CLASSES, bins, codes=True, bins_from=like)
             run = self._set_up(recipe, sample, seed, held, NO_CLASSES)
             return PreparedFit(run, recipe.rounds, examples)
 
         first = work(recipe, examples, held)
         if held is None or X_val is not None or not self._refits(everyone):
             return first
-        return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
+
+        def again(rounds: int) -> PreparedFit:
+            best, share = len(first.run.done), self._kept_share(everyone.n_rows)
+            longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
+            second = work(longer, everyone, None, first.trained if share else None)
+            second.run.keep_first_rounds(first.run, round(share * best))
+            return second
+
+        return replace(first, again=again)
 
     def _spared(self, rows: int) -> float:
         return float(rows >= ROWS_TO_STOP)
 
     def _refits(self, examples: LabelledRows) -> bool:
-        few = self.early_stopping == "auto" and ROWS_TO_STOP <= examples.n_rows < ROWS_TO_SPARE
+        few = self.early_stopping == "auto" and ROWS_TO_STOP <= examples.n_rows < MANY_ROWS
         return not self.warm_start and (few or self.early_stopping == "refit")
+
+    def _kept_share(self, rows: int) -> float:
+        """Give the share of the rounds on some rows that boosting on all of them begins with."""
+        return many(rows) if self.early_stopping == "auto" else 0.0
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         booster = self._chosen_loss()

@@ -20,12 +20,14 @@ from pacboost.errors import DataError, NotCertified, TooFewRowsWarning
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.warn import warn
 from pacboost.samples.hidden_copies import hidden_copies
 from pacboost.sources.arrays import ArrayTable
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """Fit a learner that may fail several times, and keep the best of the fits.
@@ -47,8 +49,6 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
         How much worse than epsilon the result may be. A smaller gap needs more rows.
     delta : float, default=0.05
         The probability with which the result may fail.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from typing import Any
 from pacboost.errors import ParameterError
 from pacboost.estimators.committees.boosters import BoosterCommittee
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import documented_like
+from pacboost.estimators.inputs.documented import documented, documented_like
 from pacboost.estimators.inputs.parameters import positive_integer, real_number
 from pacboost.training.committees.majority_of import (
     Rows,
@@ -24,6 +24,7 @@ MOST_MEMBERS = 81
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class MajorityOfBoosters(BoosterCommittee):
     """Boost on disjoint parts of the rows, and take the majority: simple, and optimal on average.
@@ -44,26 +45,11 @@ class MajorityOfBoosters(BoosterCommittee):
         AdaBoostClassifier for black boxes.
     n_rounds : int, default=100
         The maximum number of rounds of each booster. Raise it until the rows are separated.
-    max_bins : int, default=255
-        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
-    categorical_features : "from_dtype", list or None, default="from_dtype"
-        Columns split by sets of levels: text and category columns, or those named or numbered.
-        Levels not seen in fit are treated as missing.
     certify : "holdout" or None, default=None
         With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
         the error on new examples with probability 1 - ``delta``. There is no other certificate.
-    holdout : float, default=0.2
-        The share of rows that ``certify`` holds out. More of them give a tighter bound, and leave
-        fewer to learn from.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Boosters at a time; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Examples
     --------

@@ -42,9 +42,6 @@ class ThreeLearnerBoost(MembersClassifier):
         the error on new examples with probability 1 - ``delta``. There is no other certificate.
     n_jobs : int or None, default=None
         Threads of pacboost's learners; the model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------

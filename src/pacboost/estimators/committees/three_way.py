@@ -19,6 +19,7 @@ from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning
 from pacboost.estimators.committees.base import MembersClassifier, empty_ledger
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import (
     draw_seed,
@@ -48,6 +49,7 @@ Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class ThreeWayBoost(MembersClassifier):
     """Boost as the first booster did: three oracles, a majority of three, and that recursively.
@@ -75,15 +77,6 @@ class ThreeWayBoost(MembersClassifier):
         The probability with which that may fail.
     max_draws : int or None, default=5000000
         Stop after so many examples; what was learned is kept.
-    max_bins : int, default=255
-        The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------

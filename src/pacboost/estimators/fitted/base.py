@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +21,8 @@ from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.explain import permutation
 from pacboost.models.explain.shap_form import in_shap_form, shap_trees
-from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
 from pacboost.sources.table import Table
-
-if TYPE_CHECKING:
-    from pacboost.reports.page.sentence import Sentence
 
 
 class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
@@ -36,38 +31,12 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     model_: Model
     n_jobs: int | None
 
+    save, report = reporting.save, reporting.report
+
     def rules(self) -> list[str]:
         """Give every rule in words, with its vote, in the order of rounds."""
         check_is_fitted(self)
         return self.model_.words()
-
-    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
-        """Write the model to a file that ``pacboost.load`` reads; no code is stored in it.
-
-        The file also keeps a sketch of the training rows, salted hashes of some of them, by which
-        ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
-        """
-        check_is_fitted(self)
-        model_file.save(self.model_, path, self._sketches if remember_rows else ())
-
-    def report(
-        self,
-        path: str | Path,
-        X: Any = None,
-        y: Any = None,
-        *,
-        title: str | None = None,
-        sentence: str | Sentence | None = None,
-    ) -> Path:
-        """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
-
-        Without rows the page shows the model and its record: the certificates, the error and its
-        bound round by round, rules, shapes, the hardest rows of the fit. With rows and their
-        labels, best those that the fit has not seen, it adds margins, calibration, the confusion
-        matrix and the hardest among them. ``title`` replaces the name of the method, ``sentence``
-        what the certificate says. Gives the path of the file.
-        """
-        return reporting.report(self, path, X, y, title, sentence)
 
     @property
     def ledger_(self) -> Ledger:

@@ -6,16 +6,18 @@ by identity: after another fit it is no longer there.
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import NotCertified
+from pacboost.bounds.interval_rule import IntervalRule
+from pacboost.bounds.label_sets import LabelScore, SetRule
+from pacboost.errors import InputWarning, NotCertified
 from pacboost.estimators.fitted.intervals import interval_rule, predicted_interval
 from pacboost.estimators.fitted.sets import predicted_set, set_rule
-from pacboost.questions.conformity import LabelScore, SetRule
-from pacboost.questions.interval_rule import IntervalRule
 
 
 def certify_sets(
@@ -26,6 +28,7 @@ def certify_sets(
     coverage: float = 0.9,
     method: str = "lac",
     by_class: bool = False,
+    by: Any = None,
     delta: float = 0.05,
     groups: Any = None,
     copies: str = "auto",
@@ -34,12 +37,12 @@ def certify_sets(
 ) -> Any:
     """Calibrate prediction sets by fresh rows, keep them for ``predict_set``, and certify them.
 
-    Parameters are those of ``pacboost.sets``. Gives the certificate, or with ``by_class`` a
-    family of them.
+    Parameters are those of ``pacboost.sets``. Gives the certificate, or with ``by_class`` or
+    ``by`` a family of them. ``save`` writes the sets with the model.
     """
     found = set_rule(
         self, X, y, coverage=coverage, score=LabelScore(method, penalty, free_labels),
-        by_class=by_class, delta=delta, groups=groups, copies=copies,
+        by_class=by_class, by=by, delta=delta, groups=groups, copies=copies,
     )  # fmt: skip
     _keep(self, "_set_rule", found)
     return found.certificate
@@ -51,12 +54,13 @@ def kept_sets(self: Any) -> SetRule:
     return found
 
 
-def predict_set(self: Any, X: Any) -> NDArray[np.bool_]:
+def predict_set(self: Any, X: Any, by: Any = None) -> NDArray[np.bool_]:
     """Tell for every row and class, in the order of ``classes_``, whether the set holds it.
 
-    ``certify_sets`` has to come first. No set is empty: the most probable class is in it.
+    ``certify_sets`` has to come first. No set is empty: the most probable class is in it. ``by``
+    holds the group of every row, where groups have cutoffs of their own.
     """
-    return predicted_set(self, kept_sets(self), X)
+    return predicted_set(self, kept_sets(self), X, by)
 
 
 def certify_intervals(
@@ -74,7 +78,8 @@ def certify_intervals(
 ) -> Any:
     """Calibrate intervals by fresh rows, keep them for ``predict_interval``, and certify them.
 
-    Parameters are those of ``pacboost.intervals``. Gives the certificate.
+    Parameters are those of ``pacboost.intervals``. Gives the certificate. ``save`` writes the
+    intervals with the model, unless another model scales them.
     """
     found = interval_rule(
         self, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
@@ -97,6 +102,34 @@ def predict_interval(self: Any, X: Any) -> NDArray[np.float64]:
     """
     rule, scale = _kept(self, "_interval_rule", "intervals")
     return predicted_interval(self, rule, scale, X)
+
+
+def covering_model(estimator: Any) -> Any:
+    """Give the model of an estimator, with the sets or intervals that are kept for it."""
+    model = estimator.model_
+    for name in ("_set_rule", "_interval_rule"):
+        try:
+            found = _kept(estimator, name, "sets")
+        except NotCertified:
+            continue
+        if found[1:] not in ((), (None,)):
+            warnings.warn(
+                "the intervals are not in the file: another model scales them, which is not "
+                "saved with this one. Pickle both to keep them",
+                InputWarning,
+                stacklevel=3,
+            )
+            continue
+        return replace(model, coverage=found[0])
+    return model
+
+
+def keep_coverage(estimator: Any, rule: SetRule | IntervalRule | None) -> None:
+    """Keep what a file says of sets or intervals."""
+    if isinstance(rule, SetRule):
+        _keep(estimator, "_set_rule", rule)
+    elif rule is not None:
+        _keep(estimator, "_interval_rule", rule, None)
 
 
 def _predicting_parts(estimator: Any) -> tuple[Any, ...]:

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.errors import NotCertified
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.fitted.answering import AnsweringClassifier
 from pacboost.estimators.fitted.threshold import ThresholdClassifier
 from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.numerics.checks import probability
 from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
 from pacboost.questions.scored_rows import ScoredRows, class_place
-from pacboost.questions.selective import kept_rows
+from pacboost.questions.selective import certify_answers, kept_rows
 from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.lazy import collected
+
+
+@overload
+def choose_threshold(
+    model: Any, X: Any, y: Any, *, target_error: float, delta: float = 0.05, copies: str = "auto"
+) -> AnsweringClassifier: ...
+
+
+@overload
+def choose_threshold(
+    model: Any, X: Any, y: Any, *, recall: float | None = None, precision: float | None = None,
+    false_positive_rate: float | None = None, cost: tuple[float, ...] | None = None,
+    positive: Any = None, delta: float = 0.05, copies: str = "auto",
+) -> ThresholdClassifier: ...  # fmt: skip
 
 
 @explains_input
@@ -31,10 +47,11 @@ def choose_threshold(
     precision: float | None = None,
     false_positive_rate: float | None = None,
     cost: tuple[float, ...] | None = None,
+    target_error: float | None = None,
     positive: Any = None,
     delta: float = 0.05,
     copies: str = "auto",
-) -> ThresholdClassifier:
+) -> Any:
     """Choose the threshold of a fitted classifier so that a promise holds, and certify it.
 
     Parameters
@@ -50,6 +67,9 @@ def choose_threshold(
     cost : pair of floats, default=None
         The cost of a missed example and that of a false alarm: the threshold with the smallest
         certified mean cost is chosen.
+    target_error : float, default=None
+        At most this share of the answers is wrong: rows whose confidence is below the threshold get
+        no answer. The result is then an ``AnsweringClassifier``, and there is no positive class.
     positive : label, default=None
         The class to be found; None: the second of two classes.
     delta : float, default=0.05
@@ -71,9 +91,11 @@ def choose_threshold(
     """
     name, wish = read_wish({
         "recall": recall, "precision": precision, "false_positive_rate": false_positive_rate,
-        "cost": cost,
+        "cost": cost, "target_error": target_error,
     })  # fmt: skip
     probability("delta", delta)
+    if name == "target_error":
+        return _answering(model, X, y, wish, positive, delta, copies)
     labels = _labels(model, y)
     rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     label = positive_class(rows.classes, positive)
@@ -86,6 +108,19 @@ def choose_threshold(
     words = f"held-out rows; {counting.words}" if counting.words else "held-out rows"
     decision = replace(choice, sample=words).decide(name, wish)
     return ThresholdClassifier.of(model, _marked(decision, checked), X)
+
+
+def _answering(
+    model: Any, X: Any, y: Any, wish: float, positive: Any, delta: float, copies: str
+) -> AnsweringClassifier:
+    """Choose the confidence from which on rows are answered."""
+    if positive is not None:
+        raise ParameterError(
+            "positive was given with target_error, which speaks of all classes; leave it out"
+        )
+    X, labels = collected(X), _labels(model, y)
+    found = certify_answers(model, X, labels, target_error=wish, delta=delta, copies=copies)
+    return AnsweringClassifier.of(model, found, X)
 
 
 def choice_of(

@@ -15,6 +15,7 @@ from pacboost.hypotheses import tree_shapes
 from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.models.explain import attribution, explanation, permutation
+from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.model import Model
 from pacboost.reports import plots
 from pacboost.samples.sample import Sample
@@ -59,10 +60,14 @@ def partial_dependence(model: Model, features: Any, top: int) -> Shapes:
         order = np.argsort(-model.importances(), kind="stable")
         numbers = order[: positive_integer("top", top)].tolist()
     else:
-        given = [features] if isinstance(features, str | int) else list(features)
-        names = model.names
-        numbers = [feature_number("features", own, names, model.n_features) for own in given]
+        numbers = numbers_of(features, model)
     return tree_shapes.partial_dependence(model.vote, model.say(), numbers)
+
+
+def numbers_of(features: Any, model: Model | ForestModel) -> list[int]:
+    """Give the numbers of features that are named or numbered, one or several."""
+    given = [features] if isinstance(features, str | int) else list(features)
+    return [feature_number("features", own, model.names, model.n_features) for own in given]
 
 
 def permutation_importances(
@@ -93,7 +98,9 @@ def plot_shapes(model: Model, ax: Any, top: int, for_class: Any) -> Any:
     return draw_shapes(model, shapes(model.vote, model.say()), ax, top, for_class)
 
 
-def draw_shapes(model: Model, found: Shapes, ax: Any, top: int, for_class: Any) -> Any:
+def draw_shapes(
+    model: Model | ForestModel, found: Shapes, ax: Any, top: int, for_class: Any
+) -> Any:
     """Draw step functions of features, of one class if it is named."""
     number = explanation.class_number(model.classes.tolist(), for_class)
     if number is not None and len(found.answers) == 1:

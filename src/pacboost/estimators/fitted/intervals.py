@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.interval_rule import METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
-from pacboost.questions.interval_rule import METHODS, Forecast, IntervalRule
 from pacboost.sources.lazy import collected
 
 Doubles = NDArray[np.float64]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.bounds.wording import sentence
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.plain_rows import plain_rows
 from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
-from pacboost.questions.conformity import LabelScore, SetRule, share_of_row
+from pacboost.questions.certify_measures import by_column, groups_of_rows
+from pacboost.questions.row_shares import share_of_row
 from pacboost.questions.scored_rows import ScoredRows
 from pacboost.questions.wrappers import remembers
 from pacboost.sources.lazy import collected
@@ -31,6 +33,7 @@ def sets(
     coverage: float = 0.9,
     method: str = "lac",
     by_class: bool = False,
+    by: Any = None,
     delta: float = 0.05,
     groups: Any = None,
     copies: str = "auto",
@@ -58,6 +61,10 @@ def sets(
     by_class : bool, default=False
         Cover the examples of every class to this extent, each with rows and a share of delta of
         its own.
+    by : str or array, default=None
+        Cover the examples of every group to this extent: a column of a data frame, or the group of
+        every row, known beforehand. Each has a cutoff by its rows and a share of delta;
+        ``predict_set`` then needs the groups of new rows.
     delta : float, default=0.05
         The probability with which the promise, or any of several, may fail.
     groups : array of group labels, default=None
@@ -86,7 +93,7 @@ def sets(
         model,
         set_rule(
             model, X, y, coverage=coverage, score=LabelScore(method, penalty, free_labels),
-            by_class=by_class, delta=delta, groups=groups, copies=copies,
+            by_class=by_class, by=by, delta=delta, groups=groups, copies=copies,
         ),
     )  # fmt: skip
 
@@ -99,6 +106,7 @@ def set_rule(
     coverage: float,
     score: LabelScore,
     by_class: bool,
+    by: Any,
     delta: float,
     groups: Any,
     copies: str,
@@ -106,12 +114,13 @@ def set_rule(
     """Calibrate the rule by which labels belong to a set."""
     probability("coverage", coverage)
     probability("delta", delta)
-    if by_class and groups is not None:
+    if by_class + (by is not None) + (groups is not None) > 1:
         raise ParameterError(
-            "by_class and groups were both given; sets cover every class by rows that are "
-            "independent, or all classes together by groups"
+            "of by_class, by and groups only one may be given; sets cover every class or every "
+            "group of by, by rows that are independent, or all together where rows depend on each "
+            "other within groups"
         )
-    X = collected(X)
+    X, named = by_column(model, collected(X), by)
     labels = _labels(model, y)
     every = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     chances, places = every.chances, every.places
@@ -120,34 +129,42 @@ def set_rule(
     scores = score(chances, u)[np.arange(labels.size), np.maximum(places, 0)]
     scores = np.where((places < 0) | rows.known, np.inf, scores)[rows.kept]
     found: Certificate | Family
+    parted: tuple[str, ...] = ()
+    group: NDArray[np.intp] | None = None
     if by_class:
-        cutoffs, made = _class_cutoffs(rows, scores, places, every.classes, coverage, delta)
-        found = Family(made, delta)
+        parts = "class", every.classes.tolist(), places[rows.kept]
+        cutoffs, found = _cutoffs(rows, scores, parts, coverage, delta)
+    elif by is not None:
+        known, group = np.unique(groups_of_rows(named, labels.size), return_inverse=True)
+        parted = tuple(known.tolist())
+        cutoffs, found = _cutoffs(
+            rows, scores, ("group", list(parted), group[rows.kept]), coverage, delta
+        )
     else:
         cutoff, found = rows.cutoff("set_coverage", scores, coverage, delta, method=score.method)
         cutoffs = (cutoff,)
-    rule = SetRule(score, coverage, cutoffs, found)
-    return SetRule(score, coverage, cutoffs, found, float(rule.holds(chances, u).sum(1).mean()))
+    column = by if isinstance(by, str) else ""
+    rule = SetRule(score, coverage, cutoffs, found, groups=parted, by=column)
+    return replace(rule, mean_size=float(rule.holds(chances, u, group).sum(axis=1).mean()))
 
 
-def _class_cutoffs(
+def _cutoffs(
     rows: CalibrationRows,
     scores: Doubles,
-    places: NDArray[np.intp],
-    classes: NDArray[Any],
+    parts: tuple[str, list[Any], NDArray[np.intp]],
     coverage: float,
     delta: float,
-) -> tuple[tuple[float, ...], tuple[Certificate, ...]]:
-    """Give every class a cutoff by its own rows, with its share of delta."""
-    names, own = classes.tolist(), places[rows.kept]
+) -> tuple[tuple[float, ...], Family]:
+    """Give every class or group a cutoff by its own rows, with its share of delta."""
+    kind, names, own = parts
     found = [
         rows.cutoff(
-            "class_coverage", scores[own == place], coverage, delta, len(names),
-            **{"class": str(name)},
+            "class_coverage" if kind == "class" else "set_coverage", scores[own == place],
+            coverage, delta, len(names), **{kind: str(name)},
         )
         for place, name in enumerate(names)
     ]  # fmt: skip
-    return tuple(cutoff for cutoff, _ in found), tuple(made for _, made in found)
+    return tuple(cutoff for cutoff, _ in found), Family(tuple(made for _, made in found), delta)
 
 
 class PredictionSets:
@@ -157,8 +174,8 @@ class PredictionSets:
     ----------
     estimator_ : the classifier
     classes_ : its classes
-    certificate_ : what is certified; with ``by_class`` a ``Family`` of one certificate for each
-    cutoffs_ : the largest score of a label in a set; with ``by_class`` one for each class
+    certificate_ : what is certified; with ``by_class`` or ``by`` a ``Family``, one for each
+    cutoffs_ : the largest score of a label in a set; with ``by_class`` or ``by`` one for each
     mean_size_ : how many labels the sets of the calibration rows hold on average: an estimate
     sentence_ : what is certified, in words
     """
@@ -187,16 +204,17 @@ class PredictionSets:
         """What is certified, in words."""
         return coverage_words(self.rule.certificate)
 
-    def predict_set(self, X: Any) -> NDArray[np.bool_]:
+    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
         """Tell for every row and class, in the order of ``classes_``, whether the set holds it.
 
-        No set is empty: the most probable class is in every set.
+        No set is empty: the most probable class is in every set. ``by`` holds the group of every
+        row, where groups have cutoffs of their own; a column that was named is found in X.
         """
-        return predicted_set(self.estimator_, self.rule, X)
+        return predicted_set(self.estimator_, self.rule, X, by)
 
-    def label_sets(self, X: Any) -> list[list[Any]]:
+    def label_sets(self, X: Any, by: Any = None) -> list[list[Any]]:
         """Give the labels of every row's set, in the order of ``classes_``."""
-        return [self.classes_[own].tolist() for own in self.predict_set(X)]
+        return [self.classes_[own].tolist() for own in self.predict_set(X, by)]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the prediction of the classifier."""
@@ -210,10 +228,35 @@ class PredictionSets:
         return f"<prediction sets of {type(self.estimator_).__name__}: {self.sentence_}>"
 
 
-def predicted_set(model: Any, rule: SetRule, X: Any) -> NDArray[np.bool_]:
+def predicted_set(model: Any, rule: SetRule, X: Any, by: Any = None) -> NDArray[np.bool_]:
     """Apply a rule to new rows."""
-    X = collected(X)
-    return rule.holds(model.predict_proba(X), row_shares(model, X, rule.score))
+    X, place = collected(X), None
+    if rule.groups:
+        X, place = _groups(model, rule, X, by)
+    elif by is not None:
+        raise ParameterError("by was given, and these sets have one cutoff for all groups")
+    return rule.holds(model.predict_proba(X), row_shares(model, X, rule.score), place)
+
+
+def _groups(model: Any, rule: SetRule, X: Any, by: Any) -> tuple[Any, NDArray[np.intp]]:
+    """Find the groups of new rows among those that were calibrated."""
+    asked = rule.by or None if by is None else by
+    if asked is None:
+        raise ParameterError(
+            f"these sets have a cutoff for each of {len(rule.groups)} groups; give the group of "
+            "every row as by="
+        )
+    X, named = by_column(model, X, asked)
+    values = named if hasattr(named, "__len__") else list(named)
+    names = groups_of_rows(values, len(values))
+    unknown = sorted(set(names.tolist()) - set(rule.groups))
+    if unknown:
+        raise DataError(
+            f"group {unknown[0]!r} had no calibration rows, so nothing is known of its sets; the "
+            f"groups are {', '.join(map(repr, rule.groups[:20]))}"
+        )
+    numbers = {name: number for number, name in enumerate(rule.groups)}
+    return X, np.array([numbers[name] for name in names.tolist()], dtype=np.intp)
 
 
 def row_shares(model: Any, X: Any, score: LabelScore) -> Doubles | None:
@@ -221,13 +264,6 @@ def row_shares(model: Any, X: Any, score: LabelScore) -> Doubles | None:
     if not score.by_row:
         return None
     return share_of_row(model._rows_to_compare(X) if remembers(model) else plain_rows(X))
-
-
-def coverage_words(found: Certificate | Family) -> str:
-    """State what is certified; several claims one after the other."""
-    if isinstance(found, Certificate):
-        return str(sentence(found))
-    return " ".join([*found.claims, found.note])
 
 
 def _labels(model: Any, y: Any) -> NDArray[Any]:

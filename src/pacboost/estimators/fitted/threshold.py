@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
-from pacboost.estimators.fitted.plain_rows import plain_rows
+from pacboost.estimators.fitted.calibrated import covering_model
+from pacboost.estimators.fitted.wrapped import WrappedClassifier
 from pacboost.models.file import forest_format
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
 from pacboost.questions.scored_rows import class_place, score_of
-from pacboost.questions.wrappers import inner_models, remembers
-from pacboost.samples.sketch import Overlap, Sketch
-from pacboost.sources.table import Table
 
 
-class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ThresholdClassifier(WrappedClassifier):
     """Say the positive class where its score is at least ``threshold``.
 
     ``pacboost.choose_threshold`` makes it, with a certificate. The score is the probability of the
@@ -44,9 +42,6 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, estimator: Any, threshold: float = 0.5, positive: Any = None) -> None:
         self.estimator, self.threshold, self.positive = estimator, threshold, positive
 
-    remembers_rows: ClassVar[bool] = True
-    _sketches: tuple[Sketch, ...] = ()
-
     @classmethod
     def of(
         cls, estimator: Any, decision: ThresholdDecision, rows: Any = None
@@ -55,26 +50,8 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         made = cls(estimator, decision.threshold, decision.positive)
         made._start(estimator)
         made.decision_ = decision
-        own: tuple[Sketch, ...] = tuple(getattr(estimator, "_sketches", ()))
-        if rows is not None:
-            sketch = Sketch.of(made._rows_to_compare(rows))
-            own = (*own, sketch if own else replace(sketch, complete=False))
-        made._sketches = own
+        made._remember(rows)
         return made
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit a clone of the estimator; the threshold stays, and nothing is certified."""
-        self.__dict__.pop("decision_", None)
-        self._start(clone(self.estimator).fit(X, y))
-        known = tuple(getattr(self.estimator_, "_sketches", ()))
-        self._sketches = known or (Sketch.of(self._rows_to_compare(X)),)
-        return self
-
-    def _start(self, fitted: Any) -> None:
-        self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
-        for name in ("n_features_in_", "feature_names_in_", "levels_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
 
     @property
     def decision(self) -> ThresholdDecision:
@@ -111,11 +88,6 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What is guaranteed and what it costs, in words."""
         return self.decision.sentence
 
-    @property
-    def model_(self) -> Any:
-        """The model of the estimator, if it is one of ours."""
-        return self.estimator_.model_
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Say the positive class from the threshold on, else the most probable other class."""
         check_is_fitted(self, "estimator_")
@@ -131,45 +103,23 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         chances = np.delete(self.predict_proba(X), place, axis=1)
         return rest[chances.argmax(axis=1)]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Give the probabilities of the estimator."""
-        found: NDArray[np.float64] = self.estimator_.predict_proba(X)
-        return found
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve: what was seen and what is guaranteed at every threshold; give the axes.
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Give the scores of the estimator."""
-        found: NDArray[np.float64] = self.estimator_.decision_function(X)
-        return found
+        Two axes may be given: shares by threshold, and recall by false alarms.
+        """
+        from pacboost.reports.threshold import threshold_curves
+
+        return threshold_curves(self.decision, ax)
 
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
         """Tell which rows are wrong with this threshold."""
         return np.asarray(self.predict(X) != np.asarray(y))
 
-    def overlap(self, X: Any) -> Overlap | None:
-        """Compare rows with those of the fit, and with those that chose the threshold."""
-        table = self._rows_to_compare(X)
-        found = [own.overlap(table) for own in self._sketches]
-        for inner in inner_models(self.estimator_, X):
-            seen = inner.model.overlap(inner.X)
-            found += [] if seen is None else [seen]
-        return min(found, key=lambda own: (not own.suspicious, own.chances.one), default=None)
-
-    def forget_rows(self) -> None:
-        """Drop the sketches of all rows."""
-        self._sketches = ()
-        if hasattr(self.estimator_, "forget_rows"):
-            self.estimator_.forget_rows()
-
-    def _rows_to_compare(self, X: Any) -> Table:
-        if remembers(self.estimator_):
-            found: Table = self.estimator_._rows_to_compare(X)
-            return found
-        return plain_rows(X)
-
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model, threshold and certificate to a file that ``pacboost.load`` reads."""
         inner = getattr(self.estimator_, "estimator_", self.estimator_)
-        model = getattr(inner, "model_", None)
+        model = covering_model(inner) if hasattr(inner, "model_") else None
         seen = self._sketches if remember_rows else ()
         if isinstance(model, Model):
             whole = replace(model, certificate=None, answering=None, held_out=None)
@@ -185,16 +135,11 @@ class ThresholdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
         """Write the page of the estimator, which begins with what is guaranteed."""
+        from pacboost.reports.page.sentence import Sentence
+
+        head = wording.sentence(self.certificate_)
+        said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
         written: Path = self.estimator_.report(
-            path, X, y, **{"sentence": self.sentence_, **options}
+            path, X, y, **{"sentence": said, "decision": self.decision, **options}
         )
         return written
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "estimator_" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags

@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.inputs.lazy_frames import collects_lazy_frames
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.samples.sketch import Overlap, Sketch
+from pacboost.samples.overlap import Overlap
+from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
 
 

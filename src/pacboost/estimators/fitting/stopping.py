@@ -17,8 +17,6 @@ from pacboost.estimators.inputs.parameters import positive_integer
 FEW_ROWS, MANY_ROWS = 20_000, 30_000
 """Of few rows none can be spared to stop early on; many can, and they bear larger steps. Between
 them all settings change in proportion to the number of rows, so that none of them jumps."""
-ROWS_TO_SPARE = 25_000
-"""From so many rows on, nothing is fitted twice to choose among settings."""
 
 
 def many(rows: int) -> float:

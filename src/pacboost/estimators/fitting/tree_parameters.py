@@ -13,10 +13,25 @@ from pacboost.estimators.fitting.feature_names import feature_number, interactio
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import integer, positive_integer, real_number
 
+
+def rows_or_share(name: str, value: Any) -> Any:
+    """Check a number of rows, or a share of them below 1.
+
+    >>> rows_or_share("min_leaf_rows", 20), rows_or_share("min_leaf_rows", 0.1)
+    (20, 0.1)
+    """
+    if real_number(name, value) > 1 and value != round(value):
+        raise ParameterError(
+            f"{name} is {value}; it may be a whole number of rows, or a share of them as a float "
+            "below 1"
+        )
+    return value
+
+
 LIMITS: dict[str, Callable[[str, Any], Any]] = {
     "max_leaves": integer,
     "max_depth": integer,
-    "min_leaf_rows": real_number,
+    "min_leaf_rows": rows_or_share,
     "max_features": real_number,
 }
 

@@ -123,7 +123,7 @@ class ForestBase(FittedForest):
     @property
     def _labels(self) -> int:
         """How many labels a row may have at once; 0 where it has one."""
-        return 0
+        return 0 if self._sets is None else self._sets.shape[1]
 
     @property
     def _asked(self) -> tuple[Any, ...]:

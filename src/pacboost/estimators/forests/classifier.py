@@ -93,10 +93,6 @@ class ForestClassifier(ClassifierMixin, ForestBase):  # type: ignore[misc]
             return self.classes_
         return np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
 
-    @property
-    def _labels(self) -> int:
-        return 0 if self._sets is None else self._sets.shape[1]
-
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Give the logarithms of the shares; that of 0 is minus infinity."""
         with np.errstate(divide="ignore"):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +11,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError
-from pacboost.estimators.fitted import reporting
+from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.training_rows import RemembersRows
+from pacboost.estimators.forests import curves
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer, threads
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest
+from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.explain import permutation
-from pacboost.models.file import forest_format
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
-
-if TYPE_CHECKING:
-    from pacboost.reports.page.sentence import Sentence
 
 ROWS_BESIDE_ONE_ANOTHER = 20_000
 """The table of proximities of so many rows takes 3.2 GB."""
@@ -50,6 +47,8 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
     _apart: Apart | None = None
     _sets: NDArray[np.int64] | None = None
     """The sets of labels that trees vote for, where a row may have several."""
+
+    save, report = reporting.save, reporting.report
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Give the leaf of every row in every tree, (rows, trees)."""
@@ -89,35 +88,40 @@ class FittedForest(RemembersRows, BaseEstimator):  # type: ignore[misc]
                 asked, sample, metric, repeats, seed, self.model_.column_names
             )
 
+    def partial_dependence(self, features: Any = None, *, top: int = 12, X: Any = None) -> Shapes:
+        """Give how the mean prediction changes with each feature, as step functions.
+
+        One feature after the other is set to a value in all rows: up to 60 rows of ``X``, or,
+        without it, rows in which features are drawn independently, evenly over their bins. Curves
+        are deviations from the mean prediction (the share of the second class of two, of each class
+        of several), which is the ``intercept``. ``features`` names columns or numbers them; without
+        it, the ``top`` most important ones are taken.
+        """
+        check_is_fitted(self)
+        table = None if X is None else self._open(X)
+        with using(threads(self.n_jobs)):
+            return curves.partial_dependence(self.model_, features, top, table)
+
+    def plot_partial_dependence(
+        self,
+        features: Any = None,
+        ax: Any = None,
+        top: int = 12,
+        *,
+        X: Any = None,
+        for_class: Any = None,
+    ) -> Any:
+        """Draw ``partial_dependence``, one panel for each feature; give the axes.
+
+        With more than two classes all are drawn, unless ``for_class`` names one.
+        """
+        found = self.partial_dependence(features, top=top, X=X)
+        most = max(top, len(found.features))
+        return explaining.draw_shapes(self.model_, found, ax, most, for_class)
+
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
         """Give rows with labels or targets, and the metric for predictions."""
-
-    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
-        """Write the forest to a file that ``pacboost.load`` reads; no code is stored in it.
-
-        The file also keeps a sketch of the training rows, salted hashes of some of them, by which
-        ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
-        """
-        check_is_fitted(self)
-        forest_format.save(self.model_, path, self._sketches if remember_rows else ())
-
-    def report(
-        self,
-        path: str | Path,
-        X: Any = None,
-        y: Any = None,
-        *,
-        title: str | None = None,
-        sentence: str | Sentence | None = None,
-    ) -> Path:
-        """Write a page about the forest that needs nothing but itself, and give its path.
-
-        With rows and their labels, best those that the fit has not seen, it shows how the forest
-        does on them. ``title`` replaces the name of the method, ``sentence`` what the certificate
-        says.
-        """
-        return reporting.report(self, path, X, y, title, sentence)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pacboost.estimators.forests.classifier import ForestClassifier
 from pacboost.estimators.forests.regressor import ForestRegressor
 from pacboost.estimators.inputs.aliases import accepts_aliases
-from pacboost.estimators.inputs.documented import documented_like
+from pacboost.estimators.inputs.documented import documented, documented_like
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomForestClassifier(ForestClassifier):
     """Trees grown to pure leaves from bags of rows, a few features tried at every split.
@@ -64,20 +65,13 @@ class RandomForestClassifier(ForestClassifier):
         nothing: those that give the bins, a tenth of them, or up to 256; "holdout" leaves more.
     holdout : float, default=0.2
         The share of rows that ``certify="holdout"`` holds out.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
     warm_start : bool, default=False
         Go on from the last fit, with the same rows and limits: it ends as one longer fit would
         have. With ``certify="holdout"`` the k-th certificate pays delta/(k(k + 1)).
     callbacks : sequence of functions, default=None
         Each is called after every tree with ``Made(members, error)``; returning True stops the fit.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The forest does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------

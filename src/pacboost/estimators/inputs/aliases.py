@@ -21,6 +21,7 @@ SAME_MEANING = (
     ("min_leaf_rows", "min_samples_leaf", "min_child_samples", "min_data_in_leaf"),
     ("max_features", "colsample_bytree", "colsample_bynode", "feature_fraction"),
     ("l2", "reg_lambda", "lambda_l2", "l2_regularization", "l2_leaf_reg"),
+    ("subsample", "bagging_fraction"),
     ("early_stopping", "early_stopping_rounds"),
     ("max_bins", "max_bin"),
     ("monotone_constraints", "monotonic_cst"),

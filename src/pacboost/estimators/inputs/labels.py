@@ -53,7 +53,8 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
         check_classification_targets(labels)
     except ValueError as problem:
         raise DataError(
-            f"{problem} Labels name classes: give text, whole numbers or booleans."
+            f"{problem} Labels name classes: give text, whole numbers or booleans. To predict "
+            "numbers, use pacboost.BoostRegressor."
         ) from problem
     except TypeError as problem:
         kinds = sorted({type(label).__name__ for label in labels})

@@ -11,8 +11,10 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, TypeVar
 
+from pacboost.estimators.inputs.dask_rows import lazily
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
+from pacboost.sources.oracles.dask_parts import is_collection
 
 Kind = TypeVar("Kind")
 
@@ -49,6 +51,9 @@ def _collecting(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def collecting(self: Any, *given: Any, **named: Any) -> Any:
+        first = given[0] if given else named.get("X")
+        if is_collection(first) and not method.__name__.startswith("fit"):
+            return lazily(self, method.__name__, first)
         rows = [collected(value) for value in given]
         return method(self, *rows, **{name: collected(value) for name, value in named.items()})
 

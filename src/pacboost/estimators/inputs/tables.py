@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _get_feature_names, validate_data
 
 from pacboost.errors import DataError
 from pacboost.estimators.inputs.warn import warn_of_dense
@@ -33,9 +33,13 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         return _with_levels(estimator, X, reset=reset)
     if is_frame(X):
         X = with_dates(X, None if reset else getattr(estimator, "feature_names_in_", None))
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        seen = hasattr(X, "iloc") or _get_feature_names(X) is not None  # pandas', or visible
+        if seen:
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
         table: Table = FrameTable(X, _levels(estimator, X, reset=reset))
         _refuse_empty(table)
+        if not seen:
+            _check_names(estimator, table, reset=reset)
         return table
     if not sparse.issparse(X) and hasattr(estimator, "categorical_features"):
         raw = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)  # 1 is not "1"
@@ -162,6 +166,14 @@ def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:
     for first, block in () if table.entries is not None else table.blocks():
         for j in range(block.shape[1]):
             refuse_infinite(block[:, j], repr(table.name(first + j)))
+    _check_names(estimator, table, reset=reset)
+
+
+def _check_names(estimator: Any, table: Table, *, reset: bool) -> None:
+    """Check the names of columns where scikit-learn does not see them.
+
+    Of frames other than pandas', some of its versions do not.
+    """
     if reset:
         set_features(estimator, table.n_columns, table.names)
         return

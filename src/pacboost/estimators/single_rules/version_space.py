@@ -14,6 +14,7 @@ from pacboost.bounds import finite
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.single_rules.base import Rows, RuleClassifier
 from pacboost.learners.version_space import (
     DEFAULT_GRID,
@@ -30,6 +31,7 @@ NAMES = ("conjunctions", "disjunctions", "thresholds", "intervals")
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class VersionSpaceClassifier(RuleClassifier):
     """A learner that searches a finite class of hypotheses for one that fits all rows.
@@ -45,8 +47,6 @@ class VersionSpaceClassifier(RuleClassifier):
         "conjunctions" or "disjunctions" of literals, for features with two values each;
         "thresholds" (above a cut, or up to it) or "intervals" on single features, with ends in
         ``grid``; or your own functions of rows that give a number above 0 for the second class.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
     grid : sequence of numbers or None, default=None
         The cuts for thresholds and intervals, fixed before the data. None means the multiples of
         1/8 from -4 to 4, which suits standardised features.

@@ -1,7 +1,8 @@
 """Which booster and which learner: chosen from the data, delegated to the estimators there are.
 
 What the rows are decides on the kind of learner. Where it is cheap to try, trees of two sizes are
-boosted, and the rows that watch say which of them learn better.
+boosted, and the rows that watch say which of them learn better. The second size is tried on a share
+of the rows that shrinks as their number grows, so that neither time nor accuracy jumps.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from pacboost.estimators.boosting.boost import FEW_CLASSES, BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.fitting.stopping import ROWS_TO_SPARE, many
+from pacboost.estimators.fitting.stopping import many
 
 MOST_ROUNDS, MOST_ROUNDS_OF_MANY = 1000, 600
 """Nothing is boosted longer, and nothing with many classes, whose trees are large; rows that watch
@@ -20,6 +21,8 @@ mostly end it far earlier."""
 PATIENCE, PATIENCE_OF_LISTS = 30, 50
 """Rounds without improvement on watching rows after which more can't help."""
 SMALL_TREE = 8
+FEWEST_TO_TRY = 1000
+"""A candidate is not tried on fewer rows than so many, unless there are no more."""
 ROWS_PER_LEAF = 20
 """Leaves hold a twentieth of the rows at least, where that is fewer than so many."""
 
@@ -30,6 +33,10 @@ class Candidate:
 
     words: str
     make: Any
+    share: float = 1.0
+    """The share of the rows to learn from that it is tried on."""
+    seed: int = 0
+    """Of the draw of these rows."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ def choose(
     """
     booster = "adaboost" if several_labels else "logit"
     called = "AdaBoost.MH" if several_labels else "LogitBoost"
-    many_classes, many_rows = classes > FEW_CLASSES, rows >= ROWS_TO_SPARE
+    many_classes, share = classes > FEW_CLASSES, 1 - many(rows)
     if texts:
         lists = partial(TextBoostClassifier, booster=booster, **common)
         candidate = Candidate(f"lists of words by {called}", lists)
@@ -75,9 +82,10 @@ def choose(
     if rows < ROWS_PER_LEAF**2:  # or few rows could never be told apart
         make = partial(make, min_leaf_rows=max(1, rows // ROWS_PER_LEAF))
     trees = [Candidate(f"trees by {called}", make)]
-    if not (many_rows or many_classes or several_labels):
+    if not (share * rows < min(rows, FEWEST_TO_TRY) or many_classes or several_labels):
         smaller = f"trees of at most {SMALL_TREE} leaves by {called}"
-        trees.append(Candidate(smaller, partial(make, max_leaves=SMALL_TREE)))
+        small = partial(make, max_leaves=SMALL_TREE)
+        trees.append(Candidate(smaller, small, share, common.get("random_state", 0)))
     why = "rows have several labels" if several_labels else "the rows are a table"
     most = rounds or (MOST_ROUNDS_OF_MANY if many_classes else MOST_ROUNDS)
     least = min(most, round((1 - many(rows)) * (100 if many_classes else 180)))

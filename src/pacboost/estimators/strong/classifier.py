@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,15 +11,24 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.fitted import calibrated, display
+from pacboost.estimators.fitted import display
+from pacboost.estimators.fitted.calibrated import keep_coverage
+from pacboost.estimators.fitted.threshold import ThresholdClassifier
 from pacboost.estimators.inputs.aliases import accepts_aliases
+from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading
 from pacboost.estimators.strong.fit import StrongFitting
+from pacboost.estimators.strong.passed_on import passed_on
 from pacboost.models.model import Model
+from pacboost.questions.certify_measures import by_column
+
+OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
+"""What a chosen threshold does not change is asked of the vote itself."""
 
 
 @accepts_aliases
+@documented
 @dataclass(eq=False, repr=False)
 class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
@@ -36,8 +45,6 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     epsilon : float, default=None
         The error on new examples to reach; boosting stops when it is certified. None: as small as
         possible.
-    delta : float, default=0.05
-        The probability with which the certificate may fail.
     recall : float, default=None
         Find at least this share of the positive class: the certifying rows, a fifth of all, then
         choose the threshold (``pacboost.choose_threshold``), and the sentence speaks of it.
@@ -52,19 +59,12 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     text_columns : "auto", list of str or None, default="auto"
         For data frames and files: the columns that hold texts. "auto": those that read like
         sentences. None: no column does.
-    categorical_features : "from_dtype", list or None, default="from_dtype"
-        Columns split by sets of levels: text and category columns, or those named or numbered.
-        Levels not seen in fit are treated as missing.
+    dates : "auto", "day-first" or "month-first", default="auto"
+        For files: which number is the day in dates such as 1/2/2024. "auto": the column shows it,
+        as 31/12/2024 does; if no date of a column does, its dates are categories, with a warning.
     class_weight : mapping, "balanced" or None, default=None
         The weight of the rows of each class in training; "balanced" gives all classes the same sum.
         Set it if mistakes on a rare class cost more. The certificate counts rows without weights.
-    random_state : int, RandomState or None, default=None
-        The seed of everything that is drawn. Give a number to get the same model again.
-    n_jobs : int or None, default=None
-        Threads; None and -1 mean all cores. The model does not depend on it.
-    verbose : bool, int or "auto", default="auto"
-        Whether to show progress: "auto" does after some seconds, if a person waits at a terminal or
-        in a notebook; False, 0 and negative numbers are silent.
 
     Attributes
     ----------
@@ -100,10 +100,12 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
     positive: Any = None
     n_rounds: int | None = None
     text_columns: Any = "auto"
+    dates: str = "auto"
     categorical_features: Any = "from_dtype"
     class_weight: Any = None
     random_state: Any = None
     n_jobs: int | None = None
+    device: str = "cpu"
     verbose: bool | int | str = "auto"
 
     @property
@@ -120,8 +122,21 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         model: Model = self.estimator_.model_
         return model
 
-    certify_sets, predict_set = calibrated.certify_sets, calibrated.predict_set
-    sets_ = property(calibrated.kept_sets)
+    def certify_sets(self, X: Any, y: Any, *, by: Any = None, **options: Any) -> Any:
+        """Calibrate prediction sets by fresh rows and keep them, as ``pacboost.sets`` does."""
+        rows, named = by_column(self, X, by)
+        model = self._ready()
+        found = model.certify_sets(self._open(rows), y, by=named, **options)
+        if isinstance(by, str):  # so that the column need not be named again
+            keep_coverage(getattr(model, "estimator_", model), replace(model.sets_, by=by))
+        return found
+
+    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
+        """Tell for every row and class whether the set holds it; after ``certify_sets``."""
+        column = self._ready().sets_.by or None
+        rows, named = by_column(self, X, column if by is None else by)
+        found: NDArray[np.bool_] = self._ready().predict_set(self._open(rows), named)
+        return found
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of each row."""
@@ -183,6 +198,26 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         written: Path = model.report(path, rows, y, title=title, sentence=said)
         return written
 
+    explain = passed_on("explain")
+    shap_values = passed_on("shap_values")
+    shap_trees = passed_on("shap_trees")
+    apply = passed_on("apply")
+    rules = passed_on("rules")
+    shapes = passed_on("shapes")
+    importances = passed_on("importances")
+    permutation_importances = passed_on("permutation_importances")
+    partial_dependence = passed_on("partial_dependence")
+    ranking = passed_on("ranking")
+    staged_predict = passed_on("staged_predict")
+    staged_predict_proba = passed_on("staged_predict_proba")
+    staged_decision_function = passed_on("staged_decision_function")
+    staged_margins = passed_on("staged_margins")
+    plot_importances = passed_on("plot_importances")
+    plot_shapes = passed_on("plot_shapes")
+    plot_partial_dependence = passed_on("plot_partial_dependence")
+    plot_margins = passed_on("plot_margins")
+    plot_hardest = passed_on("plot_hardest")
+
     remembers_rows: ClassVar[bool] = True
 
     def forget_rows(self) -> None:
@@ -218,7 +253,18 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         own = name.startswith("_") or name == "feature_names_in_"
         if own or "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.estimator_, name)
+        found = self.estimator_
+        if isinstance(found, ThresholdClassifier) and name in OF_THE_VOTE:
+            found = found.estimator_
+        return getattr(found, name)
+
+    def __dir__(self) -> list[str]:
+        """Name what the chosen estimator has learned, too, such as ``ledger_``."""
+        inner = dir(self.__dict__.get("estimator_"))
+        return [
+            *super().__dir__(),
+            *(name for name in inner if name.endswith("_") and name[0] != "_"),
+        ]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__

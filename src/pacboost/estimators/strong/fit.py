@@ -57,9 +57,11 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
     positive: Any
     n_rounds: int | None
     text_columns: Any
+    dates: str
     class_weight: Any
     random_state: Any
     n_jobs: int | None
+    device: str
     verbose: bool | int | str
     estimator_: Any
     evidence_: FitMeasurements
@@ -92,7 +94,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         with all_or_nothing(self):
             if not reading.is_source(X):
                 self._start()
-                return self._fit(reading.read(X, y, groups, time, sample_weight))
+                return self._fit(reading.read(X, y, groups, time, sample_weight, self.dates))
             if any(given is not None for given in (groups, time, sample_weight)):
                 raise ParameterError(
                     "groups, time and sample_weight go with rows in memory; a source is drawn from "
@@ -118,6 +120,11 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
                 "recall and precision go with rows in memory; fit the source without them, and "
                 "call pacboost.choose_threshold with new rows"
             )
+        if reading.day_first(self.dates) is not None:
+            raise ParameterError(
+                "dates goes with files that are read as a whole; write the dates of a source as in "
+                "2024-01-31, and leave dates at 'auto'"
+            )
         seed = draw_seed(self.random_state)
         oracle = as_oracle(source, target, seed, **options)
         model = FilterBoostClassifier(
@@ -127,6 +134,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             n_rounds=self.n_rounds or ROUNDS_OF_FILTERING,
             random_state=seed,
             n_jobs=self.n_jobs,
+            device=self.device,
             verbose=self.verbose,
         )
         model.fit_source(oracle, classes=classes)
@@ -169,6 +177,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         common: dict[str, Any] = {
             "random_state": seed,
             "n_jobs": self.n_jobs,
+            "device": self.device,
             "verbose": self.verbose,
         }
         common |= regularised

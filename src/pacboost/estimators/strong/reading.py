@@ -19,7 +19,7 @@ from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import read_csv
-from pacboost.sources.data_file import read_as_a_whole
+from pacboost.sources.data_file import DataFile, read_as_a_whole
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.levels import Levels
 from pacboost.sources.oracles.oracle import AbstractOracle
@@ -28,6 +28,9 @@ from pacboost.sources.worlds import World
 
 WORDS_OF_A_TEXT, FEW_TEXTS = 3, 50
 """Cells of at least so many words on average, and of more than so many kinds, are texts."""
+
+ORDERS = {"auto": None, "day-first": True, "month-first": False}
+"""How dates such as 1/2/2024 are written, if no date of their column shows it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +70,32 @@ def _first(cells: Iterable[Any]) -> Any:
     return next((cell for cell in cells if cell is not None), None)
 
 
-def read(X: Any, y: Any, groups: Any, time: Any, sample_weight: Any = None) -> Reading:
+def day_first(dates: Any) -> bool | None:
+    """Tell which number of dates with slashes is the day; None if each column has to show it.
+
+    >>> [day_first(asked) for asked in ("auto", "day-first", "month-first")]
+    [None, True, False]
+    """
+    if not isinstance(dates, str) or dates not in ORDERS:
+        raise ParameterError(f"dates is {dates!r}; it may be {', '.join(map(repr, ORDERS))}")
+    return ORDERS[dates]
+
+
+def read(
+    X: Any, y: Any, groups: Any, time: Any, sample_weight: Any = None, dates: Any = "auto"
+) -> Reading:
     """Read a file if one is named, and take named columns out of the rows."""
+    order = day_first(dates)
     if _is_path(X):
         named = {name for name in (groups, time) if isinstance(name, str)}
-        table, labels = _file(Path(X), y, named)
+        table, labels = _file(DataFile(Path(X), day_first=order), y, named)
         reading = read(table, labels, groups, time, sample_weight)
         return replace(reading, dropped=(*reading.dropped, str(y)))
+    if order is not None:
+        raise ParameterError(
+            f"dates is {dates!r}, which says how a file writes dates, but X is no file; in a data "
+            "frame, turn texts into dates first, as by pandas.to_datetime(column, dayfirst=True)"
+        )
     known = {"y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
     if isinstance(X, Table) and X.names is not None:
         return _from_columns(X, X.names, X.cells, _of_table, known)
@@ -129,12 +151,12 @@ def _reads_like_sentences(cells: Any) -> bool:
     return len(kinds) > FEW_TEXTS and words >= WORDS_OF_A_TEXT * len(kinds)
 
 
-def _file(path: Path, target: Any, as_text: set[str]) -> tuple[Table, Any]:
+def _file(file: DataFile, target: Any, as_text: set[str]) -> tuple[Table, Any]:
     if not isinstance(target, str):
-        raise ParameterError(f"{path}: name the column that holds the labels, as y")
-    if not path.exists():
-        raise FileError(f"{path}: there is no such file")
-    examples = read_csv(path, target, categories=True, as_text=as_text)
+        raise ParameterError(f"{file}: name the column that holds the labels, as y")
+    if not file.path.exists():
+        raise FileError(f"{file}: there is no such file")
+    examples = read_csv(file, target, categories=True, as_text=as_text)
     return examples.table, examples.labels
 
 

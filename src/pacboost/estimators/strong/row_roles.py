@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
 from pacboost.errors import DataError
+from pacboost.sources.dates import orders, read_dates
 
 Rows = NDArray[np.intp]
 
@@ -150,18 +151,38 @@ def _parts(known: Rows, certify: Rows) -> Parts:
     return Parts(np.sort(known[watch:]), np.sort(known[:watch]), np.sort(certify))
 
 
+def _moments(texts: NDArray[Any]) -> NDArray[Any]:
+    """Read times that are written as text, as dates in files are."""
+    try:
+        return texts.astype("datetime64")
+    except ValueError:
+        written = [str(text).strip() for text in texts]
+    found = orders(written)
+    if len(found) > 1:
+        raise DataError(
+            f"time holds dates such as {written[0]!r}, of which either number may be the day; "
+            "write them as in 2024-01-31"
+        )
+    moments = read_dates(written, found[0]) if found else None
+    if moments is None:
+        strange = next((text for text in written if not orders([text])), written[0])
+        raise DataError(
+            f"time holds {strange!r}, which is no date; give numbers, dates, or text such as "
+            "2024-01-31 or 31.1.2024"
+        )
+    return np.array(moments, dtype="datetime64[us]")
+
+
 def ordered(times: NDArray[Any], rows: int) -> Rows:
     """Give every row its place in time; text has to be dates that sort as they read."""
     if times.shape != (rows,):
         raise DataError(f"time has shape {times.shape}; one value for each of {rows} rows")
-    if any(value is None or value != value for value in times.tolist()):  # noqa: PLR0124
-        raise DataError("time holds missing values; give every row its time")
+    missing = sum(value is None or value != value for value in times.tolist())  # noqa: PLR0124
+    if missing:
+        raise DataError(
+            f"time holds missing values in {missing:,} of {rows:,} rows; give every row its time, "
+            "or leave those rows out"
+        )
     if times.dtype.kind in "OUT" and isinstance(times[0], str):
-        try:
-            times = times.astype("datetime64")
-        except ValueError as problem:
-            raise DataError(
-                f"time holds text that is no date ({problem}); give numbers, dates, or text such "
-                "as 2024-01-31"
-            ) from problem
+        times = _moments(times)
     return np.unique(times, return_inverse=True)[1].astype(np.intp)

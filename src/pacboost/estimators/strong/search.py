@@ -89,6 +89,8 @@ class Trial:
     candidate: Candidate
     estimator: Any
     watched: WatchedRounds
+    rows: Rows
+    """The rows that it has learned from."""
 
     @property
     def loss(self) -> float:
@@ -154,7 +156,18 @@ class EpsilonSearch:
             eval_metric=watched,
             callbacks=[watched.worth_a_look] if early else None,
         )
-        return Trial(candidate, self._fit(estimator, self._parts.learn, self._watch), watched)
+        rows = self._rows_to_try(candidate)
+        return Trial(candidate, self._fit(estimator, rows, self._watch), watched, rows)
+
+    def _rows_to_try(self, candidate: Candidate) -> Rows:
+        """Draw the rows that a candidate is tried on, and add those of labels not among them."""
+        rows = self._parts.learn
+        if candidate.share >= 1:
+            return rows
+        counted = self._known_to(rows, rows)
+        order = np.random.default_rng((candidate.seed, 1)).permutation(counted)
+        drawn = order[: round(candidate.share * order.size)]
+        return np.union1d(drawn, np.setdiff1d(counted, self._known_to(counted, drawn)))
 
     def _first_look(self, scout: Trial) -> Outcome:
         estimator = copy(scout.estimator)  # which goes on boosting if this does not suffice
@@ -166,7 +179,7 @@ class EpsilonSearch:
         """Boost on from where the look interrupted."""
         scout.watched.start_again()
         scout.estimator.set_params(callbacks=None, warm_start=True)
-        self._fit(scout.estimator, self._parts.learn, self._watch)
+        self._fit(scout.estimator, scout.rows, self._watch)
         scout.estimator.set_params(warm_start=False)
 
     def _finish(self, scout: Trial) -> Any:
@@ -175,8 +188,9 @@ class EpsilonSearch:
         if self._watch.size < WORTH_IT * parts.learn.size:
             return scout.estimator
         best = len(scout.estimator.ledger_)
-        least = min(choice.least, TIMES * best)
-        rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
+        likely = math.ceil(best / scout.candidate.share)  # more rows bear more rounds
+        least = min(choice.least, TIMES * likely)
+        rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * likely)))
         estimator = scout.candidate.make(early_stopping=False, n_rounds=rounds)
         self._fit(estimator, parts.known, None)
         why = scout.estimator.ledger_.stopped.partition(";")[0]

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
-from scipy.special import expit
+
+from pacboost.numerics.same_bits import log_of, sigmoid, softplus, total
+from pacboost.numerics.triangles import solved
 
 MOST_STEPS = 100
 """Newton's method takes about ten; each of its steps is halved until the loss falls."""
@@ -57,7 +59,7 @@ class Sigmoid:
     def at(self, scores: Doubles) -> Doubles:
         """Give the height of the curve at each score."""
         with np.errstate(over="ignore"):  # an infinite exponent has a probability, 0 or 1
-            return np.asarray(expit(self.slope * scores + self.offset))
+            return sigmoid(self.slope * scores + self.offset)
 
     def to_dict(self) -> dict[str, Any]:
         """Both numbers by name."""
@@ -83,12 +85,12 @@ class Sigmoid:
         wanted = _smoothed(rows)
         low, high = rows.scores[0], rows.scores[-1]
         centre, half = low / 2 + high / 2, high / 2 - low / 2
-        mean = wanted.sum() / rows.weights.sum()
-        level = float(np.log(mean) - np.log1p(-mean))
+        mean = total(wanted) / total(rows.weights)
+        level = log_of(mean / (1 - mean))
         if half < 1e-300:  # one score only, as far as doubles can tell
             return cls(0.0, level)
         u = (rows.scores - centre) / half  # in [-1, 1]
-        if ((rows.weights * mean - wanted) * u).sum() >= 0:  # the derivative at slope 0
+        if total((rows.weights * mean - wanted) * u) >= 0:  # the derivative at slope 0
             return cls(0.0, level)
         slope, offset = _newton(u, rows.weights, wanted, level)
         return cls(float(max(slope, 0.0) / half), float(offset - slope * (centre / half)))
@@ -138,7 +140,7 @@ class Isotonic:
 def _smoothed(rows: Pooled) -> Doubles:
     """Give the weight times the smoothed target of each distinct score."""
     ones, zeros = rows.positive, rows.weights - rows.positive
-    high, low = (ones.sum() + 1) / (ones.sum() + 2), 1 / (zeros.sum() + 2)
+    high, low = (total(ones) + 1) / (total(ones) + 2), 1 / (total(zeros) + 2)
     wanted: Doubles = ones * high + zeros * low
     return wanted
 
@@ -151,23 +153,23 @@ def _newton(u: Doubles, mass: Doubles, wanted: Doubles, level: float) -> tuple[f
 
     def loss(slope: float, offset: float) -> float:
         z = slope * u + offset
-        return float((mass * np.logaddexp(0.0, z) - wanted * z).sum())
+        return total(mass * softplus(z) - wanted * z)
 
     slope, offset, now = 0.0, level, loss(0.0, level)
-    enough = PRECISION * mass.sum()
+    enough = PRECISION * total(mass)
     for _ in range(MOST_STEPS):
-        p = expit(slope * u + offset)
+        p = sigmoid(slope * u + offset)
         pull, bend = mass * p - wanted, mass * p * (1 - p)
-        gradient = np.array([(pull * u).sum(), pull.sum()])
+        gradient = np.array([total(pull * u), total(pull)])
         if np.abs(gradient).max() <= enough:
             break
-        mixed = (bend * u).sum()
-        hessian = np.array([[(bend * u * u).sum(), mixed], [mixed, bend.sum()]])
-        step = np.linalg.solve(hessian + enough * np.eye(2), gradient)
+        mixed = total(bend * u)
+        hessian = np.array([[total(bend * u * u), mixed], [mixed, total(bend)]])
+        step = solved(hessian + enough * np.eye(2), gradient[:, None])[:, 0]
         size = 1.0
         while size > PRECISION:
             after = loss(slope - size * step[0], offset - size * step[1])
-            if after <= now - 1e-4 * size * float(gradient @ step):
+            if after <= now - 1e-4 * size * total(gradient * step):
                 break
             size /= 2
         else:  # the loss is as low as doubles can tell

@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from pacboost.models.calibration.curves import Doubles
+from pacboost.numerics.same_bits import row_totals, softmax
 
 MOST_STEPS = 100
 PRECISION = 1e-12
@@ -28,17 +28,17 @@ def fit_slope(scores: Doubles, classes: NDArray[np.int64], weights: Doubles) -> 
 
     >>> scores = np.array([[2.0, 0, 0], [0, 2, 0], [0, 0, 2], [2, 0, 0]])
     >>> slope = fit_slope(scores, np.array([0, 1, 2, 1]), np.ones(4))
-    >>> softmax(slope * scores[0]).round(2).tolist()
-    [0.67, 0.17, 0.17]
+    >>> softmax(slope * scores[:1]).round(2).tolist()
+    [[0.67, 0.17, 0.17]]
     """
     rows = np.arange(classes.size)
     unknown = weights / math.fsum(weights)
-    own = weights * scores[rows, classes] + unknown * scores.mean(axis=1)
+    own = weights * scores[rows, classes] + unknown * row_totals(scores) / scores.shape[1]
     mass, slope = weights + unknown, 0.0
     for _ in range(MOST_STEPS):
-        chances = softmax(slope * scores, axis=1)
-        mean = (chances * scores).sum(axis=1)
-        spread = (chances * np.square(scores - mean[:, None])).sum(axis=1)
+        chances = softmax(slope * scores)
+        mean = row_totals(chances * scores)
+        spread = row_totals(chances * np.square(scores - mean[:, None]))
         fall, bend = math.fsum(own - mass * mean), math.fsum(mass * spread)
         step = fall / bend if bend > 0 else 0.0
         step = min(max(step, -slope / 2), 2 * slope + 1 / (1 + float(np.abs(scores).max())))

@@ -79,9 +79,12 @@ class _Answer:
         middle: float = 0.0,
         scale: float = 1.0,
         logs: bool = False,
+        place: int = 0,
+        cut: float | None = None,
     ) -> None:
         self.kind, self.classes, self.steepness, self.curves = kind, classes, steepness, curves
         self.count, self.middle, self.scale, self.logs = count, middle, scale, logs
+        self.place, self.cut = place, cut
 
     def decide(self, sums: list[float]) -> Any:
         """Give the class, the labels or the number that sums stand for."""
@@ -90,10 +93,22 @@ class _Answer:
             return math.exp(number) if self.logs else number
         if self.kind == "several":
             return [int(score > 0) for score in sums]
+        if self.cut is not None:
+            return self.classes[self.beyond(sums, self.cut)]
         if self.kind == "two":
             return self.classes[int(sums[0] > 0)]
         shares = self.probabilities(sums) if self.kind in ("one", "shares") else sums
         return self.classes[shares.index(max(shares))]
+
+    def beyond(self, sums: list[float], cut: float) -> int:
+        """Give the place of the class that has a threshold, or of the most probable other one."""
+        if self.kind == "two":
+            return int(sums[0] >= cut if self.place == 1 else sums[0] > cut)
+        shares = self.probabilities(sums)
+        if shares[self.place] >= cut:
+            return self.place
+        shares[self.place] = -1.0
+        return shares.index(max(shares))
 
     def probabilities(self, sums: list[float]) -> list[float]:
         """Give the probability of every class."""

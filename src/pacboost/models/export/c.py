@@ -67,7 +67,13 @@ def _wanted(program: Program) -> list[str]:
         wanted.add("normalise")
     if program.levels:
         wanted.add("level")
-    wanted.add("number by its logarithm" if answer.logs else kind)
+    if answer.cut is not None and kind == "two":
+        wanted.add("two from a score on" if answer.cut.place == 1 else "two up to a score")
+    elif answer.cut is not None:
+        wanted |= {"one class from a probability on", *({"shares"} & {kind})}
+    else:
+        wanted.add("number by its logarithm" if answer.logs else kind)
+        wanted |= {"shares decide"} if kind == "shares" else set()
     return [part for part in _sections() if part in wanted]
 
 
@@ -124,6 +130,8 @@ def _sizes(program: Program, code: str) -> list[str]:
         "STEEPNESS": answer.steepness,
         "MIDDLE": f"({answer.middle!r})",
         "SCALE": f"({answer.scale!r})",
+        "CUT": f"({answer.cut.at!r})" if answer.cut else 0,
+        "PLACE": answer.cut.place if answer.cut else 0,
         "LEVELS": sum(map(len, program.levels.columns.values())),
     }
     asked = {name: size for name, size in sizes.items() if f"MODEL_{name}" in code}

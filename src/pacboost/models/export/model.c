@@ -215,10 +215,45 @@ void model_probabilities(const double *row, double *probabilities)
         probabilities[0] = 1 - probabilities[1];
 }
 
+/* == shares decide == */
+
 int model_predict(const double *row)
 {
     double probabilities[MODEL_CLASSES];
     model_probabilities(row, probabilities);
+    return model_largest(probabilities);
+}
+
+/* == two from a score on == */
+
+/* The second class from its threshold on. */
+int model_predict(const double *row)
+{
+    double score;
+    model_sums(row, &score);
+    return score >= MODEL_CUT;
+}
+
+/* == two up to a score == */
+
+/* The first class from its threshold on, which is a score at most. */
+int model_predict(const double *row)
+{
+    double score;
+    model_sums(row, &score);
+    return score > MODEL_CUT;
+}
+
+/* == one class from a probability on == */
+
+/* The class that has a threshold from there on, else the most probable other one. */
+int model_predict(const double *row)
+{
+    double probabilities[MODEL_CLASSES];
+    model_probabilities(row, probabilities);
+    if (probabilities[MODEL_PLACE] >= MODEL_CUT)
+        return MODEL_PLACE;
+    probabilities[MODEL_PLACE] = -1;
     return model_largest(probabilities);
 }
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.models.calibration.curves import Isotonic, Sigmoid
+from pacboost.models.export.cut import Cut
 from pacboost.models.export.onnx_graph import Graph
 from pacboost.models.export.onnx_trees import agreed, sums_of
 from pacboost.models.export.program import Output, Program
@@ -79,11 +80,27 @@ def _answers(graph: Graph, answer: Output, sums: str) -> dict[str, tuple[int, li
 
 def _place(graph: Graph, answer: Output, sums: str, shares: str) -> str:
     """Add what finds the place of the class that is decided for."""
+    if answer.cut is not None:
+        return _beyond(graph, answer, answer.cut, sums, shares)
     if answer.kind == "two":
         above = graph.add("Greater", sums, np.zeros(1))
         place = graph.add("Cast", above, to=graph.onnx.TensorProto.INT64)
         return graph.add("Squeeze", place, np.array([1]))
     return graph.add("ArgMax", sums if answer.kind == "many" else shares, axis=1, keepdims=0)
+
+
+def _beyond(graph: Graph, answer: Output, cut: Cut, sums: str, shares: str) -> str:
+    """Add what finds the class that has a threshold, or else the most probable other one."""
+    kinds, at = graph.onnx.TensorProto, np.array([cut.at])
+    if answer.kind == "two":
+        second = graph.add("GreaterOrEqual" if cut.place == 1 else "Greater", sums, at)
+        return graph.add("Squeeze", graph.add("Cast", second, to=kinds.INT64), np.array([1]))
+    own = graph.add("Gather", shares, np.array([cut.place]), axis=1)
+    reached = graph.add("Squeeze", graph.add("GreaterOrEqual", own, at), np.array([1]))
+    never = np.zeros((1, answer.classes.size))
+    never[0, cut.place] = 2.0
+    other = graph.add("ArgMax", graph.add("Sub", shares, never), axis=1, keepdims=0)
+    return graph.add("Where", reached, np.array([cut.place]), other)
 
 
 def _classes(graph: Graph, answer: Output) -> tuple[str, int]:

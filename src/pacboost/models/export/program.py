@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.models.calibration.curves import Isotonic, Sigmoid
+from pacboost.models.export.cut import Cut, chosen_cut, cut_of_score
 from pacboost.models.export.forest_trees import of_forest
 from pacboost.models.export.trees import Trees, of_vote
 from pacboost.models.file.forest_format import ForestModel
@@ -38,6 +39,7 @@ class Output:
     ``two`` classes have a score whose sign decides, ``many`` a score each, and so have ``several``
     labels, which all may be true. ``one`` class needs no score. Probabilities come from scores by
     ``steepness``, or by calibrated ``curves``.
+    With a ``cut`` one class is said from its threshold on.
     """
 
     kind: Kind
@@ -48,6 +50,8 @@ class Output:
     middle: float = 0.0
     scale: float = 1.0
     logs: bool = False
+    cut: Cut | None = None
+    """A threshold that was chosen for a class, in place of the plain decision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +87,23 @@ class Program:
 
 def program_of(model: Any, most: int = MOST_SPLITS) -> Program:
     """Read a fitted estimator, or the ``model_`` that it holds; refuse what no program can hold."""
-    if getattr(model, "threshold_", None) is not None:
-        raise ParameterError(
-            f"{type(model).__name__} cannot be exported: a program does not hold its threshold. "
-            "Export its estimator_, and compare the probability with threshold_ yourself"
-        )
+    chosen = chosen_cut(model)
     own = getattr(model, "model_", model)
+    made = _plain_program(model, own, most)
+    if chosen is None:
+        return made
+    threshold, place, certificate = chosen
+    kind = made.answer.kind
+    if kind not in ("two", "many", "shares"):
+        raise ParameterError(
+            f"{type(model).__name__} cannot be exported: its answers are of kind {kind!r}, for "
+            "which a program knows no threshold. Export its estimator_"
+        )
+    cut = cut_of_score(own, threshold, place) if kind == "two" else Cut(place, threshold)
+    return replace(made, answer=replace(made.answer, cut=cut), certificate=certificate)
+
+
+def _plain_program(model: Any, own: Any, most: int) -> Program:
     if isinstance(own, ForestModel):
         return _of_forest(own, most)
     if not isinstance(own, Model):

@@ -177,6 +177,8 @@ def _answer(answer: Output) -> str:
     fields = [f"kind={answer.kind!r}", "classes=" + repr(answer.classes.tolist())]
     fields += [f"steepness={answer.steepness!r}", f"count={answer.count}"]
     fields += [f"middle={answer.middle!r}", f"scale={answer.scale!r}", f"logs={answer.logs!r}"]
+    if answer.cut is not None:
+        fields += [f"place={answer.cut.place}", f"cut={answer.cut.at!r}"]
     curves = [
         f"_{type(curve).__name__}({', '.join(f'{k}={v!r}' for k, v in curve.to_dict().items())})"
         for curve in answer.curves

@@ -20,10 +20,13 @@ from pacboost.ledgers.ledger import Round
 from pacboost.ledgers.refill import Refill
 from pacboost.models.file import container, parts, records
 from pacboost.models.file.fields import Fields
+from pacboost.models.file.meaning import check_numbers
 from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
 
 KIND = "checkpoint"
+MOST_VOTE = 1e6
+MOST_ROWS = 2**40
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -112,8 +115,10 @@ def _checkpoint(content: Fields) -> Checkpoint:
         content.refuse("rows", "are not whole numbers")
     if len(rows) != 2 or len(counts) != 2 or not len(rules) == len(votes) == counts[0]:
         content.refuse("votes", "rules, votes and rounds are not as many")
-    if not all(isinstance(vote, float) for vote in votes):
-        content.refuse("votes", "are not numbers")
+    if not all(isinstance(vote, float) and abs(vote) <= MOST_VOTE for vote in votes):
+        content.refuse("votes", "are not finite numbers")
+    if rows[0] > MOST_ROWS or rows[1] > MOST_ROWS:
+        content.refuse("rows", "are more than any run draws")
     made = Checkpoint(
         settings=content.mapping("settings"),
         position=content.mapping("position"),
@@ -128,7 +133,20 @@ def _checkpoint(content: Fields) -> Checkpoint:
         mass=content.number("mass"),
         arrays=content.mapping("arrays"),
     )
+    if _holds_array([made.settings, made.position]):
+        content.refuse("settings", "or the position hold an array")
     if not all(isinstance(array, np.ndarray) for array in made.arrays.values()):
         content.refuse("arrays", "are not arrays")
+    check_numbers("rounds", made.rounds)
+    check_numbers("refills", made.refills)
     content.end()
     return made
+
+
+def _holds_array(value: Any) -> bool:
+    """Tell whether an array is somewhere in a value; settings with one could not be compared."""
+    if isinstance(value, dict):
+        return any(map(_holds_array, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_array, value))
+    return isinstance(value, np.ndarray)

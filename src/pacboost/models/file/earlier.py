@@ -17,6 +17,8 @@ from pacboost.models.file.seal import kept
 
 if TYPE_CHECKING:
     from pacboost.bounds.decision import ThresholdDecision
+    from pacboost.bounds.interval_rule import IntervalRule
+    from pacboost.bounds.label_sets import SetRule
     from pacboost.models.model import Model
 
 
@@ -30,6 +32,7 @@ def completed(model: Model, document: Mapping[str, Any]) -> Model:
         certificate=read(certificate, document),
         answering=answering,
         decision=decided(model.decision, document),
+        coverage=covered(model.coverage, document, model.classes.size),
     )
 
 
@@ -40,6 +43,23 @@ def decided(
     if decision is None:
         return None
     return replace(decision, model_digest=kept(document, "decision"))
+
+
+def covered(
+    rule: SetRule | IntervalRule | None, document: Mapping[str, Any], classes: int
+) -> SetRule | IntervalRule | None:
+    """Keep the digest of sets or intervals only where it does not belong to the file."""
+    if rule is None:
+        return None
+    if hasattr(rule, "score") != bool(classes) or len(rule.cutoffs) not in _numbers(rule, classes):
+        raise ValueError(f"the sets or intervals are not those of a model of {classes} classes")
+    return replace(rule, model_digest=kept(document, "coverage"))
+
+
+def _numbers(rule: SetRule | IntervalRule, classes: int) -> tuple[int, ...]:
+    """Say how many cutoffs there may be."""
+    groups = len(getattr(rule, "groups", ()))
+    return (groups,) if groups else (1, classes)
 
 
 def read(certificate: Certificate | None, document: Mapping[str, Any]) -> Certificate | None:

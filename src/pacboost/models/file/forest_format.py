@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.interval_rule import IntervalRule, coverage_rule
+from pacboost.bounds.label_sets import SetRule
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import LOW, Block, Forest
+from pacboost.hypotheses.hypothesis import Names
 from pacboost.kernels.forest_grow import LEAF
 from pacboost.models.file import container, earlier, meaning, parts
 from pacboost.models.file.fields import LARGEST, Fields
-from pacboost.models.file.seal import sealed
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels
 
@@ -46,6 +48,8 @@ class ForestModel:
     certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee."""
+    coverage: SetRule | IntervalRule | None = None
+    """Prediction sets or intervals that were calibrated, on the way to or from a file."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     seen: tuple[Sketch, ...] = ()
@@ -78,6 +82,15 @@ class ForestModel:
         """The number of features."""
         return len(self.forest.bins.thresholds)
 
+    def say(self) -> Names:
+        """Give the names that curves are drawn with."""
+
+        def level(column: int, number: int) -> str:
+            return str(self.levels.columns[column][number])
+
+        names, answers = self.column_names, tuple(str(own) for own in self.classes.tolist())
+        return Names(lambda j: names[j], answers, level)
+
     @property
     def column_names(self) -> tuple[str, ...]:
         """What to call every column."""
@@ -91,22 +104,7 @@ def model_bytes(model: ForestModel) -> bytes:
 
 def save(model: ForestModel, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
     """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
-    path = Path(path)
-    content = {
-        "model": _core(model),
-        "about": {
-            "names": None if model.names is None else list(model.names),
-            "versions": parts.versions(),
-        },
-        "certificate": None if model.certificate is None else model.certificate.stored(),
-        **({} if model.held_out is None else {"held_out": model.held_out.to_dict()}),
-        **({} if model.decision is None else {"decision": model.decision.to_dict()}),
-        **parts.sketches_written(seen),
-    }
-    try:
-        container.write(path, KIND, sealed(content))
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+    parts.write(path, KIND, model, _core(model), {}, ("held_out", "decision", "coverage"), seen)
 
 
 def load(path: str | Path, memory: int = 0) -> ForestModel:
@@ -122,11 +120,16 @@ def opened(content: container.Content, path: str | Path) -> ForestModel:
         certificate, seen = parts.certificate_read(whole), parts.sketches_read(whole)
         counted = whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None
         made = whole.made("decision", ThresholdDecision.from_dict) if "decision" in whole else None
+        rule = whole.made("coverage", coverage_rule) if "coverage" in whole else None
         whole.end()
         model = _model(core, about, earlier.read(certificate, content.document))
         meaning.check_certificate(certificate, counted, [str(c) for c in model.classes])
         return replace(
-            model, held_out=counted, seen=seen, decision=earlier.decided(made, content.document)
+            model,
+            held_out=counted,
+            seen=seen,
+            decision=earlier.decided(made, content.document),
+            coverage=earlier.covered(rule, content.document, model.classes.size),
         )
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem

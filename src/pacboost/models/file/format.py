@@ -6,7 +6,7 @@ ledger. Clock times, column names and versions lie outside it, under ``about``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.interval_rule import coverage_rule
 from pacboost.errors import FileError
 from pacboost.hypotheses.vote import Vote
 from pacboost.ledgers.hard import HardRow
@@ -26,7 +27,6 @@ from pacboost.models.calibration.calibrators import Calibration
 from pacboost.models.file import container, earlier, meaning, parts, records
 from pacboost.models.file.fields import Fields
 from pacboost.models.file.rules import from_plain, to_plain
-from pacboost.models.file.seal import sealed
 from pacboost.models.model import Model
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.mixed import read_features
@@ -41,6 +41,7 @@ OPTIONAL: dict[str, Callable[[Any], Any]] = {"calibration": Calibration.from_dic
 BESIDE: dict[str, Callable[[Any], Any]] = {
     "answering": Answering.from_dict,
     "decision": ThresholdDecision.from_dict,
+    "coverage": coverage_rule,
     "held_out": HeldOut.from_dict,
     "validation": ValidationCurve.from_dict,
 }
@@ -57,18 +58,7 @@ def model_bytes(model: Model) -> bytes:
 
 def save(model: Model, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
     """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
-    path = Path(path)
-    content = {
-        "model": _core(model),
-        "about": _about(model),
-        "certificate": None if model.certificate is None else model.certificate.stored(),
-        **_optional(model, BESIDE),
-        **parts.sketches_written(seen),
-    }
-    try:
-        container.write(path, KIND, sealed(content))
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+    parts.write(path, KIND, model, _core(model), _about(model), BESIDE, seen)
 
 
 def load(path: str | Path, memory: int = 0) -> Model:
@@ -97,7 +87,7 @@ def opened(content: container.Content, path: str | Path) -> Model:
 
 def _core(model: Model) -> dict[str, Any]:
     return {
-        **_optional(model, ("text", *OPTIONAL)),
+        **parts.optional(model, ("text", *OPTIONAL)),
         "classes": model.classes.tolist(),
         "features": model.n_features,
         "bins": None if model.bins is None else parts.bins_written(model.bins),
@@ -109,15 +99,8 @@ def _core(model: Model) -> dict[str, Any]:
     }
 
 
-def _optional(model: Model, names: Iterable[str]) -> dict[str, Any]:
-    found = {name: getattr(model, name) for name in names}
-    return {name: part.to_dict() for name, part in found.items() if part is not None}
-
-
 def _about(model: Model) -> dict[str, Any]:
     return {
-        "names": None if model.names is None else list(model.names),
-        "versions": parts.versions(),
         "fingerprint": model.fingerprint,
         **{
             name: records.columns(getattr(model.ledger, name), outside)

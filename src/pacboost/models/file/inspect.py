@@ -49,13 +49,16 @@ class Summary:
     schema: int = VERSION
     held_out: HeldOut | None = field(default=None, repr=False)
     """What was counted on the certifying rows besides mistakes, if rows were held out."""
+    coverage: str = ""
+    """What is certified of prediction sets or intervals, if they were calibrated."""
 
     @property
     def sentence(self) -> str:
         """What is certified, with a baseline, rare classes and a next step if they are known."""
         if self.certificate is None:
-            return "Nothing is certified."
-        return estimates.in_words(self.certificate, self.held_out, self.classes)
+            return self.coverage or "Nothing is certified."
+        said = estimates.in_words(self.certificate, self.held_out, self.classes)
+        return f"{said} {self.coverage}".strip()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values that JSON can hold."""
@@ -111,6 +114,7 @@ def inspect(path: str | Path) -> Summary:
             sha256=content.sha256,
             size=path.stat().st_size,
             held_out=whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None,
+            coverage=_coverage(content.document),
         )
         str(summary)  # what cannot be said of it is noticed here
         return summary
@@ -153,6 +157,15 @@ def _certificate(whole: Fields, document: Mapping[str, Any]) -> Certificate | No
         return None
     found = Certificate.from_dict(records.checked(whole.part("certificate"), Certificate))
     return earlier.read(found, document)
+
+
+def _coverage(document: Mapping[str, Any]) -> str:
+    if "coverage" not in document:
+        return ""
+    from pacboost.bounds.interval_rule import coverage_rule  # loads SciPy, which few files need
+    from pacboost.bounds.label_sets import coverage_words
+
+    return coverage_words(coverage_rule(document["coverage"]).certificate)
 
 
 def _some(names: tuple[Any, ...]) -> str:

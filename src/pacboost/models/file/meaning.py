@@ -77,6 +77,12 @@ def _check_round(where: str, entry: Round, ledger: Ledger) -> None:
         _within(f"{where}.{name}", getattr(entry, name), 0, LARGEST)
 
 
+def check_numbers(where: str, entries: Sequence[Any]) -> None:
+    """Refuse records that hold numbers which no run has left."""
+    for place, entry in enumerate(entries):
+        _check_numbers(f"{where}[{place}]", vars(entry))
+
+
 def _check_numbers(where: str, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         for number in value if isinstance(value, list) else (value,):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.models.file import records
+from pacboost.errors import FileError
+from pacboost.models.file import container, records
 from pacboost.models.file.fields import Fields
+from pacboost.models.file.seal import sealed
 from pacboost.samples.bins import MOST_BINS, Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import Levels
@@ -112,6 +115,40 @@ def sketches_read(part: Fields) -> tuple[Sketch, ...]:
     found = part.entries("rows_seen")
     own = Fields({str(k): sketch for k, sketch in enumerate(found)}, "rows_seen", part.room)
     return tuple(own.made(str(k), Sketch.from_dict) for k in range(len(found)))
+
+
+def optional(model: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Give the parts of these names that a model has, as files hold them."""
+    found = {name: getattr(model, name) for name in names}
+    return {name: part.to_dict() for name, part in found.items() if part is not None}
+
+
+def write(
+    path: str | Path,
+    kind: str,
+    model: Any,
+    core: Mapping[str, Any],
+    about: Mapping[str, Any],
+    beside: Iterable[str],
+    seen: Sequence[Sketch],
+) -> None:
+    """Write the file of a model whole or not at all.
+
+    ``core`` is what equal fits share; ``beside`` names the parts that lie next to it, as the
+    certificate does, and ``seen`` holds sketches of the training rows.
+    """
+    names = None if model.names is None else list(model.names)
+    content = {
+        "model": core,
+        "about": {"names": names, "versions": versions(), **about},
+        "certificate": None if model.certificate is None else model.certificate.stored(),
+        **optional(model, beside),
+        **sketches_written(seen),
+    }
+    try:
+        container.write(Path(path), kind, sealed(content))
+    except OSError as problem:
+        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
 
 
 def versions() -> dict[str, str]:

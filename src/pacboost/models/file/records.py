@@ -46,7 +46,11 @@ def _column(values: list[Any]) -> Any:
     if all(type(value) is int and abs(value) < 2**63 for value in values):
         return np.array(values, dtype=np.int64)
     sizes = {len(value) if isinstance(value, list) else -1 for value in values}
-    if len(sizes) == 1 and all(isinstance(v, float) for value in values for v in value):
+    if (
+        len(sizes) == 1
+        and -1 not in sizes
+        and all(isinstance(v, float) for value in values for v in value)
+    ):
         return np.array(values, dtype=np.float64).reshape(len(values), -1)
     return values
 

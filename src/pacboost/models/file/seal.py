@@ -15,7 +15,7 @@ from typing import Any
 
 from pacboost.models.file import container
 
-CLAIMS = ("certificate", "answering", "decision")
+CLAIMS = ("certificate", "answering", "decision", "coverage")
 """The parts of a file that make a claim about the model; each has its digest."""
 OUTSIDE = ("seconds", "versions")
 """What equal models may differ in."""

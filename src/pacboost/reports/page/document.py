@@ -16,6 +16,7 @@ from pacboost.reports.page.grounds import certificates
 from pacboost.reports.page.hardest import hardest
 from pacboost.reports.page.margins import margins
 from pacboost.reports.page.markup import Markup, tag, together
+from pacboost.reports.page.promises import promises
 from pacboost.reports.page.ranking import held_out_ranking, ranking
 from pacboost.reports.page.rounds import rounds
 from pacboost.reports.page.rules import rules
@@ -55,11 +56,15 @@ def page(
     """Give the whole page as text."""
     said = said or sentence(subject, rows)
     title = title or subject.kind
-    found = _sections(subject, rows)
+    return shell("report", title, said, _hero(subject, rows, title, said), _sections(subject, rows))
+
+
+def shell(what: str, title: str, said: Sentence, hero: Markup, found: list[Section]) -> str:
+    """Put head, navigation and sections around what a page begins with; ``what`` names its kind."""
     links = (tag("a", part.name.capitalize(), href=f"#{part.name}") for part in found)
     bar = tag(
         "div",
-        tag("a", tag("b", "pacboost"), tag("span", "report"), href="#top", class_="brand"),
+        tag("a", tag("b", "pacboost"), tag("span", what), href="#top", class_="brand"),
         tag("button", tag("span", "Theme"), type="button", class_="theme", hidden=True,
             aria_label="Change between light and dark"),
         class_="top",
@@ -68,7 +73,7 @@ def page(
         "body",
         tag("a", "Skip to the content", href="#sections", class_="skip"),
         bar,
-        tag("header", _hero(subject, rows, title, said), class_="hero", id="top"),
+        tag("header", hero, class_="hero", id="top"),
         tag("nav", tag("div", links), aria_label="Sections"),
         tag("main", (part.markup(k) for k, part in enumerate(found, start=1)), id="sections"),
         tag("footer", tag("p", "This page works offline: it loads nothing and sends nothing.")),
@@ -118,7 +123,8 @@ def _hero(subject: Subject, rows: Evidence | Numbers | None, title: str, said: S
 
 
 def _sections(subject: Subject, rows: Evidence | Numbers | None) -> list[Section]:
-    found = [certificates(subject) if subject.classes else None, rounds(subject)]
+    found = [promises(subject), certificates(subject) if subject.classes else None]
+    found.append(rounds(subject))
     if rows is None:
         found += [held_out_confusion(subject), held_out_ranking(subject)]
     if isinstance(rows, Evidence):

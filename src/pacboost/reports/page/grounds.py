@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.measures import KINDS, is_lower, number_of
 from pacboost.bounds.rounding import confidence
 from pacboost.bounds.training import margin_distribution
 from pacboost.bounds.wording import NEW_GROUPS
@@ -22,12 +23,17 @@ DOES_NOT_SAY = (
 
 def certificates(subject: Subject) -> Section:
     """One card for each certificate, with its assumptions and all numbers that went into it."""
-    about_new = any(certificate.delta > 0 for certificate in subject.certificates)
+    decision = subject.decision
+    chosen = () if decision is None else (decision.certificate, *decision.others)
+    if not chosen and not any(own.delta > 0 for own in subject.certificates):
+        chosen = () if subject.beside is None else (subject.beside,)
+    claims = (*chosen, *subject.certificates)
+    about_new = any(certificate.delta > 0 for certificate in claims)
     cards = [
         numbers("The bound on the training error", _card(certificate))
         if about_new and certificate.delta == 0
         else _card(certificate)
-        for certificate in subject.certificates
+        for certificate in claims
     ]
     if not about_new:
         cards.append(_without(subject))
@@ -35,7 +41,7 @@ def certificates(subject: Subject) -> Section:
         does_not = tag("ul", (tag("li", text) for text in DOES_NOT_SAY))
         cards.append(tag("div", tag("h3", "What it does not say"), does_not, class_="aside"))
     lead = paragraphs(
-        "An upper bound on the error, and what it rests on. All numbers are given, so it can be "
+        "Every bound, and what it rests on. All numbers are given, so it can be "
         "recomputed without the data.",
         together(tag("code", "pacboost verify"), " does so from the model file."),
     )
@@ -43,7 +49,8 @@ def certificates(subject: Subject) -> Section:
 
 
 def _card(certificate: Certificate) -> Markup:
-    value = "vacuous" if certificate.vacuous else percent_above(certificate.value, 2)
+    value = "vacuous" if certificate.vacuous else _figure(certificate)
+    end = "at least" if is_lower(certificate) else "at most"
     unit = "groups" if certificate.of_what == NEW_GROUPS else "rows"
     sure = (
         f"with {confidence(certificate.delta)} confidence"
@@ -74,14 +81,21 @@ def _card(certificate: Certificate) -> Markup:
         "article",
         tag(
             "div",
-            tag("p", certificate.of_what, class_="tag"),
+            tag("p", certificate.of_what.replace("_", " "), class_="tag"),
             tag("p", value, class_="figure"),
-            tag("p", f"at most, {sure}" if not certificate.vacuous else sure, class_="sure"),
+            tag("p", f"{end}, {sure}" if not certificate.vacuous else sure, class_="sure"),
             class_="stamp",
         ),
         tag("div", tag("h3", certificate.claim), grounds),
         class_="card certificate" if certificate.delta else "card certificate plain",
     )
+
+
+def _figure(certificate: Certificate) -> str:
+    """Write the number of a certificate, rounded so that the claim does not become stronger."""
+    if certificate.of_what not in KINDS:
+        return percent_above(certificate.value, 2)
+    return number_of(certificate, KINDS[certificate.of_what].rate)
 
 
 def _after(certificate: Certificate) -> str:

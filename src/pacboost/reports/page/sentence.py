@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pacboost.bounds import estimates
+from pacboost.bounds import estimates, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import named
 from pacboost.bounds.rounding import confidence
@@ -36,9 +36,11 @@ class Sentence:
 
 def sentence(subject: Subject, rows: Evidence | Numbers | None = None) -> Sentence:
     """State the strongest claim that is proved, or that there is none and why."""
-    if not subject.classes:
+    if not subject.classes and subject.coverage is None:
         return _of_numbers(rows)
     best = next((c for c in subject.certificates if c.delta > 0), None)
+    if best is None and subject.beside is not None:
+        return Sentence(*wording.sentence(subject.beside))
     if best is None:
         trained = next(iter(subject.certificates), None)
         if trained is not None and not trained.vacuous:

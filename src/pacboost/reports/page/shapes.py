@@ -1,6 +1,7 @@
 """What each column does to the score, in small panels side by side.
 
-For stumps these are step functions that add up to the score; for trees, partial dependence.
+For stumps these are step functions that add up to the score; for trees and forests, partial
+dependence.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
+from pacboost.hypotheses import forest_shapes
 from pacboost.hypotheses.shapes import Shape, Shapes
 from pacboost.hypotheses.shapes import shapes as shapes_of
 from pacboost.hypotheses.tree_shapes import partial_dependence
+from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.model import Model
 from pacboost.reports.page.drawing import Frame, key, meter
 from pacboost.reports.page.markup import Markup, numbers, table, tag, together
@@ -33,6 +36,16 @@ AVERAGED = (
     "their training rows (partial dependence). The curves do not add up to the score if columns "
     "interact."
 )
+OF_ROWS = (
+    "How the mean prediction of the forest changes if one column is set to a value in all of the "
+    "rows given for this report (partial dependence; 60 of them at most). The curves do not add up "
+    "to the prediction if columns interact."
+)
+OF_BINS = (
+    "How the mean prediction of the forest changes with one column. A forest keeps no rows, so the "
+    "other columns are drawn independently of each other, evenly over their bins; a report with "
+    "rows uses these. The curves do not add up to the prediction if columns interact."
+)
 MOST_CLASSES = 5
 """If there are more classes, those with the largest effects are drawn."""
 MOST_LEVELS = 8
@@ -46,11 +59,14 @@ Doubles = NDArray[np.float64]
 
 
 def shapes(subject: Subject) -> Section | None:
-    """Draw the curve of each column, for votes of stumps or trees."""
-    model = subject.model
-    if model is None or subject.text or not model.vote.hypotheses:
+    """Draw the curve of each column, for votes of stumps or trees, and forests."""
+    model, forest = subject.model, subject.forest
+    if forest is not None:
+        found, how = _of_forest(forest, subject)
+    elif model is None or subject.text or not model.vote.hypotheses:
         return None
-    found, how = _found(model, subject.importances)
+    else:
+        found, how = _found(model, subject.importances)
     if found is None or not found.features:
         return None
     if not found.answers:
@@ -86,9 +102,21 @@ def _found(model: Model, importances: Doubles) -> tuple[Shapes | None, str]:
         return None, ""
 
 
+def _of_forest(model: ForestModel, subject: Subject) -> tuple[Shapes | None, str]:
+    """Give the curves of a forest; none where its classes are sets of labels."""
+    if model.labels:
+        return None, ""
+    order = np.argsort(-subject.importances, kind="stable")[:PANELS].tolist()
+    found = forest_shapes.partial_dependence(model.forest, model.say(), order, subject.table)
+    return found, OF_BINS if subject.table is None else OF_ROWS
+
+
 def _meaning(subject: Subject, found: Shapes) -> str:
     if not subject.classes:
         return "Values above 0 raise the prediction, values below 0 lower it."
+    if subject.forest is not None:
+        whose = f"of “{found.answers[0]}”" if len(found.answers) == 1 else "of a class"
+        return f"Values are what is added to the mean share {whose}, as predict_proba gives it."
     if len(found.answers) == 1:
         return f"Values above 0 are evidence for “{found.answers[0]}”, values below 0 against it."
     return "Values above 0 are evidence for a class, values below 0 against it."

@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.registry import BOOSTERS, LOSSES
+from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.decision import ThresholdDecision
+from pacboost.bounds.family import Family
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.interval_rule import IntervalRule
+from pacboost.bounds.label_sets import SetRule
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
@@ -17,6 +22,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.models.model import Model
 from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.table import Table
 
 KINDS = {
     "three_way": "Boosting by three oracles",
@@ -48,8 +54,26 @@ class Subject:
     model: Model | None = None
     """The vote, if it is one."""
     ledger: Ledger | None = None
+    forest: ForestModel | None = None
+    """The forest, if it is one."""
+    table: Table | None = None
+    """Rows that were given, for the curves of a forest."""
     held_out: HeldOut | None = None
     """What was counted on the certifying rows besides mistakes, if rows were held out."""
+    decision: ThresholdDecision | None = None
+    """A threshold that was chosen with a guarantee."""
+    answering: Answering | None = None
+    coverage: SetRule | IntervalRule | None = None
+    """Prediction sets or intervals that were calibrated."""
+    certified: tuple[Certificate | Family, ...] = ()
+    """What else was certified by further rows."""
+
+    @property
+    def beside(self) -> Certificate | None:
+        """What is certified of answers, or of sets or intervals, if nothing else is."""
+        if self.answering is not None and self.answering.chosen is not None:
+            return self.answering.certificate
+        return None if self.coverage is None else self.coverage.certificates[0]
 
     @property
     def text(self) -> bool:
@@ -86,6 +110,8 @@ def of_model(model: Model) -> Subject:
         model=model,
         ledger=ledger,
         held_out=model.held_out,
+        answering=model.answering,
+        coverage=model.coverage,
     )
 
 
@@ -102,8 +128,8 @@ def mixed(model: Model) -> bool:
     return isinstance(model.text, MixedFeatures)
 
 
-def of_forest(model: ForestModel, refusal: str = "") -> Subject:
-    """Describe a forest."""
+def of_forest(model: ForestModel, refusal: str = "", table: Table | None = None) -> Subject:
+    """Describe a forest; ``table`` holds the rows that were given, if some were."""
     won = model.forest.importances
     total = won.sum()
     return Subject(
@@ -114,7 +140,10 @@ def of_forest(model: ForestModel, refusal: str = "") -> Subject:
         refusal=refusal or "no rows were held out, and none outside the bags were used",
         importances=won / total if total > 0 else won,
         members=len(model.forest),
+        forest=model,
+        table=table,
         held_out=model.held_out,
+        coverage=model.coverage,
     )
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.optional import need
 from pacboost.sources.oracles.columns import features
-from pacboost.sources.oracles.files import need
 from pacboost.sources.oracles.held import Held, Rows
 from pacboost.sources.table import Table, refuse_text
 

@@ -23,6 +23,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.parallel.tasks import Serial, Tasks, Threaded
@@ -35,6 +36,7 @@ from pacboost.sources.oracles.oracle import (
     Batch,
     Chooser,
     Drawn,
+    Places,
     Unread,
     read_position,
     whole,
@@ -58,6 +60,31 @@ class Spot(NamedTuple):
 
     lap: int
     turn: int
+
+
+class Span(NamedTuple):
+    """Some of the rows of a block, in the order in which a pass gives them."""
+
+    seed: int
+    lap: int
+    block: int
+    block_rows: int
+    first: int
+    last: int
+    shuffled: bool
+
+    def picked(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Give the numbers of the rows in the block, and their identities."""
+        picked = np.arange(self.first, self.last)
+        if self.shuffled:
+            order = _shuffle(self.block_rows, self.seed, ROWS, self.lap, self.block)
+            picked = order.part(self.first, self.last)
+        return picked, picked.astype(np.uint64) | np.uint64(self.block << 32)
+
+    def of(self, held: Held, places: Places) -> Unread:
+        """Give the rows, still unread."""
+        picked, rows = self.picked()
+        return Unread(places, held, picked, rows, self.lap)
 
 
 class BlockOracle(AbstractOracle):
@@ -110,13 +137,12 @@ class BlockOracle(AbstractOracle):
             nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
             return Batch(nothing, np.empty(0), np.empty(0, np.uint64), self._spot.lap)
         last = min(self._row + n, held.n_rows)
-        block = self._block(self._spot)
-        picked = np.arange(self._row, last)
-        if self.shuffles_rows:
-            order = _shuffle(held.n_rows, self._seed, ROWS, self._spot.lap, block)
-            picked = order.part(self._row, last)
-        rows = picked.astype(np.uint64) | np.uint64(block << 32)
-        return Unread(self, held, picked, rows, self._spot.lap)
+        return self.span(self._spot, held.n_rows, self._row, last).of(held, self)
+
+    def span(self, spot: Spot, block_rows: int, first: int, last: int) -> Span:
+        """Give some of the rows of the block whose turn it is."""
+        block, shuffled = self._block(spot), self.shuffles_rows
+        return Span(self._seed, spot.lap, block, block_rows, first, last, shuffled)
 
     def _advance(self, count: int) -> None:
         self._row += count

@@ -10,9 +10,10 @@ from pacboost.errors import FileError, ParameterError
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.oracles import csv_blocks, parquet, svmlight
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.files import find_files
+from pacboost.sources.oracles.files import File, find_files
 from pacboost.sources.oracles.held import split_frame
 from pacboost.sources.oracles.oracle import AbstractOracle
+from pacboost.sources.oracles.remote_files import RemoteFile
 from pacboost.sources.oracles.sql import sql
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.oracles.worlds import WorldOracle
@@ -87,6 +88,11 @@ def _from_files(
             f"{files[0]} and {other} are files of different kinds; name those of one kind, for "
             f"example by a pattern such as '*{files[0].suffix}'"
         )
+    if isinstance(files[0], RemoteFile) and first != parquet.SUFFIXES:
+        raise FileError(
+            f"{files[0]}: Parquet files alone are read from addresses; copy it to this machine, or "
+            "write it as Parquet"
+        )
     make = KINDS[first]
     if first == DATABASES:
         if len(files) > 1:
@@ -97,7 +103,7 @@ def _from_files(
     return make(files, _named(target, str(files[0])), seed, **options)
 
 
-def _kind(file: Path) -> tuple[str, ...]:
+def _kind(file: File) -> tuple[str, ...]:
     for suffixes in KINDS:
         if file.name.lower().endswith(suffixes):
             return suffixes

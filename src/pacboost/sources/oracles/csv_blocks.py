@@ -21,13 +21,15 @@ from pacboost.errors import DataError, FileError
 from pacboost.sources.csv_rows import separator
 from pacboost.sources.data_file import MISSING, DataFile
 from pacboost.sources.numbers import Spelling, label_kind, read_labels
+from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import HeldArrow, plain_labels, release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.columns import features, refuse_other
-from pacboost.sources.oracles.files import Source, find_files, fingerprint, need
+from pacboost.sources.oracles.files import Source, find_files, fingerprint
 from pacboost.sources.oracles.held import Held, HeldArray
 from pacboost.sources.oracles.labels import NO_LABEL
 from pacboost.sources.oracles.lines import BLOCK, Lines, cut, read_lines, rows_by_bytes
+from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 from pacboost.sources.table import refuse_text
 
 SUFFIXES = (".csv", ".tsv")
@@ -61,6 +63,7 @@ class CsvOracle(BlockOracle):
         self._csv = need("pyarrow.csv", "parquet")
         self._target = target
         self._files = find_files(source, SUFFIXES)
+        self._stamps = stamps_of(self._files)
         self._sep = sep or separator(DataFile(self._files[0]))
         words = frozenset(word.strip().lower() for word in missing)
         self._spelling = Spelling(words, decimal_comma=self._sep == ";")
@@ -92,6 +95,7 @@ class CsvOracle(BlockOracle):
         release_memory()
         lines = self._blocks[block]
         content = read_lines(self._files[lines.file], lines)
+        check_unchanged(self._stamps, self._files[lines.file])
         try:
             return self._parse(lines, content)
         except ValueError:  # Arrow's complaints are such, too

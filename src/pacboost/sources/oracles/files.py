@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from glob import glob, has_magic
 from hashlib import file_digest, sha256
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pacboost.errors import FileError, PacboostError
+from pacboost.errors import FileError
+from pacboost.sources.oracles.remote_files import RemoteFile, find_remote, is_remote
 
-Source = str | Path | Iterable[str | Path]
+File = Path | RemoteFile
+Source = str | Path | Iterable[str | File]
 
 
-def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Path]:
+def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
     """Give each file once, sorted by its path, so that the order of listing has no part.
 
     A folder stands for the files in it and below that have one of the suffixes, except hidden ones
     and those that begin with an underscore, which other programs write for themselves.
     """
-    listed = [source] if isinstance(source, str | Path) else list(source)
-    found = {path.absolute(): path for one in listed for path in _expand(one, suffixes)}
+    listed: list[str | File] = [source] if isinstance(source, str | Path) else list(source)
+    if any(map(is_remote, listed)):
+        return _on_remote(listed, suffixes)
+    found = {path.absolute(): path for one in listed for path in _expand(str(one), suffixes)}
     if not found:
         raise FileError("no file was named; name a file, a folder or a pattern such as 'data/*'")
     files = [found[path] for path in sorted(found, key=lambda path: path.parts)]
@@ -29,13 +33,34 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Path]:
     return files
 
 
-def _refuse_equal(files: list[Path]) -> None:
+def _on_remote(listed: list[str | File], suffixes: tuple[str, ...]) -> list[RemoteFile]:
+    """Find files at addresses such as s3://bucket/folder."""
+    local = [one for one in listed if not is_remote(one)]
+    if local:
+        raise FileError(f"{local[0]} is a path and {listed[0]} an address; name one kind of them")
+    found = {file.url: file for one in listed for file in find_remote(str(one), suffixes)}
+    files = [found[url] for url in sorted(found)]
+    _refuse_equal(files)
+    return files
+
+
+@contextmanager
+def opened(file: File) -> Iterator[Any]:
+    """Give what Arrow reads a file from: its path, or an open file."""
+    if isinstance(file, RemoteFile):
+        with file.open("rb") as content:
+            yield content
+    else:
+        yield file
+
+
+def _refuse_equal(files: Sequence[File]) -> None:
     """Raise if two files hold the same bytes: rows that come twice would certify themselves."""
-    sizes: dict[int, list[Path]] = {}
+    sizes: dict[int, list[File]] = {}
     for file in files:
         sizes.setdefault(file.stat().st_size, []).append(file)
     for alike in sizes.values():
-        seen: dict[bytes, Path] = {}
+        seen: dict[bytes, File] = {}
         for file in alike if len(alike) > 1 else ():
             with file.open("rb") as opened:
                 other = seen.setdefault(file_digest(opened, "sha256").digest(), file)
@@ -70,23 +95,7 @@ def _either(suffixes: tuple[str, ...]) -> str:
     return " or ".join(suffixes)
 
 
-def fingerprint(files: Iterable[Path], *content: object) -> str:
+def fingerprint(files: Iterable[File], *content: object) -> str:
     """Hash the names and sizes of files, and what is known of their content."""
     known = [(file.name, file.stat().st_size) for file in files]
     return sha256(repr((known, content)).encode()).hexdigest()
-
-
-def need(module: str, extra: str) -> Any:
-    """Import a library that not everybody needs.
-
-    >>> need("math", "parquet").pi
-    3.141592653589793
-    """
-    try:
-        return import_module(module)
-    except ImportError as problem:
-        library = module.partition(".")[0]
-        raise PacboostError(
-            f"reading this source needs {library}, which is not installed: "
-            f"pip install 'pacboost[{extra}]'"
-        ) from problem

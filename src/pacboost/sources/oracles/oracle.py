@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,19 @@ STREAM = Order(
 )
 
 
+class Places(Protocol):
+    """Who knows where rows lie: an oracle, or what stands for it on a worker of a cluster."""
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        ...
+
+    def place(self, row: int) -> str:
+        """Say in words where the row of this identity lies."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Some rows: their values, their labels as they came, and which rows of the source they are."""
@@ -84,7 +97,7 @@ class Unread:
     Reading changes nothing, so any thread may do it.
     """
 
-    oracle: AbstractOracle
+    oracle: Places
     held: Held
     picked: NDArray[np.int64]
     """The numbers of the rows in the block."""
@@ -115,6 +128,18 @@ Drawn = Batch | Unread
 
 Chooser = Callable[[NDArray[np.uint64], Held], NDArray[np.bool_]]
 """Tells which rows of a block are chosen, given their identities and the block."""
+
+
+class Settling(ABC):
+    """Chooses rows, and settles on the first block how it chooses from the others."""
+
+    @abstractmethod
+    def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+        """Tell which rows of a block are chosen."""
+
+    @abstractmethod
+    def settle(self, first: Settling) -> None:
+        """Take over what another one settled when it was given the first block."""
 
 
 class AbstractOracle(ABC):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
+from pacboost.parallel.cluster import Cluster
+from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import (
     HeldArrow,
     is_number,
@@ -22,10 +24,11 @@ from pacboost.sources.oracles.arrow import (
     release_memory,
     row_bits,
 )
-from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.columns import refuse_other
-from pacboost.sources.oracles.files import Source, find_files, fingerprint, need
+from pacboost.sources.oracles.files import File, Source, find_files, fingerprint, opened
 from pacboost.sources.oracles.labels import NO_LABEL, distinct, first_missing
+from pacboost.sources.oracles.remote import Reading, SpreadOracle
+from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 
 SUFFIXES = (".parquet", ".pq")
 BUFFER = 2**18
@@ -39,7 +42,77 @@ class Group(NamedTuple):
     rows: int
 
 
-class ParquetOracle(BlockOracle):
+@dataclass(frozen=True)
+class RowGroup:
+    """Where a row group lies, and which of its columns are read: by this process or another."""
+
+    file: File
+    number: int
+    rows: int
+    names: tuple[str, ...]
+    target: str
+    file_shown: str
+
+    @property
+    def place(self) -> str:
+        """Name file and row group."""
+        return f"{self.file_shown}, row group {self.number}"
+
+    def read(self) -> HeldArrow:
+        """Decode the row group."""
+        release_memory()
+        table = self._columns([*self.names, self.target])
+        return HeldArrow(table.drop_columns([self.target]), table.column(self.target))
+
+    def labels(self) -> NDArray[Any]:
+        """Decode the target column, and refuse a missing label."""
+        labels = plain_labels(self._columns([self.target]).column(0))
+        missing = first_missing(labels)
+        if missing is not None:
+            raise DataError(f"{self.place}, row {missing}: {NO_LABEL}")
+        return labels
+
+    def distinct_labels(self) -> NDArray[Any]:
+        """Give every label once."""
+        return distinct([self.labels()])
+
+    def _columns(self, names: list[str]) -> Any:
+        pa = need("pyarrow", "parquet")
+        # Labels that are text are kept as numbers of a dictionary.
+        with parquet_file(self.file, self.place, [self.target]) as parquet:
+            table = pa.table(
+                {
+                    name: parquet.read_row_group(
+                        self.number, columns=[name], use_threads=False
+                    ).column(name)
+                    for name in names
+                }
+            )
+        if table.num_rows != self.rows:
+            raise FileError(f"{self.file_shown}: was changed while it was being read")
+        return table
+
+
+@contextmanager
+def parquet_file(file: File, shown: str, encoded: Sequence[str] = ()) -> Iterator[Any]:
+    """Open a Parquet file; ``shown`` names it in complaints."""
+    pq, pa = need("pyarrow.parquet", "parquet"), need("pyarrow", "parquet")
+    try:
+        with (
+            opened(file) as source,
+            pq.ParquetFile(
+                source, buffer_size=BUFFER, pre_buffer=False, read_dictionary=list(encoded)
+            ) as parquet,
+        ):
+            yield parquet
+    except (OSError, IndexError, KeyError, pa.ArrowException) as problem:
+        raise FileError(
+            f"{shown}: cannot be read ({problem}). Is it a Parquet file, and whole? Write "
+            "it again, or leave it out."
+        ) from problem
+
+
+class ParquetOracle(SpreadOracle):
     """The rows of files, folders and patterns; all columns but the target are numbers.
 
     Files are known by their paths, sorted, so the order in which they are listed has no part. Their
@@ -53,13 +126,12 @@ class ParquetOracle(BlockOracle):
     def __init__(
         self, source: Source, target: str, seed: int = 0, *, drop: Collection[str] = ()
     ) -> None:
-        self._pq = need("pyarrow.parquet", "parquet")
-        self._pa = need("pyarrow", "parquet")
         self._target, self._left_out = target, drop
         self._files = find_files(source, SUFFIXES)
+        self._stamps = stamps_of(self._files)
         self._groups: list[Group] = []
         for file, path in enumerate(self._files):
-            with self._file(path) as parquet:
+            with parquet_file(path, str(path)) as parquet:
                 self._look_at(file, parquet)
         if not self._groups:
             raise DataError(f"{self._files[0]}: there are no rows; at least one is needed")
@@ -89,58 +161,42 @@ class ParquetOracle(BlockOracle):
                 self.largest_block = rows * per_row // 8
                 self.largest_block_place = f"{where}, row group {number}"
 
+    def row_group(self, block: int) -> RowGroup:
+        """Say where a block lies; a worker may have another working folder."""
+        group = self._groups[block]
+        file = self._files[group.file]
+        here = file.absolute()
+        return RowGroup(here, group.number, group.rows, self.names, self._target, str(file))
+
     def read(self, block: int) -> HeldArrow:
         """Decode a row group."""
-        release_memory()
-        table = self._columns(block, [*self.names, self._target])
-        return HeldArrow(table.drop_columns([self._target]), table.column(self._target))
+        held = self.row_group(block).read()
+        check_unchanged(self._stamps, self._files[self._groups[block].file])
+        return held
 
-    def _columns(self, block: int, names: list[str]) -> Any:
-        group = self._groups[block]
-        where = f", row group {group.number}"
-        # Labels that are text are kept as numbers of a dictionary.
-        with self._file(self._files[group.file], where, [self._target]) as parquet:
-            table = self._pa.table(
-                {
-                    name: parquet.read_row_group(
-                        group.number, columns=[name], use_threads=False
-                    ).column(name)
-                    for name in names
-                }
-            )
-        if table.num_rows != group.rows:
-            raise FileError(f"{self._files[group.file]}: was changed while it was being read")
-        return table
+    def reading(self, block: int, cluster: Cluster) -> Reading:
+        """Have a worker decode a row group."""
+        return Reading(RowGroup.read, (self.row_group(block),))
 
-    @contextmanager
-    def _file(self, path: Path, part: str = "", encoded: Sequence[str] = ()) -> Iterator[Any]:
-        try:
-            with self._pq.ParquetFile(
-                path, buffer_size=BUFFER, pre_buffer=False, read_dictionary=list(encoded)
-            ) as parquet:
-                yield parquet
-        except (OSError, IndexError, KeyError, self._pa.ArrowException) as problem:
-            raise FileError(
-                f"{path}{part}: cannot be read ({problem}). Is it a Parquet file, and whole? Write "
-                "it again, or leave it out."
-            ) from problem
+    def block_rows(self, block: int) -> int:
+        """How many rows a row group has."""
+        return self._groups[block].rows
+
+    def block_place(self, block: int) -> str:
+        """Name file and row group."""
+        return self.row_group(block).place
 
     def classes(self) -> NDArray[Any]:
         """Read the target column alone, a row group at a time."""
-        return distinct(self._tasks().map(self._labels, range(len(self._groups))))
+        return distinct(self._tasks().map(RowGroup.labels, self._row_groups()))
 
-    def _labels(self, block: int) -> NDArray[Any]:
-        labels = plain_labels(self._columns(block, [self._target]).column(0))
-        missing = first_missing(labels)
-        if missing is not None:
-            raise DataError(f"{self.place(block << 32 | missing)}: {NO_LABEL}")
-        return labels
+    def classes_on(self, cluster: Cluster) -> NDArray[Any]:
+        """Have workers read the target column alone."""
+        return distinct(cluster.map(RowGroup.distinct_labels, self._row_groups()))
+
+    def _row_groups(self) -> Iterator[RowGroup]:
+        return map(self.row_group, range(len(self._groups)))
 
     def fingerprint(self) -> str:
         """Hash the names, sizes, row groups and columns of the files."""
         return fingerprint(self._files, self._groups, self.names, self._target)
-
-    def place(self, row: int) -> str:
-        """Name file, row group and row."""
-        group = self._groups[row >> 32]
-        return f"{self._files[group.file]}, row group {group.number}, row {row & 0xFFFFFFFF}"

@@ -17,6 +17,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import (
     HeldArrow,
     encoded,
@@ -25,7 +26,6 @@ from pacboost.sources.oracles.arrow import (
     row_bits,
 )
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.files import need
 from pacboost.sources.oracles.labels import NO_LABEL, distinct
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.stream import StreamOracle

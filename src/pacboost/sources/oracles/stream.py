@@ -14,9 +14,9 @@ from typing import Any
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.dataframe import is_frame
+from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.columns import refuse_other
-from pacboost.sources.oracles.files import need
 from pacboost.sources.oracles.held import Held, hold, hold_frame
 
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]

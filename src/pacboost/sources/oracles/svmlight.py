@@ -17,6 +17,7 @@ from pacboost.sources.oracles.files import Source, find_files, fingerprint
 from pacboost.sources.oracles.held import HeldSparse
 from pacboost.sources.oracles.lines import Lines, cut, read_lines, rows_by_bytes
 from pacboost.sources.oracles.oracle import whole
+from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 
 SUFFIXES = (".svm", ".svmlight", ".libsvm")
 GROWTH = 10
@@ -39,6 +40,7 @@ class SvmlightOracle(BlockOracle):
         zero_based: bool = False,
     ) -> None:
         self._files = find_files(source, SUFFIXES)
+        self._stamps = stamps_of(self._files)
         self._first = 0 if zero_based else 1
         self._blocks = [
             lines
@@ -78,6 +80,7 @@ class SvmlightOracle(BlockOracle):
     def _rows(self, lines: Lines) -> Iterator[tuple[int, list[bytes]]]:
         """Give the cells of each line that is not empty, with its number."""
         content = read_lines(self._files[lines.file], lines)
+        check_unchanged(self._stamps, self._files[lines.file])
         for line, text in enumerate(content.split(b"\n"), lines.line):
             cells = text.partition(b"#")[0].split()
             if cells:

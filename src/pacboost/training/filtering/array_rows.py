@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels import sieve
 from pacboost.kernels.threads import each_rows
+from pacboost.numerics.same_bits import log2, mean
 from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.table import Table
@@ -22,6 +23,7 @@ from pacboost.training.filtering.candidates import Candidates
 from pacboost.training.filtering.keys import key_of, numbers
 from pacboost.training.filtering.offer import Offer
 from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.saved_arrays import like
 
 Floats = NDArray[np.float64]
 
@@ -117,7 +119,7 @@ class ArrayRows(Candidates):
         if self.kinds[own[:1]].tolist() == [FRESH]:
             self._learn_how_easy(chances)
         with np.errstate(divide="ignore"):
-            steps = np.floor(-STEPS * np.log2(np.minimum(1.0, ROOM * chances)))
+            steps = np.floor(-STEPS * log2(np.minimum(1.0, ROOM * chances)))
         self.kinds[own] = np.minimum(steps, APART - 1).astype(np.uint8)
 
     def _learn_how_easy(self, chances: Floats) -> None:
@@ -125,7 +127,7 @@ class ArrayRows(Candidates):
         for k in range(self._unseen.size):
             own = chances[self._numbered == k]
             if own.size >= ROWS_TO_TELL:
-                hard = max(float(np.quantile(own, HARD)), ROOM * float(own.mean()))
+                hard = max(float(np.quantile(own, HARD)), ROOM * mean(own))
                 self._unseen[k] = min(1.0, hard)
             elif self._numbered.size > 0:
                 self._unseen[k] = 1.0
@@ -137,7 +139,12 @@ class ArrayRows(Candidates):
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
         """Go on from a checkpoint."""
         super().restore(state, encoder)
-        self.kinds[:], self._unseen[:] = state["kinds"], state["unseen"]
+        kinds, unseen = like(state, "kinds", self.kinds), like(state, "unseen", self._unseen)
+        if not np.array_equal(kinds == APART, self.kinds == APART):
+            raise ValueError("other rows are set apart than those that the seed chooses")
+        if not ((unseen >= 0) & (unseen <= 1)).all():
+            raise ValueError("a chance lies outside of [0, 1]")
+        self.kinds[:], self._unseen[:] = kinds, unseen
 
     def _fresh(self, key: np.uint64) -> NDArray[np.int64]:
         """Choose rows for the test of μ: some of those left, a few before anything is learned."""

@@ -10,6 +10,7 @@ random sample of the source, and never learned from.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from pacboost.samples.content_sample import ContentSample
 from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.held import Held
-from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
+from pacboost.sources.oracles.oracle import AbstractOracle, Drawn, Settling
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Stream
 from pacboost.training.filtering.keys import numbers
@@ -40,6 +41,24 @@ def rows_for_tests(rows: int, epsilon: float | None) -> int:
     if epsilon is not None:
         most = max(most, math.ceil(TESTS_FOR_ONE_MISTAKE / epsilon))
     return min(most, int(SHARE_TESTING * rows))
+
+
+@dataclass(frozen=True, eq=False)
+class ReadFirst(Settling):
+    """Chooses the rows that are read in a pass of their own: by their coins, and by content."""
+
+    key: np.uint64
+    share: float
+    sample: ContentSample
+
+    def __call__(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+        """Tell which rows of a block are read."""
+        return np.asarray(numbers(ids, self.key) < self.share) | self.sample.choose(held)
+
+    def settle(self, first: Settling) -> None:
+        """Choose from all blocks by what was settled on the first one."""
+        if isinstance(first, ReadFirst):
+            self.sample.go_by(first.sample)
 
 
 class BlockRows(Stream):
@@ -65,7 +84,8 @@ class BlockRows(Stream):
         """
         parts: tuple[list[EncodedRows], list[EncodedRows]] = ([], [])
         as_read: tuple[list[Table], list[Table]] = ([], [])
-        for batch in self.oracle.select(self._read_first) if self._share else ():
+        first = ReadFirst(self._key, self._share, self._sample)
+        for batch in self.oracle.select(first) if self._share else ():
             self._sample.keep(batch.table)
             coins = numbers(batch.rows, self._key)
             certify, test = coins < self._certify, (coins >= self._certify) & (coins < self._share)
@@ -77,11 +97,13 @@ class BlockRows(Stream):
         self.known_apart, self.known_testing = (KnownRows(tables) for tables in as_read)
         self._as_read = as_read[0]
 
-    def _read_first(self, ids: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
-        return self._kept_back(ids) | self._sample.choose(held)
-
     def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         return np.asarray(numbers(ids, self._key) < self._share)
+
+    @property
+    def coin_of_rows_apart(self) -> tuple[np.uint64, float]:
+        """The key of the rows' coins, and below what they certify or test."""
+        return self._key, self._share
 
     def copies(self) -> str:
         """Say that rows of the source are copies of others, if that is sure."""

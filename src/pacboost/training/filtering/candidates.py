@@ -26,6 +26,7 @@ from pacboost.training.filtering.arrivals import Arrivals, hashes_of
 from pacboost.training.filtering.keys import key_of, numbers
 from pacboost.training.filtering.offer import Offer
 from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.saved_arrays import check_rows, like, of_kind
 
 Floats = NDArray[np.float64]
 
@@ -127,7 +128,7 @@ class Candidates(ABC):
         known = {"known_testing": self.known_testing, "known_apart": self.known_apart}
         for name, own in known.items():
             if own is not None and name in state:
-                own.equal |= state[name]
+                own.equal |= like(state, name, own.equal)
 
 
 class Stream(Candidates):
@@ -210,6 +211,11 @@ class Stream(Candidates):
         while self._waiting and self._taken < position.get("ahead", 0):
             self._next(position["ahead"] - self._taken)
 
+    @property
+    def rows_ahead(self) -> int:
+        """How many rows were read ahead and are still to be offered."""
+        return sum(batch.n_rows for batch in self._waiting)
+
     def labels_ahead(self) -> NDArray[Any]:
         """Give the labels of the rows that were read ahead."""
         return np.concatenate([batch.labels for batch in self._waiting])
@@ -276,11 +282,13 @@ class Stream(Candidates):
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
         """Go on from what ``state`` gave."""
         super().restore(state, encoder)
-        if "apart_rows" in state:
+        if "apart_rows" in state and encoder.bins is not None:
+            classes = encoder.classes.size
+            check_rows(state, encoder.bins, classes if classes > 2 else 1)
             self._hold(EncodedRows.from_arrays(state, encoder.bins), state["apart_ids"])
         if self._arrivals is not None:
-            self._arrivals.known = state["arrivals"]
-            self._arrivals.repeated = bool(state["repeated"][0])
+            self._arrivals.known = of_kind(state, "arrivals", np.uint64, -1)
+            self._arrivals.repeated = bool(of_kind(state, "repeated", np.bool_, 1)[0])
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
         """Draw so many rows at a time, whatever the sizes of the oracle's own batches."""

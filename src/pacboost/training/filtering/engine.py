@@ -20,15 +20,19 @@ from pacboost.kernels.threads import threads
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
+from pacboost.numerics.same_bits import exp, mean, total
 from pacboost.parallel.cores import usable_cores
 from pacboost.parallel.tasks import tasks_on
 from pacboost.samples.sample import Sample
+from pacboost.sources.oracles.remote import RemoteOracle
+from pacboost.training.filtering.block_rows import BlockRows
 from pacboost.training.filtering.candidates import Candidates
 from pacboost.training.filtering.keys import key_of, numbers
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import share_of
 from pacboost.training.filtering.plan import FilteringPlan
 from pacboost.training.filtering.refilling import Refilling
+from pacboost.training.filtering.remote_refilling import RemoteRefilling
 from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import VoteSoFar
 from pacboost.training.run.loop import NO_EDGE, Run
@@ -101,6 +105,7 @@ class Filtering:
         most = self._most_draws(wanted)
         key, scale = key_of(self.plan.seed, 2, number), self._scale(wanted)
         refilling = self._refilling(key, scale, delta)
+        refilling.expect(wanted * scale / (self.mass or 1.0))
         refilling.score_testing_rows()
         tested = refilling.test.count
         for _ in () if self._good_enough(refilling) else refilling.groups():
@@ -116,6 +121,7 @@ class Filtering:
             starved = refilling.draws >= most
             if self._enough(refilling, full=full, starved=starved) or self._good_enough(refilling):
                 break
+        refilling.finish()
         self.refills.append(refilling.record(number))
         kept = refilling.kept()
         if self.stopped:
@@ -130,9 +136,10 @@ class Filtering:
 
     def _refilling(self, key: np.uint64, scale: float, delta: float) -> Refilling:
         """Start to look at candidates."""
-        return Refilling(
-            self.candidates, self.encoder, self.vote_so_far, key, scale, delta, self.tasks
-        )
+        candidates, given = self.candidates, (self.encoder, self.vote_so_far, key, scale, delta)
+        if isinstance(candidates, BlockRows) and isinstance(candidates.oracle, RemoteOracle):
+            return RemoteRefilling(candidates, candidates.oracle, *given)
+        return Refilling(candidates, *given, self.tasks)
 
     def _wanted(self, delta: float) -> int:
         """How many rows the sample is to have."""
@@ -200,7 +207,7 @@ class Filtering:
     def _run(self, kept: AcceptedRows) -> Run:
         """Set up the boosting loop on a sample, from where its rows stand with the vote."""
         base = 1 / kept.odds
-        base /= base.mean()
+        base /= mean(base)
         examples = kept.examples
         sample = Sample(
             examples.table,
@@ -248,8 +255,8 @@ class Filtering:
             if len(run.done) % ROUNDS_UNWATCHED:
                 continue
             still = self._chances(run, kept)
-            self.mass = float((still / kept.odds).sum()) / self._candidates_seen()
-            used_up = np.minimum(1.0, still / kept.chances).mean() < self.plan.keep
+            self.mass = total(still / kept.odds) / self._candidates_seen()
+            used_up = mean(np.minimum(1.0, still / kept.chances)) < self.plan.keep
             if used_up or done.entry.effective_size < LEAST_EFFECTIVE * first:
                 break
         if run.stopped == NO_EDGE and not run.done:
@@ -278,7 +285,7 @@ class Filtering:
     def _chances(self, run: Run, kept: AcceptedRows) -> NDArray[np.float64]:
         row_margins = run.path
         if row_margins is not None:
-            return np.asarray(np.exp(row_margins).max(axis=1))
+            return np.asarray(exp(row_margins).max(axis=1))
         return self._booster.chances(run.margins, len(self.vote_so_far), kept.examples.signs)
 
     def _take(self, done: FinishedRound, vote: float) -> None:

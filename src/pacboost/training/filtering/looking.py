@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit, log_softmax
 
+from pacboost.numerics.same_bits import log_sum_exp, softplus, total
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.known_rows import KnownRows
 from pacboost.samples.row_hashes import Hashes
@@ -55,7 +55,7 @@ class AcceptedRows:
     @property
     def mass(self) -> float:
         """An estimate of the weight of all rows that were candidates."""
-        return float((self.chances / self.odds).sum())
+        return total(self.chances / self.odds)
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> AcceptedRows:
         """Copy some of them."""
@@ -206,5 +206,6 @@ def measure(row_margins: RowMargins, examples: EncodedRows, kinds: NDArray[np.in
 def losses_of(margins: Floats, signs: Signs) -> Floats:
     """Give the log loss of every row."""
     if margins.shape[1] == 1:
-        return np.asarray(-log_expit(2 * margins[:, 0]))
-    return np.asarray(-log_softmax(margins * signs, axis=1)[signs > 0])
+        return softplus(-2 * margins[:, 0])
+    scores = margins * signs
+    return np.asarray((log_sum_exp(scores)[:, None] - scores)[signs > 0])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.numerics.sequences import kt_lower, kt_upper
 
 
@@ -37,7 +38,7 @@ class MeanTest:
     def add(self, numbers: NDArray[np.float64]) -> None:
         """See more numbers."""
         self.count += numbers.size
-        self.total = min(float(self.count), self.total + float(numbers.sum()))
+        self.total = min(float(self.count), self.total + sum_of(numbers))
 
     @property
     def mean(self) -> float:

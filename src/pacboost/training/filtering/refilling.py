@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.ledgers.refill import Refill
+from pacboost.numerics.same_bits import total
 from pacboost.parallel.tasks import Serial, Tasks
 from pacboost.samples.content_sample import joined
 from pacboost.sources.arrays import ArrayTable
@@ -50,7 +51,7 @@ class Tally:
         """See more rows."""
         self.weight.add(chances)
         self.error.add(wrong)
-        self._loss += float(losses.sum())
+        self._loss += total(losses)
 
     @property
     def count(self) -> int:
@@ -172,7 +173,7 @@ class Refilling:
     def _learn(self, found: list[Looked], kept: AcceptedRows) -> None:
         tables = [own.table for own in found if own.table is not None and own.table.n_rows]
         if tables:
-            self._candidates.learn(_one_table(tables), kept.examples.rows)
+            self._learn_tables(tables, kept)
             return
         learned = [own.learned for own in found if own.learned is not None]
         if learned:
@@ -180,6 +181,20 @@ class Refilling:
         for own in found:
             for known, hashes in zip(self._candidates.known, own.known, strict=False):
                 known.note(hashes)
+
+    def _learn_tables(self, tables: list[Table], kept: AcceptedRows) -> None:
+        """Take note of the first rows that are kept."""
+        self._candidates.learn(_one_table(tables), kept.examples.rows)
+
+    def _count_again(self) -> int:
+        """How many of the rows may have been learned from before."""
+        return self._tallies[AGAIN].count
+
+    def expect(self, draws: float) -> None:
+        """Take note of about how many draws will be enough."""
+
+    def finish(self) -> None:
+        """Take note that no more candidates will be asked for."""
 
     def _sum_up(self) -> None:
         """Add a whole group up at once: sums must not depend on how the oracle cut it."""
@@ -207,7 +222,7 @@ class Refilling:
             signs = kept.examples.signs
             row_margins = RowMargins(kept.margins, kept.chances)
             told = kept.chances, row_margins.wrong(signs), losses_of(kept.margins, signs)
-            sums += [float((numbers / kept.odds).sum()) for numbers in told]
+            sums += [total(numbers / kept.odds) for numbers in told]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss
 
@@ -219,7 +234,7 @@ class Refilling:
         if not told.count and self.draws:
             mean, wrong, loss = self._guessed()
         bound = told.error_upper(self._factor)
-        again = self._tallies[AGAIN].count
+        again = self._count_again()
         if not self.test.count and (self._candidates.whole or again < self.draws):
             bound = 1.0  # rows that were chosen by what they weighed, or known to the bins
         return Refill(

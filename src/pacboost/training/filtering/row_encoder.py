@@ -14,7 +14,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Signs, signs_of
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
+from pacboost.sources.oracles.oracle import Drawn, Places
 from pacboost.sources.table import Table
 
 
@@ -83,7 +83,7 @@ class EncodedRows:
 class RowEncoder:
     """How rows are read: by which classes, and into which bins."""
 
-    oracle: AbstractOracle
+    oracle: Places
     classes: NDArray[Any]
     bins: Bins | None
 

@@ -14,6 +14,7 @@ from pacboost.hypotheses.ballot import Ballot
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.mistakes import wrong_classes, wrong_margins
+from pacboost.numerics.same_bits import exp
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample, Signs
@@ -62,6 +63,11 @@ class VoteSoFar:
         for rule, vote, memory in zip(past, votes, memories, strict=True):
             self.add(rule, vote, memory)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send rules and votes alone: what scores by codes is larger, and quickly made again."""
+        parts = (self.rules, self.votes, self.memories)
+        return VoteSoFar, (self.booster, self.bins, self.outputs, self.cells, *parts)
+
     def __len__(self) -> int:
         return len(self.rules)
 
@@ -90,7 +96,7 @@ class VoteSoFar:
             return RowMargins(margins, chances.reshape(-1) if chances.ndim > 1 else chances)
         sample = Sample(table, signs, bins=self.bins)
         path = followed(self.booster, sample, self.rules, self.memories, cells=self.cells)
-        return RowMargins(margins, np.exp(path).max(axis=1), path)
+        return RowMargins(margins, exp(path).max(axis=1), path)
 
     def _scores(self, table: Table) -> Floats:
         if self._ballot is not None and isinstance(table, CodedTable):

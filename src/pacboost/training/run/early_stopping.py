@@ -8,7 +8,10 @@ import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
+from pacboost.kernels.cuda.device import gpu_in_use
+from pacboost.kernels.cuda.scores import GpuScores
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric
 
@@ -42,6 +45,7 @@ class EarlyStopping:
     def start_again(self) -> None:
         """Drop all rounds."""
         self._scores = np.zeros(self._sample.signs.shape)
+        self._on_gpu: GpuScores | None = None
         self._seen = 0
         self._best = math.inf
         self.best_round = 0
@@ -62,8 +66,21 @@ class EarlyStopping:
         """Add a round and give the metric after it."""
         for other in self.others.values():
             other.see(hypothesis, vote)
-        self._scores += vote * hypothesis.values[hypothesis.cells(self._sample)]
+        self._add(hypothesis, vote)
         return self._measure()
+
+    def _add(self, hypothesis: Hypothesis, vote: float) -> None:
+        """Add a round to the scores; where trees are grown on a GPU, there."""
+        sample = self._sample
+        tree = hypothesis if isinstance(hypothesis, TreeRule) else None
+        if tree is not None and self._seen == 0 and gpu_in_use() and sample.bins is tree.bins:
+            assert sample.codes is not None  # there are bins
+            self._on_gpu = GpuScores(sample.codes, self._scores.shape[1])
+        if tree is None or self._on_gpu is None:
+            self._scores += vote * hypothesis.values[hypothesis.cells(sample)]
+        else:
+            shape = tree.feature, tree.sides(), tree.left, tree.right
+            self._scores = self._on_gpu.add(*shape, tree.values, vote)
 
     def see_all(self, vote: Vote) -> float:
         """Give the metric after a round that changed the votes of others too."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Measured
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues
-from pacboost.kernels import measure, shares
+from pacboost.kernels import shares
 from pacboost.kernels.team import team_for, together
 from pacboost.kernels.threads import (
     ROWS_FOR_CHEAP_KERNELS,
@@ -25,6 +25,9 @@ from pacboost.kernels.threads import (
 )
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.mistakes import wrong_margins
+from pacboost.numerics.same_bits import exp, row_totals
+from pacboost.numerics.same_bits import mean as mean_of
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
 
@@ -42,7 +45,7 @@ def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
     team = min(team_for(weights.size), max(1, squares.size))
     together(shares.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
     total, wrong = (int(number) for number in sums.sum(axis=0))
-    return Measured(total, wrong), total**2 / float(squares.sum())
+    return Measured(total, wrong), total**2 / sum_of(squares)
 
 
 def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
@@ -52,12 +55,14 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     squares = np.zeros(span_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, squares.size))
     parts = np.zeros((team, 2, count, outputs), dtype=np.int64)
-    together(
-        shares.cell_sums, cells, request.weights, request.pulls, request.signed, size, parts,
-        squares, at_most=team,
-    )  # fmt: skip
+    given = cells, request.weights, request.pulls, request.signed, size, parts, squares
+    if outputs == 1:
+        flat = request.weights.reshape(-1), request.pulls.reshape(-1)
+        given = cells, *flat, request.signed, size, parts[..., 0], squares
+    kernel = shares.cell_sums_of_one if outputs == 1 else shares.cell_sums
+    together(kernel, *given, at_most=team)
     pulls, weights = parts.sum(axis=0)
-    square = float(squares.sum())
+    square = sum_of(squares)
     worth = request.pull**2 / square if square > 0 else 0.0
     return Sums(pulls, weights, int(weights.sum()), request.pull, rows), worth
 
@@ -81,32 +86,7 @@ def edge_of(sums: Sums, values: CellValues) -> float:
 def exponential_normaliser(sums: Sums, values: CellValues) -> float:
     """Give Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
     plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
-    return math.fsum((plus * np.exp(-values) + minus * np.exp(values)).ravel()) / sums.weight
-
-
-def mean_cost(
-    kind: int, margins: NDArray[np.float64], base: NDArray[np.float64], unit: float = 1.0
-) -> float:
-    """Give the mean cost of margins (rows, outputs), by a kernel of kernels/measure.py.
-
-    In regression, residuals take the place of the margins.
-    """
-    rows, outputs = margins.shape
-    size = span_size(outputs)
-    sums = np.zeros(span_count(rows, outputs))
-    if kind == measure.LOGISTIC and outputs == base.size == 1:
-        team = min(team_for(rows), max(1, sums.size))
-        together(shares.log_costs, margins.reshape(-1), size, sums, at_most=team)
-    else:
-
-        def task(start: int, stop: int) -> None:
-            a, b = start // size, span_count(stop, outputs)
-            weights = np.ones(1) if base.size == 1 else base[start:stop]
-            measure.potential(kind, margins[start:stop], weights, size, sums[a:b])
-
-        each_rows(task, rows, width=outputs)
-    mass = float(base.sum()) if base.size > 1 else float(rows)
-    return float(sums.sum()) / float(unit * mass * outputs)
+    return math.fsum((plus * exp(-values) + minus * exp(values)).ravel()) / sums.weight
 
 
 def mean_of_costs(
@@ -118,14 +98,14 @@ def mean_of_costs(
     """
     if (costs < wrong_margins(margins)).any():
         raise ArithmeticError("a margin of 0 or less costs less than 1, so costs bound nothing")
-    rows = costs.mean(axis=1)
-    mean = float(rows.mean()) if base.size == 1 else float((base * rows).sum() / base.sum())
+    rows = row_totals(costs) / costs.shape[1]
+    mean = mean_of(rows) if base.size == 1 else sum_of(base * rows) / sum_of(base)
     return max(mean, LEAST_COST)
 
 
 def base_weights(sample: Sample) -> Wholes:
     """Give the base weights in whole units, one for each row."""
-    shares = np.broadcast_to(sample.base / sample.base.sum(), (sample.n_rows,))
+    shares = np.broadcast_to(sample.base / sum_of(sample.base), (sample.n_rows,))
     units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
     return units
 
@@ -143,12 +123,8 @@ def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: 
         totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
         together(shares.mistakes, margins.reshape(-1), each, totals, at_most=len(totals))
         return int(totals.sum()) / int(total * outputs)
-    wrong: list[int] = []
-
-    def task(start: int, stop: int) -> None:
-        weights = first_weights[start:stop] if weighted else first_weights
-        part = margins[start:stop], sample.signs[start:stop]
-        wrong.append(int(measure.wrong_classes(*part, weights)))
-
-    each_rows(task, rows, at_least=ROWS_FOR_CHEAP_KERNELS // outputs, width=outputs)
-    return sum(wrong) / total
+    totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
+    together(
+        shares.wrong_classes, margins, sample.signs, first_weights, totals, at_most=len(totals)
+    )
+    return int(totals.sum()) / total

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
+from pacboost.kernels.cuda.device import to_host
 from pacboost.learners.learner import Capacity, Learner
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.samples.request import Wholes
@@ -144,12 +146,32 @@ class Run:
         if not ledger.rounds:
             return
         resume.refuse_other_methods(self._booster.name, self._learner.name, ledger)
-        self._state = resume.state_after(self._rounds, self._state, hypotheses, votes, ledger)
+        memories = [entry.memory for entry in ledger.rounds]
+        self._state = resume.state_after(self._rounds, self._state, hypotheses, votes, memories)
         resume.refuse_other_rows(self._rounds, self._state, ledger)
         self._plain_votes = self._plain_votes and ledger.plain_votes
         self.done = self._recorder.replayed(hypotheses, votes, ledger.rounds, self._state)
         finished = self._rounds.finished(ledger.rounds[-1])
         self.stopped = finished or self._booster.stop(self._state) or ""
+
+    def keep_first_rounds(self, earlier: Run, number: int) -> None:
+        """Continue after the first rounds of a run on some of these rows, in the same bins.
+
+        For regression, whose rounds bound nothing: the record of these rounds stays that of the
+        rows they were trained on. Values are whole multiples of a unit; if the rows that are new
+        change it, no round is kept.
+        """
+        units = {run._booster.unit(run._state) for run in (self, earlier)}
+        done = earlier.done[:number]
+        if len(units) > 1 or not done:
+            return
+        rules = resume.in_bins([finished.hypothesis for finished in done], self.sample)
+        entries = [replace(finished.entry, validation=None) for finished in done]
+        votes = [1.0] * len(done)
+        memories = [entry.memory for entry in entries]
+        self._state = resume.state_after(self._rounds, self._state, rules, votes, memories)
+        self._rounds.potential.resume(entries, self._state, self._rounds.first_weights)
+        self.done = self._recorder.replayed(rules, votes, entries, self._state)
 
     def continue_on_other_rows(
         self, margins: Floats, votes: Sequence[float], path: Floats | None = None
@@ -161,7 +183,7 @@ class Run:
     @property
     def margins(self) -> Floats:
         """y·F(x) of every row, (rows, outputs)."""
-        return self._state.margins  # type: ignore[no-any-return]
+        return to_host(self._state.margins)  # type: ignore[no-any-return]
 
     @property
     def weights(self) -> Wholes:

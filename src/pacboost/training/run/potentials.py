@@ -12,10 +12,12 @@ from scipy.special import logsumexp
 from pacboost.boosters.base.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.kernels import measure
+from pacboost.kernels.cuda.device import to_host
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
 from pacboost.training import losses
+from pacboost.training.costs import mean_cost
 from pacboost.training.run import exact_sums
 from pacboost.training.run.potential import ROUNDING, MeasuredPotential, Potential, log_product
 from pacboost.training.run.scores import Floats, Margins, SoftmaxRows
@@ -37,8 +39,8 @@ class Exponential(Potential):
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
         """Compare the mean of exp(-margin) with ∏ Z_t, up to the rounding of the weights."""
-        margins: Floats = state.margins
-        first = np.broadcast_to(first_weights[:, None], margins.shape)
+        margins: Floats = to_host(state.margins)
+        first = np.broadcast_to(to_host(first_weights)[:, None], margins.shape)
         found = float(logsumexp(-margins, b=first / first.sum()))
         allowed = ROUNDING + sum(
             4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries
@@ -88,7 +90,7 @@ class MarginCost(MeasuredPotential):
 
     def mean(self, state: Any, rounds: int) -> float:
         """Measure the mean cost of pairs of row and output."""
-        mean = exact_sums.mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
+        mean = mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
         return max(mean, exact_sums.LEAST_COST)
 
 
@@ -148,7 +150,7 @@ class Loss(MeasuredPotential):
 
     def _mean_loss(self, scores: Floats) -> float:
         residuals = self._targets[:, None] - scores
-        return exact_sums.mean_cost(self.kernel, residuals, self._sample.base)
+        return mean_cost(self.kernel, residuals, self._sample.base)
 
     def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
         """Compare the mean loss with the recorded one."""

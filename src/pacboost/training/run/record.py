@@ -11,6 +11,7 @@ import numpy as np
 
 from pacboost.hypotheses.hypothesis import Hypothesis, Names
 from pacboost.hypotheses.vote import Vote
+from pacboost.kernels.cuda.device import to_host
 from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.ledger import Round
 from pacboost.training.run.early_stopping import EarlyStopping
@@ -125,7 +126,8 @@ class Recorder:
         """Give the rows that are hardest for the vote of the rounds done."""
         if self._sample.targets is not None or not done:
             return []
-        vote, margins, scores = self.vote(done, state), state.margins, self._rounds.scores
+        vote, scores = self.vote(done, state), self._rounds.scores
+        margins = to_host(state.margins)
         if len(self._booster.votes(state)) > len(done):  # the last rounds were dropped
             margins = scores.recomputed(vote.hypotheses, vote.votes.tolist())
         return hardest(self._sample, margins, norm(vote), scores.class_scores)

@@ -1,27 +1,34 @@
-"""Compile the kernels of boosted trees on two cores, by using each of them once on a tiny sample.
+"""Compile the kernels of boosting on two cores, by using each of them once on a tiny sample.
 
-Run as a program, this module grows a tree: kernels/compile_helper.py starts it on the first fit of
-an installation. The process that fits does the rest meanwhile.
+Run as a program, this module looks for a rule: it grows a tree, or finds a stump.
+kernels/compile_helper.py starts it on the first fit of an installation. The process that fits does
+the rest meanwhile.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 
+from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.booster import Booster, Moved
 from pacboost.boosters.logit import Logit
+from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import compile_helper
+from pacboost.kernels import compile_helper, lookup, routing, shares
 from pacboost.kernels.measure import LOGISTIC
+from pacboost.kernels.team import Team
 from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
+from pacboost.training.costs import mean_cost
 from pacboost.training.run import exact_sums
 
 ROWS = 600
@@ -36,17 +43,24 @@ def finish_compiling(sample: Sample, learner: Learner, booster: Booster[Any]) ->
     if not compile_helper.at_work():
         return
     plain = sample.sparse is None and sample.bins is not None and not sample.bins.levels.any()
-    if plain and sample.signs.shape[1] == 1 and type(learner) is Tree and type(booster) is Logit:
-        weigh_and_measure()
-        score()
-        compile_helper.wait()
+    if plain and sample.signs.shape[1] == 1:
+        kinds = type(learner), type(booster)
+        if kinds == (Tree, Logit):
+            weigh_and_measure()
+            call_a_team()
+            score()
+            compile_helper.wait()
+        elif kinds == (Stump, AdaBoost):
+            vote_and_measure()
+            call_a_team()
+            compile_helper.wait()
     compile_helper.stop()
 
 
 def tiny_sample() -> Sample:
-    """Draw numbers of two classes."""
+    """Draw rows of two classes, whose features have two values each."""
     generator = np.random.default_rng(0)
-    table = ArrayTable(generator.normal(size=(ROWS, 2)))
+    table = ArrayTable(np.sign(generator.normal(size=(ROWS, 2))))
     signs = np.where(table.rows()[:, :1] > 0, np.int8(1), np.int8(-1))
     return Sample(table, signs, bins=fit_bins(table))
 
@@ -58,6 +72,22 @@ def grow() -> None:
     Tree().on(sample).partition(Request(ones, ones * sample.signs, ROWS, ROWS), 0, None)
 
 
+def find_stump() -> None:
+    """Find a stump."""
+    sample = tiny_sample()
+    Stump().on(sample).find(np.ones(ROWS, dtype=np.int64), sample.signs[:, 0])
+
+
+def interpret_what_others_compile() -> None:
+    """Let Python itself read rows, of which there are few.
+
+    The process that fits compiles the kernels for it. What they call is not needed here: features
+    of two values have one cut.
+    """
+    for module, name in ((lookup, "encode"), (routing, "place")):
+        setattr(module, name, getattr(module, name).py_func)
+
+
 def weigh_and_measure() -> None:
     """Weigh rows by a round of LogitBoost, and measure it."""
     sample, booster = tiny_sample(), Logit()
@@ -66,8 +96,26 @@ def weigh_and_measure() -> None:
     sums, _ = exact_sums.cell_sums(booster.request(state), cells, 1)
     values = booster.values(state, sums, cells)
     state = booster.move(state, Moved(cells, values, 1.0, None))
-    exact_sums.mean_cost(LOGISTIC, state.margins, sample.base)
+    mean_cost(LOGISTIC, state.margins, sample.base)
     exact_sums.training_error(state.margins, sample, np.ones(1, dtype=np.int64))
+
+
+def vote_and_measure() -> None:
+    """Weigh rows by a round of AdaBoost with a stump, and measure it."""
+    sample, booster = tiny_sample(), AdaBoost()
+    state = booster.init(sample.signs, sample.base)
+    agree = StumpRule(0, 0.0, 0, 1, 1).agreement(sample)
+    measured, _ = exact_sums.masses(booster.request(state).weights[:, 0], agree)
+    booster.step(state, agree[:, None], measured)
+    exact_sums.training_error(state.margins, sample, np.ones(1, dtype=np.int64))
+
+
+def call_a_team() -> None:
+    """Have a team of two do nothing."""
+    team = Team()
+    totals = np.zeros((2, 1), dtype=np.int64)
+    team.run(shares.mistakes, 2, np.ones(2), np.ones(1, dtype=np.int64), totals)
+    team.close()
 
 
 def score() -> None:
@@ -83,4 +131,5 @@ def score() -> None:
 
 
 if __name__ == "__main__":
-    grow()
+    interpret_what_others_compile()
+    {compile_helper.TREES: grow, compile_helper.STUMPS: find_stump}[sys.argv[1]]()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from pacboost.boosters.base.capabilities import RevisingBooster
 from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis
+from pacboost.hypotheses.tree import TreeRule
 from pacboost.ledgers.ledger import Ledger
 from pacboost.samples.sample import Sample
 from pacboost.training.run.rounds import Rounds
@@ -33,12 +35,11 @@ def state_after(
     state: Any,
     hypotheses: Sequence[Hypothesis],
     votes: Sequence[float],
-    ledger: Ledger,
+    memories: Sequence[list[float]],
 ) -> Any:
     """Turn a fresh state into the one that the earlier rounds led to, and let the scores follow."""
     booster, sample = rounds.booster, rounds.sample
     margins = rounds.scores.recomputed(hypotheses, votes)
-    memories = [entry.memory for entry in ledger.rounds]
     if isinstance(booster, FilteringBooster) and booster.by_path:
         path = followed(booster, sample, hypotheses, memories, cells=rounds.cells)
         return booster.continue_on_other_rows(state, margins, votes, path)
@@ -48,6 +49,15 @@ def state_after(
     state = booster.resume(state, margins, votes, memories[-1])
     rounds.scores.look(booster, state, None)
     return state
+
+
+def in_bins(hypotheses: Sequence[Hypothesis], sample: Sample) -> list[Hypothesis]:
+    """Give trees the bins object of a sample whose bins are equal to theirs."""
+    assert sample.bins is not None
+    return [
+        replace(rule, bins=sample.bins) if isinstance(rule, TreeRule) else rule
+        for rule in hypotheses
+    ]
 
 
 def state_on_other_rows(

@@ -14,6 +14,7 @@ import numpy as np
 
 from pacboost.boosters.base.booster import Booster, Measured, Moved
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Rule
+from pacboost.kernels.cuda.device import to_gpu
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.request import Request, Wholes
@@ -54,7 +55,10 @@ class Rounds(ABC):
     def start(self) -> Any:
         """Set all scores to 0, and give the booster's first state."""
         self.scores = scores_of(self.booster, self.sample)
-        state = self.booster.init(self.scores.signs, self.sample.base, self.sample.targets)
+        signs = self.scores.signs
+        if self.cells and self.search.on_gpu and self.booster.on_gpu:
+            signs = to_gpu(signs)
+        state = self.booster.init(signs, self.sample.base, self.sample.targets)
         self.scores.look(self.booster, state, None)
         first = self.booster.request(state)
         self.potential = potential_of(self.booster, self.sample, self.scores, first)

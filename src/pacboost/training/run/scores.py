@@ -20,7 +20,10 @@ from pacboost.boosters.base.booster import Booster, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import shares
+from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
 from pacboost.kernels.team import team_for, together
+from pacboost.numerics.same_bits import mean as mean_of
+from pacboost.numerics.same_bits import total
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.run import exact_sums
@@ -123,6 +126,7 @@ class SoftmaxRows(Margins):
         self._all_rows: Rows = np.arange(sample.n_rows)
         self._costs, self._squares = np.zeros((2, sample.n_rows))
         self._wrong = np.ones(sample.n_rows, dtype=np.bool_)
+        self._signs = sample.signs
 
     def look(self, booster: Booster[Any], state: State, moved: Rows | None) -> None:
         """Update the rows that moved in a round (None: all)."""
@@ -132,16 +136,19 @@ class SoftmaxRows(Margins):
         """Update the rows that moved (None: all), given their margins and pulls."""
         chosen = self._all_rows if moved is None else moved
         signs, pulls = self._sample.signs, _whole_pulls(request)
+        if on_gpu(margins) and not on_gpu(self._costs):
+            self._costs, self._squares = to_gpu(self._costs), to_gpu(self._squares)
+            self._wrong, self._signs = to_gpu(self._wrong), to_gpu(signs)
         together(
-            shares.class_rows, chosen, margins, signs, pulls, self._costs, self._wrong,
+            shares.class_rows, chosen, margins, self._signs, pulls, self._costs, self._wrong,
             self._squares, at_most=team_for(chosen.size * signs.shape[1]),
         )  # fmt: skip
 
     def mean_cost(self) -> float:
         """Give the mean of -log₂ p(y|x), a bound on the error: a wrong row has p(y|x) ≤ ½."""
-        base = self._sample.base
-        mean = self._costs.mean() if base.size == 1 else (base * self._costs).sum() / base.sum()
-        return max(float(mean) / math.log(2), exact_sums.LEAST_COST)
+        base, costs = self._sample.base, to_host(self._costs)
+        mean = mean_of(costs) if base.size == 1 else total(base * costs) / total(base)
+        return max(mean / math.log(2), exact_sums.LEAST_COST)
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
         """Give the share of the sample, under D_1, on which the vote is wrong or tied."""
@@ -162,7 +169,7 @@ class SoftmaxRows(Margins):
             at_most=len(parts),
         )  # fmt: skip
         pulls, weights = parts.sum(axis=0)
-        square = float(self._squares.sum())
+        square = total(to_host(self._squares))
         worth = request.pull**2 / square if square > 0 else 0.0
         return moving, Sums(pulls, weights, request.weight, request.pull, self._wrong.size), worth
 

@@ -13,7 +13,8 @@ is empty, and as calibration rows are scored in the same way, that makes no set 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,12 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
+from pacboost.bounds.wording import sentence
 from pacboost.errors import ParameterError
-from pacboost.samples.row_hashes import RowHasher
-from pacboost.sources.table import Table
+from pacboost.numerics.checks import probability
 
 Doubles = NDArray[np.float64]
 METHODS = ("lac", "aps", "raps")
-SALT = 20200604
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,6 @@ class LabelScore:
         return found
 
 
-def share_of_row(table: Table) -> Doubles:
-    """Make a number in [0, 1) from the values of every row.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> some = share_of_row(ArrayTable(np.array([[1.0], [2.0], [1.0]])))
-    >>> bool(some[0] == some[2] != some[1])
-    True
-    """
-    hashes = RowHasher(SALT, np.ones(table.n_columns)).exact(table)
-    return np.asarray((hashes >> np.uint64(11)) * 2.0**-53)
-
-
 @dataclass(frozen=True)
 class SetRule:
     """Which labels a set holds: those whose score is at most the cutoff; and what is certified."""
@@ -99,9 +87,25 @@ class SetRule:
     certificate: Certificate | Family
     mean_size: float = float("nan")
     """How many labels the sets of the calibration rows hold on average: an estimate."""
+    groups: tuple[str, ...] = ()
+    """Where every group has a cutoff of its own: their names, in the order of the cutoffs."""
+    by: str = ""
+    """The column that holds the groups, if one was named."""
+    model_digest: str = field(default="", compare=False)
+    """A digest of the model and of this rule, set when both are written to a file."""
 
-    def holds(self, chances: Any, u: Doubles | None) -> NDArray[np.bool_]:
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """What is certified, one by one."""
+        found = self.certificate
+        return (found,) if isinstance(found, Certificate) else found.certificates
+
+    def holds(
+        self, chances: Any, u: Doubles | None, place: NDArray[np.intp] | None = None
+    ) -> NDArray[np.bool_]:
         """Tell which labels are in the set of each row; the most probable one always is.
+
+        With groups, ``place`` says for every row which of them it is in.
 
         >>> from pacboost.bounds.family import Family
         >>> rule = SetRule(LabelScore(), 0.9, (0.75,), Family((), 0.05))
@@ -109,4 +113,49 @@ class SetRule:
         [[True, True, False], [False, False, True]]
         """
         known = np.asarray(chances, dtype=np.float64)
-        return np.asarray(self.score(known, u) <= np.asarray(self.cutoffs))
+        most = np.asarray(self.cutoffs)
+        return np.asarray(self.score(known, u) <= (most if place is None else most[place, None]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for a file."""
+        found = self.certificate
+        content = {
+            "kind": "sets",
+            "score": [self.score.method, float(self.score.penalty), int(self.score.free_labels)],
+            "coverage": self.coverage,
+            "cutoffs": list(self.cutoffs),
+            "certificates": [own.stored() for own in self.certificates],
+            "delta": None if isinstance(found, Certificate) else found.delta,
+            "mean_size": self.mean_size,
+            "groups": list(self.groups),
+            "by": self.by,
+        }
+        return {**content, "model_digest": self.model_digest} if self.model_digest else content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> SetRule:
+        """Read what ``to_dict`` gave, and refuse what no calibration could have written."""
+        method, penalty, free = content["score"]
+        made = tuple(map(Certificate.from_dict, content["certificates"]))
+        delta, groups = content["delta"], tuple(content["groups"])
+        cutoffs = tuple(float(own) for own in content["cutoffs"])
+        words = [*groups, content["by"], content.get("model_digest", "")]
+        if not all(type(own) is str for own in words) or len(made) != len(cutoffs) or not made:
+            raise ValueError("the sets do not have one claim for each cutoff")
+        if groups and len(groups) != len(cutoffs):
+            raise ValueError(f"the sets have {len(groups)} groups and {len(cutoffs)} cutoffs")
+        if (delta is None) != (len(made) == 1 and not groups):
+            raise ValueError("the claims of the sets do not share a delta")
+        found = made[0] if delta is None else Family(made, probability("delta", delta))
+        return cls(
+            LabelScore(method, penalty, free), probability("coverage", content["coverage"]),
+            cutoffs, found, float(content["mean_size"]), groups, content["by"],
+            content.get("model_digest", ""),
+        )  # fmt: skip
+
+
+def coverage_words(found: Certificate | Family) -> str:
+    """State what is certified; several claims one after the other."""
+    if isinstance(found, Certificate):
+        return str(sentence(found))
+    return " ".join([*found.claims, found.note])

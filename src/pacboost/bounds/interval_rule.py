@@ -9,12 +9,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.label_sets import SetRule
+from pacboost.numerics.checks import probability
 
 Doubles = NDArray[np.float64]
 METHODS = ("residual", "scaled", "quantiles")
@@ -71,3 +75,54 @@ class IntervalRule:
     certificate: Certificate
     mean_width: float
     """How wide the intervals of the calibration rows are on average: an estimate."""
+    model_digest: str = field(default="", compare=False)
+    """A digest of the model and of this rule, set when both are written to a file."""
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """What is certified."""
+        return (self.certificate,)
+
+    @property
+    def cutoffs(self) -> tuple[float, ...]:
+        """How far intervals reach beyond the prediction."""
+        return (self.cutoff,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, for a file."""
+        content = {
+            "kind": "intervals",
+            "method": self.method,
+            "coverage": self.coverage,
+            "cutoff": self.cutoff,
+            "floor": self.floor,
+            "certificates": [self.certificate.stored()],
+            "mean_width": self.mean_width,
+        }
+        return {**content, "model_digest": self.model_digest} if self.model_digest else content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> IntervalRule:
+        """Read what ``to_dict`` gave, and refuse what no calibration could have written."""
+        (made,) = content["certificates"]
+        floor, cutoff = float(content["floor"]), float(content["cutoff"])
+        if content["method"] not in ("residual", "scaled") or not floor > 0:
+            raise ValueError(f"the method {content['method']!r:.40} or its floor is not known")
+        if type(content.get("model_digest", "")) is not str:
+            raise ValueError("the digest of the model is no text")
+        return cls(
+            content["method"], probability("coverage", content["coverage"]), cutoff, floor,
+            Certificate.from_dict(made), float(content["mean_width"]),
+            content.get("model_digest", ""),
+        )  # fmt: skip
+
+
+def coverage_rule(content: Mapping[str, Any]) -> SetRule | IntervalRule:
+    """Read the sets or the intervals of a file."""
+    kinds: dict[Any, Any] = {"sets": SetRule, "intervals": IntervalRule}
+    if content["kind"] not in kinds:
+        raise ValueError(f"{content['kind']!r:.40} are neither sets nor intervals")
+    found: SetRule | IntervalRule = kinds[content["kind"]].from_dict(content)
+    for own in found.certificates:
+        str(own)  # what cannot be said of it is noticed here
+    return found

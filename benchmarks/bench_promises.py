@@ -1,0 +1,158 @@
+"""How often promises are broken on real data: recall, precision, sets and intervals.
+
+    python benchmarks/bench_promises.py [--draws 200]
+
+A small forest is fitted on 2,000 rows of each set. The other rows are the world: 3,000 rows are
+drawn with replacement, 200 times, so that what a promise is worth is known exactly. From each draw
+a threshold with recall 0.95, one with precision 0.9, sets that hold the class of 90 % and intervals
+that hold 90 % are made, all with delta 0.05. Printed are how many of the draws gave a promise, how
+many broke it, the number that a valid promise exceeds with probability 1e-4 at most, and its price.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+import pacboost
+from pacboost import RandomForestClassifier, RandomForestRegressor
+from pacboost.errors import NotCertified
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.real_data import HOME, absent, read
+
+TWO = ("adult", "bank_additional", "credit_default", "magic_telescope", "electricity", "spambase",
+       "churn", "phoneme")  # fmt: skip
+MANY = ("letter", "satimage", "pendigits", "waveform5000")
+NUMBERS = {"california_housing": "medianHouseValue", "abalone": "Class_Rings"}
+FIT, DRAWN, DELTA = 2000, 3000, 0.05
+Doubles = NDArray[np.float64]
+Draw = tuple[bool, float] | None
+"""Whether a promise was broken, and its price; None if no promise was made."""
+
+
+class Known:
+    """A classifier or regressor whose answers for numbered rows are known."""
+
+    def __init__(self, said: Doubles, classes: NDArray[Any] | None = None) -> None:
+        self._said = said
+        if classes is not None:
+            self.classes_ = classes
+            self.predict_proba = self._answers
+
+    def _answers(self, X: Any) -> Doubles:
+        return self._said[np.asarray(X)[:, 0].astype(np.intp)]
+
+    def predict(self, X: Any) -> Any:
+        """Give the most probable class, or the number."""
+        found = self._answers(X)
+        return self.classes_[found.argmax(axis=1)] if hasattr(self, "classes_") else found
+
+
+def world(rows: tuple[Any, Any], forest: Any) -> tuple[Known, Any]:
+    """Fit on some rows; give what is said of the others, and their labels."""
+    X, y = rows
+    order = np.random.default_rng(1).permutation(len(y))
+    fit, rest = order[:FIT], order[FIT:]
+    forest.fit(X[fit], y[fit])
+    if hasattr(forest, "classes_"):
+        return Known(forest.predict_proba(X[rest]), forest.classes_), y[rest]
+    return Known(forest.predict(X[rest])), y[rest]
+
+
+def draws(rows: int, count: int) -> Iterator[NDArray[np.intp]]:
+    """Draw certifying rows."""
+    generator = np.random.default_rng(0)
+    for _ in range(count):
+        yield generator.integers(rows, size=DRAWN)
+
+
+def threshold(model: Known, y: Any, chosen: NDArray[np.intp], wish: dict[str, Any]) -> Draw:
+    """Choose a threshold by the rows drawn; see what it is worth on all of them."""
+    try:
+        found: Any = pacboost.choose_threshold(
+            model, chosen[:, None], y[chosen], positive=1, copies="independent", delta=DELTA, **wish
+        )
+    except NotCertified:
+        return None
+    said, own = model._said[:, 1] >= found.threshold_, y == 1
+    recall, precision = (said & own).sum() / own.sum(), (said & own).sum() / max(1, said.sum())
+    false = (said & ~own).sum() / (~own).sum()
+    if "recall" in wish:
+        return bool(recall < wish["recall"]), float(false)
+    return bool(precision < wish["precision"]), float(recall)
+
+
+def label_set(model: Known, y: Any, chosen: NDArray[np.intp]) -> Draw:
+    """Calibrate sets by the rows drawn; see how many of all they cover, and their mean size."""
+    found = pacboost.sets(model, chosen[:, None], y[chosen], copies="independent", delta=DELTA)
+    held = found.rule.holds(model._said, None)
+    return bool(held[np.arange(len(y)), y].mean() < 0.9), float(held.sum(axis=1).mean())
+
+
+def interval(model: Known, y: Any, chosen: NDArray[np.intp]) -> Draw:
+    """Calibrate intervals by the rows drawn; see how many they cover, and their width."""
+    found = pacboost.intervals(model, chosen[:, None], y[chosen], copies="independent", delta=DELTA)
+    missed = np.abs(y - model._said) > found.cutoff_
+    return bool((~missed).mean() < 0.9), float(2 * found.cutoff_)
+
+
+def row(name: str, promise: str, found: list[Draw], price: str) -> str:
+    """Give a line of the table."""
+    made = [own for own in found if own is not None]
+    broken = sum(own[0] for own in made)
+    most = int(binom.isf(1e-4, len(found), DELTA))
+    mean = f"{np.mean([own[1] for own in made]):.3g}" if made else "-"
+    said = f"{broken} ({broken / len(found):.1%})".replace("%", " %")
+    return f"| {name} | {promise} | {len(made)} | {said} | {most} | {price} {mean} |"
+
+
+def numbers(name: str, target: str) -> tuple[Doubles, Doubles]:
+    """Read a set of numbers."""
+    from pacboost.sources.csv import read_csv
+
+    data = read_csv(HOME / name / "data.csv.gz", target, categories=True)
+    return np.asarray(data.table.rows(), dtype=np.float64), np.asarray(data.labels, np.float64)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=200)
+    count = parser.parse_args().draws
+    print(
+        "| set | promise | made | broken | at most by chance | price |\n|---|---|---|---|---|---|"
+    )
+    for name in (*TWO, *MANY, *NUMBERS):
+        if absent(name):
+            print(absent(name))
+            continue
+        if name in NUMBERS:
+            forest: Any = RandomForestRegressor(30, random_state=0, n_jobs=1)
+            model, y = world(numbers(name, NUMBERS[name]), forest)
+            found = [interval(model, y, chosen) for chosen in draws(len(y), count)]
+            print(row(name, "intervals 0.9", found, "width"), flush=True)
+            continue
+        model, y = world(read(name), RandomForestClassifier(60, random_state=0, n_jobs=1))
+        for promise, wish, price in (
+            ("recall 0.95", {"recall": 0.95}, "false alarms"),
+            ("precision 0.9", {"precision": 0.9}, "recall"),
+        ):
+            if name in TWO:
+                found = [threshold(model, y, chosen, wish) for chosen in draws(len(y), count)]
+                print(row(name, promise, found, price), flush=True)
+        found = [label_set(model, y, chosen) for chosen in draws(len(y), count)]
+        print(row(name, "sets 0.9", found, "classes"), flush=True)
+
+
+if __name__ == "__main__":
+    main()

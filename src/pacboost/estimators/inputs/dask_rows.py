@@ -1,0 +1,57 @@
+"""Predictions for Dask collections: Dask in, Dask out, and nothing is computed before it is asked.
+
+Every partition is predicted where it lies, by the model as it was when ``predict`` was called.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataTypeError
+from pacboost.sources.optional import need
+
+PREDICTIONS = ("predict", "predict_proba", "decision_function")
+"""Methods of which every row's answer depends on the row alone."""
+
+
+def lazily(model: Any, method: str, X: Any) -> Any:
+    """Give the predictions for a Dask DataFrame or a Dask Array as one that is not computed yet."""
+    if method not in PREDICTIONS:
+        raise DataTypeError(
+            f"{method} takes rows in memory, and a Dask {type(X).__name__} came. Compute it first, "
+            f"or a part of it; {', '.join(PREDICTIONS)} take Dask collections."
+        )
+    own = copy(model)  # a later fit of the same estimator has no part in it
+    if hasattr(X, "map_partitions"):
+        example = _of_frame(X._meta_nonempty, own, method)
+        return X.map_partitions(_of_frame, own, method, meta=example.iloc[:0])
+    if X.ndim == 2 and X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    answers = np.asarray(getattr(own, method)(np.zeros((1, X.shape[1]))))
+    if answers.ndim == 1:
+        return X.map_blocks(_of_array, own, method, drop_axis=1, dtype=answers.dtype)
+    widths = (X.chunks[0], (answers.shape[1],))
+    return X.map_blocks(_of_array, own, method, chunks=widths, dtype=answers.dtype)
+
+
+def _of_array(rows: NDArray[Any], model: Any, method: str) -> NDArray[Any]:
+    return np.asarray(getattr(model, method)(rows))
+
+
+def _of_frame(rows: Any, model: Any, method: str) -> Any:
+    """Predict a partition; answers keep the index of its rows."""
+    pandas = need("pandas", "frames")
+    classes = model.classes_
+    if len(rows):
+        answers = np.asarray(getattr(model, method)(rows))
+    else:  # a filter may have left nothing of a partition
+        two = method == "decision_function" and classes.size == 2
+        shape = (0,) if method == "predict" or two else (0, classes.size)
+        answers = np.empty(shape, dtype=classes.dtype if method == "predict" else np.float64)
+    if answers.ndim == 1:
+        return pandas.Series(answers, index=rows.index)
+    return pandas.DataFrame(answers, index=rows.index, columns=[str(own) for own in classes])

@@ -1,0 +1,109 @@
+"""The GPU: whether there is one, what is missing if not, and arrays on it.
+
+CuPy is imported only when a GPU is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from pacboost.errors import ParameterError
+
+DEVICES = ("cpu", "cuda", "auto")
+CELLS_WORTH_A_GPU = 20_000_000
+"""Rows times columns; on fewer, a fit on the CPU is done before the GPU has warmed up."""
+LEAST_CAPABILITY = 70
+"""Compute capability 7.0 (Volta) and newer let blocks wait for each other without a risk."""
+
+_in_use: ContextVar[bool] = ContextVar("pacboost_cuda", default=False)
+
+
+@cache
+def what_is_missing() -> str:
+    """Say why no GPU can be used, or nothing if one can."""
+    try:
+        import cupy
+    except ImportError:
+        return "CuPy is not installed: pip install 'pacboost[cuda]'"
+    try:
+        if cupy.cuda.runtime.getDeviceCount() < 1:
+            return "CUDA finds no GPU"
+        capability = int(cupy.cuda.Device().compute_capability)
+    except Exception as error:
+        return f"CUDA does not work on this machine ({str(error).splitlines()[0]})"
+    if capability < LEAST_CAPABILITY:
+        return f"the GPU has compute capability {capability / 10}; 7.0 or newer is needed"
+    return ""
+
+
+def describe() -> str:
+    """Name the GPU and its memory."""
+    import cupy
+
+    found = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    return f"{found['name'].decode()}, {found['totalGlobalMem'] / 2**30:.0f} GiB"
+
+
+def use_gpu(device: Any, cells: int) -> bool:
+    """Tell whether a fit on so many rows times columns runs on the GPU.
+
+    >>> use_gpu("cpu", 10**9), use_gpu("auto", 1_000)
+    (False, False)
+    """
+    if device not in DEVICES:
+        allowed = ", ".join(map(repr, DEVICES))
+        raise ParameterError(f"device is {device!r}; it may be {allowed}")
+    if device == "cpu" or (device == "auto" and cells < CELLS_WORTH_A_GPU):
+        return False
+    missing = what_is_missing()
+    if missing and device == "cuda":
+        raise ParameterError(
+            f"device is 'cuda', but {missing}. Set device='cpu', or 'auto' to use a GPU only where "
+            "there is one"
+        )
+    return not missing
+
+
+@contextmanager
+def using_gpu(yes: bool) -> Iterator[None]:
+    """Grow trees on the GPU inside this block, or do not."""
+    token = _in_use.set(yes)
+    try:
+        yield
+    finally:
+        _in_use.reset(token)
+
+
+def gpu_in_use() -> bool:
+    """Tell whether trees are grown on the GPU here."""
+    return _in_use.get()
+
+
+def on_gpu(array: Any) -> bool:
+    """Tell whether an array is in the GPU's memory."""
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def to_gpu(array: Any) -> Any:
+    """Give an array in the GPU's memory, in C order."""
+    if on_gpu(array) and array.flags.c_contiguous:
+        return array
+    import cupy
+
+    return cupy.ascontiguousarray(cupy.asarray(array))
+
+
+def to_host(array: Any) -> Any:
+    """Give an array in the memory of the CPU."""
+    return array.get() if on_gpu(array) else np.asarray(array)
+
+
+def copy_into(target: Any, source: Any) -> None:
+    """Copy numbers into an array, wherever it is."""
+    target[...] = to_gpu(source) if on_gpu(target) else source

@@ -1,0 +1,163 @@
+"""Launch the kernels that grow trees, and keep what they work on in the GPU's memory."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels.cuda.device import to_gpu
+from pacboost.kernels.cuda.module import row_kernel, tree_kernel
+
+CODES = 256
+PLAN_WORDS = 5
+LEAVES = 1
+BATCH = 32
+"""As in tree.cuh."""
+MOST_AHEAD = 512
+"""How many splits may be made before their turn in best-first order has come: half of all."""
+THREADS = 1_024
+MOST_SHARED_BYTES = 96 * 1_024
+"""For the histograms that a block counts at once: two numbers of 32 bits a code."""
+LEAST_SHARED_BYTES = 32 * 1_024
+CELLS_WORTH_A_BLOCK = 16_384
+ROWS_AT_ONCE = 4_000_000
+"""Rows whose codes are brought to the GPU in one piece."""
+
+whole = np.int64
+
+
+def empty(shape: Any, dtype: Any) -> Any:
+    """Reserve an array."""
+    import cupy
+
+    return cupy.empty(shape, dtype)
+
+
+def codes_by_row(words: NDArray[np.uint64], lanes: int) -> Any:
+    """Bring words of codes, (blocks, rows), to the GPU, and give the codes row by row there."""
+    rows, stride = words.shape[1], -(-lanes // 4) * 4
+    codes = empty((rows, stride), np.uint8)
+    kernel = row_kernel("lay_out")
+    for first in range(0, rows, ROWS_AT_ONCE):
+        part = to_gpu(np.ascontiguousarray(words[:, first : first + ROWS_AT_ONCE]))
+        sizes = whole(part.shape[1]), whole(first), whole(lanes), whole(stride)
+        kernel((2_048,), (256,), (part, *sizes, codes))
+    return codes
+
+
+def settle(
+    codes: Any, lanes: Any, goes_left: Any, left: Any, right: Any, chosen: Any, cells: Any
+) -> None:
+    """Walk the rows that were not chosen to their leaves."""
+    grown_on = empty(len(codes), np.uint8)
+    if not left.size:
+        cells[:] = 0
+        return
+    grown_on[:] = 0
+    grown_on[to_gpu(chosen)] = 1
+    held = (to_gpu(array) for array in (lanes, goes_left, left, right))
+    row_kernel("settle")((2_048,), (256,), (
+        codes, whole(codes.shape[1]), *held, grown_on, whole(len(codes)), cells,
+        whole(cells.itemsize),
+    ))  # fmt: skip
+
+
+class Grown(NamedTuple):
+    """A tree as it comes back: the number of its leaves, and its splits."""
+
+    leaves: int
+    splits: NDArray[np.int64]
+    gains: NDArray[np.float64]
+    members: NDArray[np.uint8]
+
+
+@cache
+def _multiprocessors() -> int:
+    import cupy
+
+    return int(cupy.cuda.Device().attributes["MultiProcessorCount"])
+
+
+class GrowingTree:
+    """Everything that ``struct Tree`` of tree.cuh names, for trees on one sample."""
+
+    def __init__(
+        self, codes: Any, lanes: int, features: NDArray[np.int64], pairs: Any, cells: Any,
+        leaves: int, missing: int, drawn: int, deepest: int,
+    ) -> None:  # fmt: skip
+        import cupy
+
+        count, lines = len(features), len(pairs)
+        self._codes, self._pairs, self._cells, self._lanes = codes, pairs, cells, lanes
+        self._categories = bool(features[:, 4].any())
+        ahead = min(max(BATCH, leaves // 2), MOST_AHEAD)
+        splits = leaves - 1 + ahead
+        nodes = 2 * splits + 1
+        self._order = cupy.empty((2, len(codes)), np.uint32)
+        self._histogram = cupy.empty((splits + 1, lines, lanes, CODES), np.int64)
+        # What travels back comes first, in one piece: the plan, the splits and their gains.
+        self._back = cupy.zeros(PLAN_WORDS + 6 * leaves, np.int64)
+        self._split_members = cupy.zeros((leaves, CODES), np.uint8)
+        self._features, self._rules = to_gpu(features), cupy.zeros(7, np.float64)
+        of_nodes = (
+            "starts", "sizes", "slots", "sides_of", "depths", "left_of", "right_of", "parents",
+            "split_of", "leaf_of",
+        )  # fmt: skip
+        kept = {name: cupy.zeros(nodes, np.int64) for name in of_nodes}
+        kept |= {name: cupy.zeros(shape, kind) for name, shape, kind in (
+            ("best", (nodes, 3), np.int64), ("members", (nodes, CODES), np.uint8),
+            ("gains", nodes, np.float64), ("spans", (nodes, 2), np.float64),
+            ("node_of", leaves, np.int64), ("decks", (2, count), np.int64),
+            ("found", (2 * BATCH, count), np.float64), ("found_cut", (2 * BATCH, count), np.int64),
+            ("worth", 2 * BATCH, np.float64), ("batch", BATCH, np.int64),
+            ("searched", BATCH, np.int64), ("counted_left", BATCH, np.int64),
+            ("rests", 2 * BATCH, np.int64), ("placed", 2 * BATCH, np.uint32),
+            ("barrier", 2, np.uint32),
+        )}  # fmt: skip
+        kept["allowed"] = cupy.ones((2, count), np.uint8)
+        self._kept = kept
+        room = lines * (CODES + 1) + lines + CODES + 1 + (CODES + 1) // 4 + 1  # for a warp
+        group = min(-(-lanes // 4) * 4, MOST_SHARED_BYTES // (8 * CODES))
+        words = max(CODES * group, room, LEAST_SHARED_BYTES // 8)
+        self._shared = 8 * words
+        at = {name: array.data.ptr for name, array in kept.items()}
+        back = self._back.data.ptr
+        fields = (
+            codes.data.ptr, codes.shape[1], len(codes), lanes, count, lines, leaves, missing,
+            drawn, deepest, splits, ahead, int(features[:, 5].any()), self._features.data.ptr,
+            pairs.data.ptr,
+            self._order[0].data.ptr, self._order[1].data.ptr, self._histogram.data.ptr,
+            self._rules.data.ptr, *(at[name] for name in of_nodes), at["best"], at["members"],
+            at["gains"], at["spans"], at["node_of"], back + 8 * PLAN_WORDS,
+            self._split_members.data.ptr, back + 8 * (PLAN_WORDS + 5 * leaves), at["allowed"],
+            at["decks"], at["found"], at["found_cut"], at["worth"], at["batch"], at["searched"],
+            at["counted_left"], at["rests"], back, at["placed"], at["barrier"], cells.data.ptr,
+            cells.itemsize, group, words,
+        )  # fmt: skip
+        self._tree = to_gpu(np.array(fields, dtype=np.int64))
+        self._leaves = leaves
+
+    def grow(self, rules: NDArray[np.float64], chosen: Any, key: np.uint64) -> Grown:
+        """Grow a tree on the chosen rows, or on all."""
+        size = len(self._codes) if chosen is None else chosen.size
+        if chosen is not None:
+            self._order[0, :size] = to_gpu(chosen)
+        self._rules.set(rules)
+        kernel = tree_kernel()
+        if kernel.max_dynamic_shared_size_bytes < self._shared:  # noqa: PLR1730 (setting it costs)
+            kernel.max_dynamic_shared_size_bytes = self._shared
+        blocks = max(1, min(_multiprocessors(), size * self._lanes // CELLS_WORTH_A_BLOCK))
+        kernel((blocks,), (THREADS,), (
+            self._tree, whole(size), whole(chosen is None), np.uint64(key)
+        ), shared_mem=self._shared)  # fmt: skip
+        back = self._back.get()
+        leaves = int(back[LEAVES])
+        splits = back[PLAN_WORDS : PLAN_WORDS + 5 * self._leaves].reshape(-1, 5)[: leaves - 1]
+        gains = back[PLAN_WORDS + 5 * self._leaves :].view(np.float64)[: leaves - 1]
+        members = np.zeros((leaves - 1, CODES), dtype=np.uint8)
+        if self._categories:
+            members = self._split_members[: leaves - 1].get()
+        return Grown(leaves, splits, gains, members)

@@ -1,0 +1,61 @@
+// What a tree that is being grown consists of; learners/cuda_growing.py fills it in.
+#pragma once
+#include "grid.cuh"
+
+// columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/best_split.py
+enum { LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE, FEATURE_COLUMNS };
+enum { FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, SPLIT_COLUMNS };
+enum { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS };
+enum { NEWTON, Z, ERROR };
+#define NOISE 1e-12
+#define CODES 256
+
+#define BATCH 32  // nodes that are split at the same time
+
+// What ``plan`` holds. Leaves have the numbers that best-first growth gives them.
+enum { COUNT, LEAVES, SPLITS_MADE, NODES, PENDING, PLAN_WORDS };
+
+// A tree that is being grown has nodes. Those whose turn in best-first order has not come yet may
+// be split ahead of it: see ``choose_nodes`` in grow_tree.cu.
+struct Tree {
+  const byte* codes;        // (rows, stride): the codes of a row lie together
+  whole stride;
+  whole rows;               // of the sample
+  whole lanes, features_count, lines, most_leaves, missing, drawn, deepest, most_splits, ahead, monotone;
+  const whole* features;    // (features, FEATURE_COLUMNS)
+  whole* pairs;             // (lines, rows)
+  uint* order[2];           // the rows node by node: a split moves those of a node to the other one
+  whole* histogram;         // (most_splits + 1, lines, lanes, CODES)
+  double* rules;
+  whole *starts, *sizes, *slots, *sides_of, *depths;  // of nodes; sides_of: which order has the rows
+  whole *left_of, *right_of, *parents;                // nodes of nodes; 0 where there is none
+  whole *split_of, *leaf_of;                          // the number of a node's split, or of its leaf
+  whole* best;              // (nodes, 3)
+  byte* members;            // (nodes, CODES)
+  double* gains;
+  double* spans;            // (nodes, 2)
+  whole* node_of;           // (leaves)
+  whole* splits;            // (leaves, SPLIT_COLUMNS)
+  byte* split_members;      // (leaves, CODES)
+  double* split_gains;
+  byte* allowed;            // (2, features)
+  whole* decks;             // (2, features)
+  double* found;            // (2 BATCH, features): what the sides of the best cut are worth
+  whole* found_cut;         // (2 BATCH, features): the cut times two, plus one if missing go left
+  double* worth;            // (2 BATCH): what the nodes are worth as they are
+  whole* batch;             // (BATCH): the nodes that are split now
+  whole* searched;          // (BATCH): whether their parts are searched
+  whole* counted_left;      // (BATCH): whether the left part is the one that is counted
+  whole* rests;             // (2 BATCH): slots to be subtracted from, and the slots subtracted
+  whole* plan;
+  uint* placed;             // (2 BATCH): how many rows have gone left and right
+  uint* barrier;
+  void* cells;
+  whole cell_bytes;
+  whole group;              // how many lanes are counted at once
+  whole shared_words;       // how large the memory of a block is
+};
+
+__device__ __forceinline__ whole* histogram_of(const Tree& t, whole slot, whole line, whole lane) {
+  return t.histogram + ((slot * t.lines + line) * t.lanes + lane) * CODES;
+}

@@ -1,0 +1,238 @@
+"""Run the GPU twin of a kernel of kernels/shares.py, with the arguments of the original.
+
+Arrays of rows are on the GPU, or are brought there; sums are written to the arrays of the caller in
+the CPU's memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pacboost.kernels.cuda.device import on_gpu, to_gpu
+from pacboost.kernels.cuda.module import row_kernel
+
+THREADS = 256
+BLOCKS = 132 * 8
+"""Enough to keep every GPU of today busy."""
+MOST_OWN_WORDS = 5_000
+"""Sums of so many whole numbers fit into the memory of a block."""
+TILE_WORDS = THREADS // 32 * (1_024 + 64)
+"""What ``log_costs`` fetches at once, in doubles."""
+
+MOST_SHARED_AT_FIRST = 48 * 1_024
+"""The memory of a block that a kernel gets without asking for more, which takes time."""
+
+whole, real = np.int64, np.float64
+
+
+def _launch(name: str, arguments: tuple[Any, ...], blocks: int = BLOCKS, shared: int = 0) -> None:
+    function = row_kernel(name)
+    if shared > MOST_SHARED_AT_FIRST:
+        function.max_dynamic_shared_size_bytes = shared
+    pointers = tuple(np.uintp(0) if a is None else a for a in arguments)
+    function((max(1, blocks),), (THREADS,), pointers, shared_mem=shared)
+
+
+def _zeros(shape: Any, dtype: Any = np.int64) -> Any:
+    import cupy
+
+    return cupy.zeros(shape, dtype)
+
+
+def _for_rows(count: int) -> int:
+    return min(BLOCKS, -(-count // THREADS))
+
+
+def _pulls(pulls: Any, signed: bool) -> tuple[Any, Any]:
+    """Give pulls as whole numbers and as signs; one of them is None."""
+    held = to_gpu(pulls)
+    return (None, held) if signed else (held.astype(np.int64, copy=False), None)
+
+
+def _chosen(chosen: Any, rows: int) -> Any:
+    """Give the numbers of chosen rows, None for all of them."""
+    return None if chosen.size == rows else to_gpu(chosen)
+
+
+def pair_up(
+    weights: Any, pulls: Any, times_weight: bool, flips: Any, pull_scale: float,
+    weight_scale: float, pairs: Any,
+) -> None:  # fmt: skip
+    """Pair pulls and weights."""
+    rows, outputs = weights.shape
+    held = to_gpu(weights), *_pulls(pulls, times_weight), to_gpu(flips)
+    sizes = real(pull_scale), real(weight_scale), whole(rows), whole(outputs), whole(len(flips))
+    _launch("pair_up", (*held, *sizes, pairs), _for_rows(rows))
+
+
+def pair_up_one(
+    weights: Any, pulls: Any, times_weight: bool, pull_scale: float, weight_scale: float,
+    pairs: Any,
+) -> None:  # fmt: skip
+    """Pair pulls and weights of one output."""
+    given = weights[:, None], pulls[:, None], times_weight, np.ones((1, 1), dtype=np.int8)
+    pair_up(*given, pull_scale, weight_scale, pairs[None])
+
+
+def logistic(
+    cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any, weights: Any,
+    pulls: Any, totals: Any,
+) -> None:  # fmt: skip
+    """Weigh rows by the logistic loss."""
+    sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
+    _launch("logistic", (
+        cells, whole(cells.itemsize), to_gpu(values), signs, base, whole(base.size), real(most),
+        whole(cells.size), margins, weights, pulls, sums,
+    ), _for_rows(cells.size))  # fmt: skip
+    totals[0] += sums.get()
+
+
+def softmax(
+    chosen: Any, cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any,
+    weights: Any, pulls: Any, totals: Any,
+) -> None:  # fmt: skip
+    """Weigh the chosen rows by the loss of many classes."""
+    sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
+    _launch("softmax", (
+        _chosen(chosen, cells.size), whole(chosen.size), cells, whole(cells.itemsize),
+        to_gpu(values), signs, base, whole(base.size), real(most), whole(signs.shape[1]), margins,
+        weights, pulls, sums,
+    ), _for_rows(chosen.size))  # fmt: skip
+    totals[0] += sums.get()
+
+
+def exponential(
+    agree: Any, vote: float, total_vote: float, log_base: Any, log_scale: float, margins: Any,
+    weights: Any, totals: Any,
+) -> None:  # fmt: skip
+    """Weigh rows by the exponential loss after the vote of a rule."""
+    sums, log_base = _zeros(1), to_gpu(log_base)
+    _launch("exponential", (
+        to_gpu(agree), real(vote), real(total_vote), log_base, whole(log_base.size),
+        real(log_scale), whole(margins.size), margins, weights, sums,
+    ), _for_rows(margins.size))  # fmt: skip
+    totals[0] += sums.get()
+
+
+def exponential_cells(
+    cells: Any, values: Any, signs: Any, log_base: Any, log_scale: float, margins: Any,
+    weights: Any, totals: Any,
+) -> None:  # fmt: skip
+    """Weigh rows by the exponential loss."""
+    sums, cells, log_base = _zeros(1), to_gpu(cells), to_gpu(log_base)
+    rows, outputs = signs.shape
+    _launch("exponential_cells", (
+        cells, whole(cells.itemsize), to_gpu(values), signs, log_base, whole(log_base.size),
+        real(log_scale), whole(rows), whole(outputs), margins, weights, sums,
+    ), _for_rows(rows * outputs))  # fmt: skip
+    totals[0] += sums.get()
+
+
+def cell_sums(
+    cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
+) -> None:
+    """Add up pulls and weights in every cell, and squared pulls span by span."""
+    rows, outputs = weights.shape
+    wholes, signs = _pulls(pulls, times_weight)
+    found = _zeros(squares.shape, np.float64)
+    spans = whole(rows * outputs), whole(size * outputs)
+    _launch("squares_of_pulls", (weights, wholes, signs, *spans, found), squares.size)
+    _sums_of(None, rows, cells, weights, wholes, signs, sums)
+    squares[:] = found.get()
+
+
+def cell_sums_of_one(
+    cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
+) -> None:
+    """Add up pulls and weights of one output in every cell."""
+    flat = weights[:, None], pulls[:, None]
+    cell_sums(cells, *flat, times_weight, size, sums[..., None], squares)
+
+
+def class_sums(chosen: Any, cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
+    """Add up pulls and weights of the chosen rows in every cell."""
+    rows = _chosen(chosen, cells.size)
+    _sums_of(rows, chosen.size, cells, weights, pulls, None, sums)
+
+
+def _sums_of(
+    chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
+) -> None:
+    cells, found = to_gpu(cells), _zeros(sums.shape[1:])
+    _, cell_count, outputs = found.shape
+    here = found.size <= MOST_OWN_WORDS
+    _launch("cell_sums", (
+        chosen, whole(count), cells, whole(cells.itemsize), weights, wholes, signs, whole(outputs),
+        whole(cell_count), whole(here), found,
+    ), _for_rows(count * outputs), 8 * found.size if here else 0)  # fmt: skip
+    sums[0] += found.get()
+
+
+def log_costs(margins: Any, size: int, sums: Any) -> None:
+    """Add up the logistic costs of rows, span by span."""
+    found = _zeros(sums.shape, np.float64)
+    arguments = margins, whole(margins.size), whole(size), found
+    _launch("log_costs", arguments, sums.size, 8 * TILE_WORDS)
+    sums[:] = found.get()
+
+
+def potential(kind: int, margins: Any, base: Any, size: int, sums: Any) -> None:
+    """Add up what the margins of rows cost, span by span."""
+    found, base, (rows, outputs) = _zeros(sums.shape, np.float64), to_gpu(base), margins.shape
+    _launch("potential", (
+        whole(kind), margins, base, whole(base.size), whole(rows), whole(outputs), whole(size),
+        found,
+    ), sums.size)  # fmt: skip
+    sums[:] = found.get()
+
+
+def mistakes(margins: Any, first_weights: Any, totals: Any) -> None:
+    """Add up the first weights of wrong rows."""
+    sums, weighted = _zeros(1), whole(first_weights.size > 1)
+    arguments = margins, to_gpu(first_weights), weighted, whole(margins.size), sums
+    _launch("mistakes", arguments, _for_rows(margins.size))
+    totals[0] += sums.get()
+
+
+def class_rows(
+    chosen: Any, margins: Any, signs: Any, pulls: Any, costs: Any, wrong: Any, squares: Any
+) -> None:
+    """Write what the chosen rows cost."""
+    rows, outputs = margins.shape
+    _launch("class_rows", (
+        _chosen(chosen, rows), whole(chosen.size), margins, to_gpu(signs), pulls, whole(outputs),
+        costs, wrong, squares,
+    ), _for_rows(chosen.size))  # fmt: skip
+
+
+def wrong_classes(margins: Any, signs: Any, first_weights: Any, totals: Any) -> None:
+    """Add up the first weights of rows of many classes that are wrong."""
+    sums, (rows, outputs) = _zeros(1), margins.shape
+    _launch("wrong_classes", (
+        margins, to_gpu(signs), to_gpu(first_weights), whole(first_weights.size > 1), whole(rows),
+        whole(outputs), sums,
+    ), _for_rows(rows))  # fmt: skip
+    totals[0] += sums.get()
+
+
+TWINS: dict[str, Callable[..., None]] = {
+    twin.__name__: twin
+    for twin in (
+        pair_up, pair_up_one, logistic, softmax, exponential, exponential_cells, cell_sums,
+        cell_sums_of_one, class_sums,
+        log_costs, potential, mistakes, class_rows, wrong_classes,
+    )
+}  # fmt: skip
+
+
+def runs_on_gpu(arguments: tuple[Any, ...]) -> bool:
+    """Tell whether some of the arguments are in the GPU's memory."""
+    return any(on_gpu(argument) for argument in arguments)
+
+
+def run_twin(name: str, arguments: tuple[Any, ...]) -> None:
+    """Run the twin of a kernel."""
+    TWINS[name](*arguments)

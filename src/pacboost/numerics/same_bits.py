@@ -1,0 +1,184 @@
+"""Sums, exponentials and logarithms that have the same bits with every build of NumPy.
+
+NumPy's exp and log differ in the last bit between versions and processors, and its sums and
+products of matrices are added up in an order that depends on the build. Here everything is made of
+additions, multiplications and divisions of single numbers, in one order: IEEE 754 leaves no choice
+about these.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+LOG2_E = 1.4426950408889634
+LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")  # ln 2 to 32 bits, so that k·LN2_HIGH is exact
+LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")  # what is missing to ln 2
+TAYLOR = tuple(1.0 / math.factorial(n) for n in range(13, -1, -1))
+"""For |r| ≤ ln(2)/2 the series up to r^13/13! is off by 4e-18."""
+FARTHEST = 745.5
+"""exp(-x) is 0 beyond this, and exp(x) infinite before."""
+ATANH = tuple(2.0 / (2 * n + 1) for n in range(12, 0, -1))
+"""For |s| ≤ 0.1716, the series of ln((1 + s)/(1 - s))/s - 2 up to s^24 is off by 1e-20."""
+ROOT_HALF = math.sqrt(0.5)
+
+
+def total(values: NDArray[Any]) -> float:
+    """Add numbers up, in an order that depends on nothing but how many there are.
+
+    Halves are added to each other until one number is left, so that rounding stays small.
+
+    >>> total(np.array([0.25, 0.5, 1.0])), total(np.empty(0))
+    (1.75, 0.0)
+    """
+    left = np.asarray(values, dtype=np.float64).reshape(-1)
+    while left.size > 1:
+        half = (left.size + 1) // 2
+        rest, left = left[half:], left[:half].copy()
+        left[: rest.size] += rest
+    return float(left[0]) if left.size else 0.0
+
+
+def mean(values: NDArray[Any]) -> float:
+    """Give the mean of numbers that are added up as ``total`` does."""
+    return total(values) / max(1, values.size)
+
+
+def row_totals(matrix: Floats) -> Floats:
+    """Add up every row, from left to right.
+
+    >>> row_totals(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [3.0, 7.0]
+    """
+    sums = np.zeros(matrix.shape[0])
+    for column in matrix.T:
+        sums += column
+    return sums
+
+
+def product(matrix: Floats, vector: Floats) -> Floats:
+    """Multiply a matrix by a vector.
+
+    >>> product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 10.0])).tolist()
+    [21.0, 43.0]
+    """
+    return row_totals(matrix * vector)
+
+
+def exp(values: NDArray[Any]) -> Floats:
+    """Give the exponential, as 2^k times a polynomial.
+
+    >>> exp(np.array([0.0, 1.0, -800.0, 1000.0])).round(9).tolist()
+    [1.0, 2.718281828, 0.0, inf]
+    """
+    x = np.clip(np.asarray(values, dtype=np.float64), -FARTHEST, FARTHEST)
+    k = np.floor(x * LOG2_E + 0.5)
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    p = np.full(x.shape, TAYLOR[0])
+    for term in TAYLOR[1:]:
+        p *= r
+        p += term
+    k = np.where(np.isnan(k), 0.0, k)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.ldexp(p, k.astype(np.int32)))
+
+
+def log(values: Floats) -> Floats:
+    """Give the logarithm of numbers that are 0 or more: -inf of 0.
+
+    >>> log(np.array([1.0, 2.718281828459045, 0.0])).tolist()
+    [0.0, 1.0, -inf]
+    """
+    k, high, low = _powers(values)
+    return _outside(values, k * LN2_HIGH + (high - (low - k * LN2_LOW)))
+
+
+def log2(values: Floats) -> Floats:
+    """Give the logarithm to base 2, whole for powers of 2.
+
+    >>> log2(np.array([0.25, 1024.0])).tolist()
+    [-2.0, 10.0]
+    """
+    k, high, low = _powers(values)
+    return _outside(values, k + (high - low) * LOG2_E)
+
+
+def _powers(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Write numbers as 2^k·(1 + f), with 1 + f between √½ and √2; give k, and ln(1 + f) in parts.
+
+    With s = f/(2 + f), ln(1 + f) is ln((1 + s)/(1 - s)) = f - s·(f - R), where R is the rest of a
+    series in s².
+    """
+    fraction, power = np.frexp(np.asarray(values, dtype=np.float64))
+    low = fraction < ROOT_HALF
+    f = np.where(low, 2 * fraction, fraction) - 1.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        s = f / (2.0 + f)
+        z = s * s
+        rest = np.full(f.shape, ATANH[0])
+        for term in ATANH[1:]:
+            rest = rest * z + term
+        return (power - low).astype(np.float64), f, s * (f - rest * z)
+
+
+def _outside(values: Floats, found: Floats) -> Floats:
+    """Set what a logarithm is at 0, at infinity, and where there is none."""
+    x = np.asarray(values)
+    found = np.where(x == np.inf, np.inf, found)
+    return np.asarray(np.where(x > 0, found, np.where(x == 0, -np.inf, np.nan)))
+
+
+def log_of(number: float) -> float:
+    """Give the logarithm of one number above 0.
+
+    >>> log_of(1.0)
+    0.0
+    """
+    return float(log(np.array([number]))[0])
+
+
+def sigmoid(values: Floats) -> Floats:
+    """Give 1/(1 + exp(-x)).
+
+    >>> sigmoid(np.array([0.0, -800.0, 800.0])).tolist()
+    [0.5, 0.0, 1.0]
+    """
+    small = exp(-np.abs(values))
+    return np.where(np.asarray(values) >= 0, 1.0, small) / (1.0 + small)
+
+
+def softplus(values: Floats) -> Floats:
+    """Give ln(1 + exp(x)), without losing small results.
+
+    >>> softplus(np.array([-800.0, 800.0])).tolist()
+    [0.0, 800.0]
+    """
+    small = exp(-np.abs(values))
+    whole = 1.0 + small
+    lost = (small - (whole - 1.0)) / whole  # what 1 + small has rounded away
+    return np.maximum(values, 0.0) + (log(whole) + lost)
+
+
+def log_sum_exp(rows: Floats) -> Floats:
+    """Give ln Σ exp(x) of every row.
+
+    >>> log_sum_exp(np.array([[0.0, 0.0], [1000.0, -1000.0]])).round(6).tolist()
+    [0.693147, 1000.0]
+    """
+    top = rows.max(axis=1)
+    return np.asarray(top + log(row_totals(exp(rows - top[:, None]))))
+
+
+def softmax(rows: Floats) -> Floats:
+    """Give exp(x)/Σ exp(x) of every row.
+
+    >>> softmax(np.array([[0.0, 0.0]])).tolist()
+    [[0.5, 0.5]]
+    """
+    raised = exp(rows - rows.max(axis=1, keepdims=True))
+    return np.asarray(raised / row_totals(raised)[:, None])

@@ -1,0 +1,335 @@
+"""Pure tasks on the workers of a Dask cluster, with results in the order of the blocks.
+
+Any worker may do a task, and do it again, so the death of a worker costs time but changes nothing.
+What tasks share (a vote, a block) is made on a worker by a task as well: the scheduler passes it on
+to other workers, once to each, and has it made again if it is lost. There are no actors, nothing is
+scattered, and workers hold nothing that cannot be made again.
+
+Every wait has a time limit. A task that takes longer, or fails for a reason that lies with its
+worker, is given to other workers; if none is left, the error names the worker and what to do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from itertools import count
+from typing import Any, Generic, TypeVar
+from uuid import uuid4
+
+from pacboost.errors import ClusterError
+from pacboost.parallel.remote_task import Done, Failed, Outcome, run, versions, worker_name
+from pacboost.parallel.tasks import Tasks
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+
+TIMEOUT = 300.0
+"""A task that has no result after so many seconds of waiting is given to another worker."""
+ANSWER = 30.0
+"""The scheduler, and workers at the start, have so many seconds to answer a question."""
+PING = 5.0
+"""A worker that says nothing for so many seconds, when a result is late, is taken as lost."""
+SILENT = "it does not answer"
+MOST_TRIES = 4
+"""So many workers are tried before a task is given up."""
+RESTART = (
+    "Start the cluster again and call fit again: with checkpoint=... it goes on from the last "
+    "checkpoint to the same model."
+)
+
+
+class Cluster(Tasks):
+    """The workers that a Dask client knows."""
+
+    def __init__(self, client: Any, timeout: float | None = None) -> None:
+        if getattr(client, "asynchronous", False):
+            raise ClusterError(
+                "the client is asynchronous, and a fit waits for results: give a Client that was "
+                "made without asynchronous=True"
+            )
+        self.client = client
+        self.timeout = TIMEOUT if timeout is None else timeout
+        self._dask = import_module("distributed")
+        self._name, self._numbers = f"pacboost-{uuid4().hex[:12]}", count()
+        self.unusable: dict[str, str] = {}
+        """Workers that get no tasks, and why."""
+        self.done: Counter[str] = Counter()
+        """How many tasks each worker has done."""
+        self.seconds = 0.0
+        """How long these tasks took, in all."""
+        self._greet()
+
+    def _greet(self) -> None:
+        """Find workers that have another version, or do not answer."""
+        waiting = {
+            worker: self._start(worker_name, (), frozenset(self.workers()) - {worker})
+            for worker in self.workers()
+        }
+        if not waiting:
+            raise ClusterError(
+                f"the cluster of the scheduler {self.address} has no workers; start some first, "
+                "for example by cluster.scale(2)"
+            )
+        end = time.monotonic() + min(ANSWER, self.timeout)
+        for worker, future in waiting.items():
+            outcome = self._wait(future, max(0.1, end - time.monotonic()), strict=False)
+            if not isinstance(outcome, Done):
+                problem = outcome.problem if outcome else SILENT
+                self.unusable[worker] = str(problem)
+        if len(self.unusable) == len(waiting):
+            worker, why = next(iter(self.unusable.items()))
+            raise ClusterError(
+                f"no worker can be used; worker {worker}: {why}. Install the same versions "
+                "everywhere, and see that workers are running."
+            )
+
+    @property
+    def address(self) -> str:
+        """Where the scheduler is."""
+        scheduler = getattr(self.client, "scheduler", None)
+        return str(getattr(scheduler, "address", "that is closed"))
+
+    def workers(self) -> dict[str, int]:
+        """Give the number of threads of every worker."""
+        found: dict[str, int] = self._ask("ncores", workers=None)
+        return {worker: int(threads) for worker, threads in found.items()}
+
+    def memory_limits(self) -> dict[str, int]:
+        """Give how many bytes each worker may use; 0 where that is not limited."""
+        found: dict[str, Any] = self._ask("identity", n_workers=-1)["workers"]
+        return {own: int(facts["memory_limit"] or 0) for own, facts in found.items()}
+
+    @property
+    def threads(self) -> int:
+        """How many tasks can be done at the same time."""
+        return max(1, sum(n for own, n in self.workers().items() if own not in self.unusable))
+
+    def map(self, task: Callable[[Block], Result], blocks: Iterable[Block]) -> Iterator[Result]:
+        """Keep workers busy while results are used: at most two tasks are open for every thread.
+
+        When results are no longer wanted, tasks that have not begun are dropped.
+        """
+        return self.each(task, ((block,) for block in blocks))
+
+    def each(
+        self, function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]
+    ) -> Iterator[Result]:
+        """Do what ``map`` does, with a function of several arguments, some perhaps shared."""
+        open_jobs, ahead = deque[Job[Result]](), 2 * self.threads
+        for given in arguments:
+            open_jobs.append(self.submit(function, *given))
+            if len(open_jobs) >= ahead:
+                yield open_jobs.popleft().result()
+        while open_jobs:
+            yield open_jobs.popleft().result()
+
+    def submit(self, function: Callable[..., Result], *given: Any) -> Job[Result]:
+        """Have a pure function called on a worker; what is ``Shared`` comes as its value."""
+        return Job(self, function, given)
+
+    def share(self, make: Callable[..., Result], *given: Any) -> Shared[Result]:
+        """Have something made on a worker that several tasks need."""
+        return Shared(self, make, given)
+
+    def _start(self, function: Callable[..., Any], given: tuple[Any, ...], avoid: Avoided) -> Any:
+        """Submit a task to any worker but some; give its future."""
+        ready = [own.future(avoid) if isinstance(own, Shared) else own for own in given]
+        only = [worker for worker in self.workers() if worker not in avoid] if avoid else None
+        if only == []:
+            raise ClusterError(f"no worker is left: {self._reasons(avoid)}. {RESTART}")
+        key = f"{self._name}-{getattr(function, '__name__', 'task')}-{next(self._numbers)}"
+        try:
+            return self.client.submit(
+                run, versions(), function, *ready, key=key, pure=False, workers=only
+            )
+        except Exception as problem:
+            raise self._lost() from problem
+
+    def _reasons(self, avoid: Avoided) -> str:
+        said = (f"{worker} ({self.unusable.get(worker, 'was tried')})" for worker in sorted(avoid))
+        return ", ".join(said)
+
+    def _wait(self, future: Any, seconds: float, *, strict: bool = True) -> Outcome | None:
+        """Wait for the outcome of a task; None if it does not come in time."""
+        end = time.monotonic() + seconds
+        while not future.done():
+            if self.client.status not in {"running", "connecting"}:
+                raise self._lost()
+            if time.monotonic() >= end:
+                return None
+            try:
+                with self.client.as_current():
+                    self._dask.wait([future], timeout=min(1.0, max(0.01, end - time.monotonic())))
+            except TimeoutError as late:
+                late.__traceback__ = None  # Dask keeps it, and with it all that this call refers to
+            except Exception as problem:
+                raise self._lost() from problem
+        if future.status == "cancelled":
+            raise self._lost()
+        if future.status == "error":
+            error = future.exception(timeout=ANSWER)
+            if strict:
+                raise self._explained(error) from error
+            return Failed(error, "")
+        outcome: Outcome = self._value(future)
+        return outcome
+
+    def _value(self, future: Any) -> Any:
+        """Fetch what a task gave; the worker that holds it may die at this moment."""
+        try:
+            return future.result(timeout=self.timeout)
+        except TimeoutError as problem:
+            raise ClusterError(
+                f"the result of task {future.key} could not be fetched within {self.timeout:g} s. "
+                f"Look at the worker and the network. {RESTART}"
+            ) from problem
+        except Exception as problem:
+            if future.status == "error":
+                raise self._explained(problem) from problem
+            raise self._lost() from problem
+
+    def _explained(self, problem: Any) -> ClusterError:
+        """Say why a task did not run."""
+        if isinstance(problem, self._dask.KilledWorker):
+            where = getattr(problem.last_worker, "address", problem.last_worker)
+            return ClusterError(
+                f"workers died again and again at the same task, the last one was {where}. The "
+                "usual reason is too little memory: give workers more of it, fewer threads each, "
+                "or smaller blocks (row groups, partitions)."
+            )
+        return ClusterError(
+            f"a worker could not run a task: {type(problem).__name__}: {problem}. Do all workers "
+            f"have pacboost {versions()['pacboost']} and what the data needs?"
+        )
+
+    def _lost(self) -> ClusterError:
+        return ClusterError(
+            f"the scheduler {self.address} was lost, or it dropped our tasks. {RESTART}"
+        )
+
+    def _ask(self, question: str, **more: Any) -> Any:
+        """Ask the scheduler, which has some seconds to answer."""
+        try:
+            ask = getattr(self.client.scheduler, question)
+            return self.client.sync(ask, callback_timeout=min(ANSWER, self.timeout), **more)
+        except Exception as problem:
+            raise self._lost() from problem
+
+    def find_silent(self) -> None:
+        """Ask workers whether they are there, also busy ones; those that say nothing get no tasks.
+
+        Others may wait for values that a silent worker holds, so it is not them who are slow.
+        """
+        for worker in self.workers():
+            if worker not in self.unusable and not self._answers(worker):
+                self.unusable[worker] = SILENT
+
+    def _answers(self, worker: str) -> bool:
+        seconds = min(PING, self.timeout)
+        try:
+            said = self.client.sync(
+                self.client._run, _here, workers=[worker], callback_timeout=seconds
+            )
+        except Exception as problem:  # whatever the reason, it gave no answer
+            problem.__traceback__ = None
+            return False
+        return bool(said.get(worker))
+
+    def worker_of(self, future: Any) -> str | None:
+        """Give the worker that has been given a task; None if none has."""
+        processing: dict[str, Any] = self._ask("processing", workers=None)
+        return next((own for own, keys in processing.items() if future.key in keys), None)
+
+
+def _here() -> bool:
+    return True
+
+
+Avoided = frozenset[str]
+
+
+class Shared(Generic[Result]):
+    """A value that several tasks need, made on a worker by a pure function.
+
+    If workers have to be avoided, it is made again on others: it may be lost with those.
+    """
+
+    def __init__(
+        self, cluster: Cluster, make: Callable[..., Result], given: tuple[Any, ...]
+    ) -> None:
+        self._cluster, self._make, self._given = cluster, make, given
+        self._futures: dict[Avoided, Any] = {}
+
+    def future(self, avoid: Avoided | None = None) -> Any:
+        """Give the future of the value, made on any worker but some."""
+        avoid = frozenset(self._cluster.unusable) if avoid is None else avoid
+        if avoid not in self._futures:
+            self._futures[avoid] = self._cluster._start(self._make, self._given, avoid)
+        return self._futures[avoid]
+
+
+class Job(Generic[Result]):
+    """A task on its way."""
+
+    def __init__(
+        self, cluster: Cluster, function: Callable[..., Result], given: tuple[Any, ...]
+    ) -> None:
+        self._cluster, self._function, self._given = cluster, function, given
+        self._avoid = frozenset(cluster.unusable)
+        self._future = cluster._start(function, given, self._avoid)
+
+    def result(self) -> Result:
+        """Wait for the result; where a worker fails or is slow, have others try."""
+        complaints: list[str] = []
+        while True:
+            self._leave_silent_workers()
+            outcome = self._cluster._wait(self._future, self._cluster.timeout)
+            if isinstance(outcome, Done):
+                self._cluster.done[outcome.worker] += 1
+                self._cluster.seconds += outcome.seconds
+                value: Result = outcome.value
+                return value
+            if isinstance(outcome, Failed) and not outcome.elsewhere:
+                outcome.problem.add_note(f"raised on worker {outcome.worker}")
+                raise outcome.problem
+            for worker, why in self._complaints(outcome).items():
+                complaints.append(f"worker {worker}: {why}")
+                self._avoid |= {worker}
+            others = [own for own in self._cluster.workers() if own not in self._avoid]
+            if not others or len(complaints) >= MOST_TRIES:
+                raise self._given_up(complaints, outcome)
+            self._restart()
+
+    def _restart(self) -> None:
+        self._future = self._cluster._start(self._function, self._given, self._avoid)
+
+    def _leave_silent_workers(self) -> None:
+        """Start again elsewhere if the worker that has the task was lost in the meantime."""
+        lost = frozenset(self._cluster.unusable) - self._avoid
+        if lost and not self._future.done():
+            self._avoid |= lost
+            self._restart()
+
+    def _complaints(self, outcome: Failed | None) -> dict[str, str]:
+        """Say which workers have to be avoided, and why."""
+        if outcome is not None:
+            return {outcome.worker: str(outcome.problem) or type(outcome.problem).__name__}
+        before, slow = set(self._cluster.unusable), self._cluster.worker_of(self._future)
+        self._cluster.find_silent()
+        silent = set(self._cluster.unusable) - before
+        late = f"no result after {self._cluster.timeout:g} s"
+        found = dict.fromkeys(silent, f"{late}; {SILENT}")
+        return found or {"(none has taken it)" if slow is None else slow: late}
+
+    def _given_up(self, complaints: list[str], outcome: Failed | None) -> Exception:
+        remedy = (
+            "See that workers are running, and whether one is overloaded; a larger timeout= waits "
+            "longer."
+            if outcome is None
+            else "Every worker needs the same files at the same paths, enough memory, and the "
+            "client's versions of pacboost and NumPy."
+        )
+        return ClusterError(f"a task could not be done. {'; '.join(complaints)}. {remedy}")

@@ -1,0 +1,229 @@
+"""Blocks that workers of a cluster read: the client knows how many rows each has, and no values.
+
+The order of rows is that of the same source without a cluster, and so is every row's identity. Rows
+leave a worker only when they are asked for: the few that bins are made of, those that certify or
+test, and those that a filter keeps.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import ClusterError
+from pacboost.parallel.cluster import Cluster, Shared
+from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
+from pacboost.sources.oracles.held import Held, Rows
+from pacboost.sources.oracles.labels import distinct
+from pacboost.sources.oracles.oracle import Batch, Chooser, Settling, Unread
+from pacboost.sources.table import Table
+
+SHARE_OF_MEMORY = 0.25
+"""Blocks that are read ahead take no more than this share of what workers may use."""
+
+
+class Reading(NamedTuple):
+    """How a worker reads a block: a pure function and what it is called with."""
+
+    function: Callable[..., Held]
+    given: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class BlockPlace:
+    """Names the rows of one block on a worker, which does not know the others."""
+
+    n_columns: int
+    where: str
+
+    def place(self, row: int) -> str:
+        """Name the block, and the row in it."""
+        return f"{self.where}, row {row & 0xFFFFFFFF}"
+
+
+class SpreadOracle(BlockOracle):
+    """A source whose blocks can be read on any machine that has access to it."""
+
+    @abstractmethod
+    def block_rows(self, block: int) -> int:
+        """How many rows a block has."""
+
+    @abstractmethod
+    def reading(self, block: int, cluster: Cluster) -> Reading:
+        """Say how a worker reads a block."""
+
+    @abstractmethod
+    def block_place(self, block: int) -> str:
+        """Say in words where a block lies."""
+
+    def place(self, row: int) -> str:
+        """Name the block and the row."""
+        return BlockPlace(self.n_columns, self.block_place(row >> 32)).place(row)
+
+    def classes_on(self, cluster: Cluster) -> NDArray[Any]:
+        """Find the distinct labels, a block at a time."""
+        arguments = (self.reading(block, cluster) for block in range(self._n_blocks or 0))
+        return distinct(cluster.each(_labels, ((own.function, *own.given) for own in arguments)))
+
+
+class Absent(Held):
+    """A block that lies elsewhere: only the number of its rows is known."""
+
+    nbytes = 0
+
+    def __init__(self, n_rows: int, n_columns: int) -> None:
+        super().__init__(None)
+        self.n_rows, self.n_columns = n_rows, n_columns
+
+    def table(self, rows: Rows) -> Table:
+        """Refuse: the values are with the workers."""
+        raise TypeError("rows of a cluster are read by workers")
+
+
+class RemoteOracle(BlockOracle):
+    """The rows of a source, read by the workers of a cluster."""
+
+    reads_ahead = False
+
+    def __init__(self, source: SpreadOracle, cluster: Cluster) -> None:
+        super().__init__(source._seed, source._n_blocks)
+        self.source, self.cluster = source, cluster
+        self.names, self.n_columns, self.n_rows = source.names, source.n_columns, source.n_rows
+        self.shuffles_rows = source.shuffles_rows
+        self.span_seconds = 0.0
+        """How long looking at some rows took the last time."""
+        self._blocks: dict[Spot, Shared[Held]] = {}
+        self._most_blocks = self._blocks_ahead()
+
+    def _blocks_ahead(self) -> int:
+        """How many blocks may be held by workers; refuse if not even one fits into a worker."""
+        limits = self.cluster.memory_limits()
+        largest, where = self.source.largest_block, self.source.largest_block_place
+        for worker, limit in limits.items():
+            if limit and 2 * largest > limit:
+                raise ClusterError(
+                    f"{where}: takes {largest / 1e6:,.0f} MB in memory, and a worker holds two "
+                    f"such at times; worker {worker} may use {limit / 1e6:,.0f} MB. Give workers "
+                    "more memory, or write the source again in smaller blocks."
+                )
+        room = SHARE_OF_MEMORY * sum(limits.values()) / largest if all(limits.values()) else 2**31
+        return max(1, min(2 * self.cluster.threads, int(room)))
+
+    def read(self, block: int) -> Held:
+        """Give a block without its values."""
+        return Absent(self.source.block_rows(block), self.n_columns)
+
+    def draw(self, n: int) -> Batch:
+        """Have a worker read the next rows, and fetch them."""
+        if self._open() is None:
+            raise TypeError("a source in blocks does not end")
+        span = self.next_span(n)
+        batch = self.cluster.submit(_read_span, self.shared(self._spot), *self.told(span)).result()
+        self._advance(batch.n_rows)
+        return batch
+
+    def next_span(self, n: int) -> Span:
+        """Give the rows that come next: at most n, and at most to the end of the block."""
+        rows = self.source.block_rows(self._block(self._spot))
+        return self.span(self._spot, rows, self._row, min(self._row + n, rows))
+
+    def told(self, span: Span) -> tuple[BlockPlace, Span]:
+        """Give what a worker has to know to read rows of a block it has."""
+        return BlockPlace(self.n_columns, self.source.block_place(span.block)), span
+
+    def shared(self, spot: Spot) -> Shared[Held]:
+        """Give the block whose turn it is then, as workers have it; those before are let go."""
+        for other in [own for own in self._blocks if own < self._spot]:
+            del self._blocks[other]
+        if spot not in self._blocks:
+            reading = self.source.reading(self._block(spot), self.cluster)
+            self._blocks[spot] = self.cluster.share(reading.function, *reading.given)
+        return self._blocks[spot]
+
+    def block_at(self, spot: Spot) -> int:
+        """Give the number of the block whose turn it is then."""
+        return self._block(spot)
+
+    def spots(self) -> Iterator[tuple[Spot, int]]:
+        """Give the turns from here on, and how many rows of each have come."""
+        spot, row = self._spot, self._row
+        while True:
+            yield spot, row
+            spot, row = self._after(spot), 0
+
+    def read_next_blocks(self) -> None:
+        """Have workers read what comes next, while the client does something else."""
+        turns = self.spots()
+        for _ in range(min(self._most_blocks, self._n_blocks or 1)):
+            self.shared(next(turns)[0]).future()
+
+    def select(self, choose: Chooser) -> Iterator[Batch]:
+        """Have workers read every block once, and fetch the rows that are chosen."""
+        rest = range(self._n_blocks or 0)
+        if isinstance(choose, Settling):
+            batch, settled = self.cluster.submit(_select, choose, *self._read(0)).result()
+            choose.settle(settled)
+            rest = rest[1:]
+            if batch.n_rows:
+                yield batch
+        chooser = self.cluster.share(_same, choose)
+        arguments = ((chooser, *self._read(block)) for block in rest)
+        for batch, _ in self.cluster.each(_select_again, arguments):
+            if batch.n_rows:
+                yield batch
+
+    def _read(self, block: int) -> tuple[Any, ...]:
+        """Give what a worker needs to read a block in the same task as it uses it."""
+        reading = self.source.reading(block, self.cluster)
+        place = BlockPlace(self.n_columns, self.source.block_place(block))
+        return place, block, reading.function, *reading.given
+
+    def classes(self) -> NDArray[Any]:
+        """Have workers read the labels."""
+        return self.source.classes_on(self.cluster)
+
+    def fingerprint(self) -> str:
+        """The cluster has no part in what the source is."""
+        return self.source.fingerprint()
+
+    def place(self, row: int) -> str:
+        """Name the block and the row."""
+        return self.source.place(row)
+
+    def close(self) -> None:
+        """Let workers forget the blocks."""
+        self._blocks.clear()
+        super().close()
+        self.source.close()
+
+
+def _read_span(held: Held, place: BlockPlace, span: Span) -> Batch:
+    return span.of(held, place).read()
+
+
+def _labels(read: Callable[..., Held], *given: Any) -> NDArray[Any]:
+    return distinct([read(*given).labels(slice(None))])
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _select(
+    choose: Chooser, place: BlockPlace, block: int, read: Callable[..., Held], *given: Any
+) -> tuple[Batch, Any]:
+    """Read a block, and give the rows that are chosen, and how they were chosen."""
+    held = read(*given)
+    rows = np.arange(held.n_rows, dtype=np.uint64) | np.uint64(block << 32)
+    chosen = np.flatnonzero(choose(rows, held))
+    return Unread(place, held, chosen, rows[chosen], 0).read(), choose
+
+
+def _select_again(choose: Chooser, *given: Any) -> tuple[Batch, None]:
+    """Do the same, where nothing is left to be settled."""
+    return _select(choose, *given)[0], None

@@ -1,0 +1,179 @@
+"""Fill a sample on a cluster: workers look at rows ahead, the client uses them in their order.
+
+Which rows are drawn is known beforehand, so tasks for later rows start before results of earlier
+ones are there. How many rows a task has, and how many tasks are open, changes nothing but the time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pacboost.parallel.cluster import Job, Shared
+from pacboost.sources.oracles.blocks import Spot
+from pacboost.sources.oracles.oracle import Batch
+from pacboost.sources.oracles.remote import BlockPlace, RemoteOracle
+from pacboost.training.filtering.block_rows import BlockRows
+from pacboost.training.filtering.looking import AcceptedRows, Look
+from pacboost.training.filtering.offer import Offer
+from pacboost.training.filtering.refilling import Refilling
+from pacboost.training.filtering.remote_looking import (
+    FoundRows,
+    RemoteLook,
+    Ticketed,
+    as_it_is,
+    look_at,
+)
+
+LONG_ENOUGH = 0.2
+"""Tasks that take less than so many seconds get more rows."""
+MOST_SPANS = 64
+
+
+class Visit(NamedTuple):
+    """A task on its way, and the rows it looks at."""
+
+    job: Job[list[FoundRows]]
+    spans: tuple[Ticketed, ...]
+
+
+class RemoteRefilling(Refilling):
+    """One refill whose candidates are looked at by workers."""
+
+    def __init__(self, candidates: BlockRows, oracle: RemoteOracle, *more: Any) -> None:
+        super().__init__(candidates, *more)
+        self._rows, self._oracle, self._cluster = candidates, oracle, oracle.cluster
+        self._expected = 0.0
+        self._again_drawn = 0
+        self._open: deque[Visit] = deque()
+        self._found: deque[tuple[Ticketed, FoundRows]] = deque()
+        self._looks: dict[bool, Shared[RemoteLook]] = {}
+        self._upcoming = self._spans_ahead()
+        self._next = next(self._upcoming)
+        self._most_open = 2 * self._cluster.threads
+
+    def expect(self, draws: float) -> None:
+        """Look no further ahead than about so many draws, as long as they are enough."""
+        self._expected = draws
+
+    def groups(self) -> Iterator[None]:
+        """Look at one group of candidates after the other."""
+        try:
+            for group in self._candidates.offer(self._key, self._scale):
+                for offer in group:
+                    self._look([offer])
+                self._sum_up()
+                yield
+        finally:
+            self._upcoming.close()  # it refers to this object, which holds on to tasks
+            self._open.clear()
+            self._looks.clear()
+
+    def finish(self) -> None:
+        """Have workers read the next blocks while the client boosts on what was kept."""
+        self._oracle.read_next_blocks()
+
+    def _look(self, offers: Iterable[Offer]) -> None:
+        """Use what a worker found; rows that were read at the start are looked at here."""
+        for offer in offers:
+            if isinstance(offer.batch, Batch):
+                super()._look([offer])
+            else:
+                self._use(offer)
+
+    def _use(self, offer: Offer) -> None:
+        while not self._found:
+            self._look_ahead()
+            visit = self._open.popleft()
+            self._found.extend(zip(visit.spans, visit.job.result(), strict=True))
+        (span, ticket), found = self._found.popleft()
+        if (ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
+            raise RuntimeError("rows were looked at in another order than they are drawn")
+        kept = found.accepted(self._encoder, span.block, self._scale)
+        self._note(found, kept)
+        self._look_ahead()
+
+    def _note(self, found: FoundRows, kept: AcceptedRows) -> None:
+        self._notes += found.noted
+        if found.tables:
+            self._learn_tables(list(found.tables), kept)
+        elif found.learned:
+            self._candidates.learned.note(found.learned)
+            for own in found.known:
+                for known, hashes in zip(self._candidates.known, own, strict=False):
+                    known.note(hashes)
+        self._oracle.span_seconds = found.seconds
+        self.draws += found.draws
+        self._again_drawn += found.draws * found.again
+        self.accepted += kept.n_rows
+        self._parts.append(kept)
+
+    def _count_again(self) -> int:
+        return super()._count_again() + (0 if self._measures else self._again_drawn)
+
+    @property
+    def _measures(self) -> bool:
+        return self._candidates.testing is None
+
+    def _look_ahead(self) -> None:
+        """Start tasks: enough for all workers, but for no more draws than are expected.
+
+        The first rows that are kept say how all are hashed: nothing is started before they are.
+        """
+        started = self._candidates.learned.started
+        while len(self._open) < (self._most_open if started else 1):
+            if (self._open or self._found) and self._next[1].ticket >= self._expected:
+                return
+            if self._next[1].ticket >= self._expected:  # it was not enough
+                self._expected = 1.25 * (self._next[1].ticket + 1)
+            self._open.append(self._visit(self._spans_per_task() if started else 1))
+
+    def _visit(self, most: int) -> Visit:
+        """Start a task that looks at rows of one block: at most so many spans."""
+        spot, first = self._next
+        spans = [first]
+        self._next = next(self._upcoming)
+        while len(spans) < most and self._next[0] == spot:
+            if self._next[1].ticket >= self._expected:
+                break
+            spans.append(self._next[1])
+            self._next = next(self._upcoming)
+        place, _ = self._oracle.told(first.span)
+        given = self._oracle.shared(spot), self._shared_look(), place, tuple(spans)
+        return Visit(self._cluster.submit(look_at, *given), tuple(spans))
+
+    def _shared_look(self) -> Shared[RemoteLook]:
+        """Give the task of this refill as workers have it: it is sent once."""
+        started = self._candidates.learned.started
+        if started not in self._looks:
+            self._looks[started] = self._cluster.share(as_it_is, self._remote_look())
+        return self._looks[started]
+
+    def _spans_ahead(self) -> Generator[tuple[Spot, Ticketed], None, None]:
+        """Give the rows of every offer to come, as ``Stream.offer`` will draw them."""
+        waiting, at_once = self._rows.rows_ahead, self._rows.at_once
+        ticket, missing = waiting, at_once - waiting % at_once
+        for spot, row in self._oracle.spots():
+            rows = self._oracle.source.block_rows(self._oracle.block_at(spot))
+            first = row
+            while first < rows:
+                last = min(first + missing, rows)
+                yield spot, Ticketed(self._oracle.span(spot, rows, first, last), ticket)
+                ticket, missing = ticket + last - first, missing - (last - first) or at_once
+                first = last
+
+    def _spans_per_task(self) -> int:
+        """So many spans that a task is worth sending, by the time the last one took."""
+        seconds = self._oracle.span_seconds
+        return max(1, min(MOST_SPANS, round(LONG_ENOUGH / max(seconds, 1e-9)))) if seconds else 1
+
+    def _remote_look(self) -> RemoteLook:
+        candidates = self._rows
+        encoder = replace(self._encoder, oracle=BlockPlace(self._oracle.n_columns, ""))
+        look = Look(
+            encoder, self._vote_so_far, self._key, self._scale,
+            candidates.learned.empty(), candidates.known,
+        )  # fmt: skip
+        return RemoteLook(look, *candidates.coin_of_rows_apart, self._measures)

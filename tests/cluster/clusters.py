@@ -1,0 +1,60 @@
+"""Clusters on this machine, for tests."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from distributed import Client, LocalCluster
+
+from pacboost.models.file.format import model_bytes
+
+
+@contextmanager
+def local(workers: int = 2, *, processes: bool = True, **options: Any) -> Iterator[Client]:
+    """Start workers with a thread each, and end them."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # workers are killed on purpose
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=processes,
+            dashboard_address=":0",
+            **options,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def process_ids(client: Client) -> dict[str, int]:
+    """The process of every worker."""
+    return {worker: int(pid) for worker, pid in client.run(os.getpid).items()}
+
+
+def kill(process: int) -> None:
+    """End a process at once, as a machine that fails does; it may be gone already."""
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def forgets(client: Client, seconds: float = 20) -> bool:
+    """Tell whether nothing is kept on the cluster; futures are let go by another thread."""
+    end = time.monotonic() + seconds
+    while client.futures and time.monotonic() < end:
+        time.sleep(0.05)
+    return not client.futures
+
+
+def bytes_of(model: Any) -> bytes:
+    """All that a fit gives: the model, and the words and numbers of its certificate."""
+    certificate = model.model_.certificate
+    told = "" if certificate is None else certificate.to_json()
+    return model_bytes(model.model_) + told.encode()

@@ -1,0 +1,24 @@
+"""One cluster of processes and one of threads for all tests here that do no harm to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from distributed import Client
+
+from tests.cluster.clusters import local
+
+
+@pytest.fixture(scope="package")
+def processes() -> Iterator[Client]:
+    """Two workers, each a process."""
+    with local(2) as client:
+        yield client
+
+
+@pytest.fixture(scope="package")
+def threads() -> Iterator[Client]:
+    """One worker in this process."""
+    with local(1, processes=False) as client:
+        yield client

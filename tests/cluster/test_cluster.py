@@ -1,0 +1,143 @@
+"""Tasks on a cluster: results in order, values that are shared, and errors that name a worker."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client
+
+import pacboost
+from pacboost.errors import ClusterError, DataError, FileError
+from pacboost.parallel.cluster import Cluster
+from pacboost.parallel.remote_task import Done, Failed, run, versions
+from tests.cluster.clusters import local
+
+
+def later(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def refuse(number: int) -> int:
+    if number == 3:
+        raise DataError("row 3 is bad")
+    return number
+
+
+def only_in(folder: str, process: str) -> str:
+    """Read a file that only one process finds: the first that asks for it."""
+    from distributed import get_worker
+
+    if get_worker().address == process:
+        raise FileError(f"{folder}: there is no such file")
+    return str(get_worker().address)
+
+
+def of_version(version: str) -> None:
+    pacboost.__version__ = version
+
+
+def test_results_come_in_the_order_of_blocks(processes: Client) -> None:
+    waits = [0.2, 0.0, 0.1, 0.0]
+    cluster = Cluster(processes, timeout=60)
+    assert list(cluster.map(later, waits)) == waits
+    assert sum(cluster.done.values()) == len(waits)
+
+
+def test_no_more_tasks_are_open_than_two_for_each_thread(threads: Client) -> None:
+    asked = []
+
+    def blocks() -> Any:
+        for block in range(20):
+            asked.append(block)
+            yield block
+
+    results = Cluster(threads).map(abs, blocks())
+    next(results)
+    assert len(asked) == 2
+
+
+def test_a_value_is_made_once_for_many_tasks(threads: Client, tmp_path: Path) -> None:
+    cluster, notes = Cluster(threads), tmp_path / "notes"
+
+    def make() -> int:
+        with notes.open("a", encoding="ascii") as file:
+            return file.write("made it")
+
+    shared = cluster.share(make)
+    assert [cluster.submit(pow, shared, k).result() for k in (1, 2, 3)] == [7, 49, 343]
+    assert notes.read_text(encoding="ascii") == "made it"
+
+
+def test_an_error_of_the_data_is_raised_in_its_turn(processes: Client) -> None:
+    results = Cluster(processes).map(refuse, range(6))
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(DataError, match="row 3 is bad") as caught:
+        next(results)
+    assert "worker tcp://" in caught.value.__notes__[0]
+
+
+def test_a_worker_without_the_file_is_passed_over(processes: Client) -> None:
+    cluster = Cluster(processes)
+    first, other = cluster.workers()
+    for bad, good in ((first, other), (other, first)):
+        assert cluster.submit(only_in, "data", bad).result() == good
+
+
+def test_a_file_that_no_worker_has(processes: Client, tmp_path: Path) -> None:
+    cluster = Cluster(processes)
+    with pytest.raises(ClusterError, match="No such file") as caught:
+        cluster.submit(Path.read_bytes, tmp_path / "none").result()
+    assert all(worker in str(caught.value) for worker in cluster.workers())
+    assert "same files at the same paths" in str(caught.value)
+
+
+def test_a_task_that_takes_too_long(threads: Client) -> None:
+    cluster = Cluster(threads, timeout=0.3)
+    with pytest.raises(ClusterError, match=r"worker inproc://.*no result after 0.3 s"):
+        cluster.submit(later, 2.0).result()
+
+
+def test_a_worker_of_another_version_gets_no_tasks(processes: Client) -> None:
+    odd, good = Cluster(processes).workers()
+    try:
+        processes.run(of_version, "0.0.1", workers=[odd])
+        cluster = Cluster(processes)
+        assert list(cluster.unusable) == [odd]
+        assert "pacboost 0.0.1" in cluster.unusable[odd]
+        list(cluster.map(abs, range(6)))
+        assert set(cluster.done) == {good}
+        processes.run(of_version, "0.0.1")
+        with pytest.raises(ClusterError, match=r"no worker can be used.*pacboost 0\.0\.1"):
+            Cluster(processes)
+    finally:
+        processes.run(of_version, pacboost.__version__)
+
+
+def test_a_cluster_without_workers() -> None:
+    with (
+        local(0, processes=False) as client,
+        pytest.raises(ClusterError, match="no workers; start some"),
+    ):
+        Cluster(client, timeout=5)
+
+
+def test_errors_that_cannot_be_sent_become_words() -> None:
+    class OwnError(Exception):
+        def __init__(self, one: int, two: int) -> None:
+            super().__init__("odd")
+
+    def fail() -> None:
+        raise OwnError(1, 2)
+
+    outcome = run(versions(), fail)
+    assert isinstance(outcome, Failed)
+    assert str(outcome.problem) == "OwnError: odd"
+    assert run(versions(), abs, outcome) is outcome
+
+
+def test_the_scheduler_learns_how_large_values_are() -> None:
+    assert Done(memoryview(bytes(5000)), "", 0.0).__sizeof__() > 5000

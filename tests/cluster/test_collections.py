@@ -1,0 +1,87 @@
+"""Dask collections as sources: data frames, arrays and pairs, with and without a client."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client
+
+from pacboost.errors import DataError, ParameterError
+from tests.cluster.clusters import bytes_of, forgets
+from tests.estimators.filter_sources import noisy, small, write_parquet
+
+ROWS, GROUP = 4000, 500
+
+
+def frame(rows: int = ROWS, **more: Any) -> Any:
+    X, y = noisy(rows)
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+    return dd.from_pandas(pd.DataFrame({**columns, "y": y, **more}), chunksize=GROUP, sort=False)
+
+
+def test_a_data_frame_gives_the_model_of_its_parquet_files(
+    tmp_path: Path, threads: Client, processes: Client
+) -> None:
+    X, y = noisy(ROWS)
+    folder = write_parquet(tmp_path / "rows", X, y, files=2, group=GROUP)
+    files = bytes_of(small().fit_source(folder, "y", client=False))
+    for client in (False, threads, processes):
+        model = small().fit_source(frame(), "y", client=client)
+        assert bytes_of(model) == files
+    assert forgets(threads)
+
+
+def test_a_pair_and_fit_give_the_same_model(threads: Client) -> None:
+    whole = frame()
+    X, y = whole.drop(columns="y"), whole["y"]
+    first = bytes_of(small().fit_source(whole, "y", client=False))
+    assert bytes_of(small().fit(X, y)) == first
+    with threads.as_current():
+        assert bytes_of(small().fit(X, y)) == first
+
+
+def test_arrays(threads: Client) -> None:
+    X, y = noisy(ROWS)
+    chunked = da.from_array(X, chunks=(GROUP, -1)), da.from_array(y, chunks=GROUP)
+    alone = small().fit_source(chunked, client=False)
+    assert bytes_of(small().fit_source(chunked, client=threads)) == bytes_of(alone)
+    with pytest.raises(DataError, match=r"2 pieces of columns; rechunk"):
+        small().fit_source((da.from_array(X, chunks=(GROUP, 2)), chunked[1]))
+    with pytest.raises(DataError, match="8 partitions and y 2"):
+        small().fit_source((chunked[0], da.from_array(y, chunks=ROWS // 2)))
+    with pytest.raises(TypeError, match="y as a Dask collection"):
+        small().fit(chunked[0], y)
+
+
+def test_empty_partitions_are_passed_over(threads: Client) -> None:
+    some = frame()
+    holes = dd.concat([some.partitions[:3], some[some["x0"] > 99], some.partitions[3:]])
+    model = small().fit_source(holes, "y", client=threads)
+    assert bytes_of(model) == bytes_of(small().fit_source(some, "y", client=False))
+
+
+def test_bad_frames_are_refused(threads: Client) -> None:
+    with pytest.raises(ParameterError, match="target is None"):
+        small().fit_source(frame(), client=threads)
+    with pytest.raises(DataError, match=r"has no column 'z'"):
+        small().fit_source(frame(), "z", client=threads)
+    labels = np.arange(ROWS) % 2 + 0.0
+    labels[2 * GROUP + 7] = np.nan
+    with pytest.raises(DataError, match=r"partition 2, row 7: has no label"):
+        small().fit_source(frame(z=labels), "z", client=threads)
+
+
+def test_partitions_that_change_are_refused() -> None:
+    def shrinking(part: pd.DataFrame, seen: list[int]) -> pd.DataFrame:
+        seen.append(1)
+        return part[: max(1, len(part) - len(seen) // 40)]
+
+    seen: list[int] = []
+    with pytest.raises(DataError, match="same whenever it is computed"):
+        small(n_rounds=60).fit_source(frame().map_partitions(shrinking, seen), "y", client=False)

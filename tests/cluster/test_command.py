@@ -1,0 +1,88 @@
+"""``pacboost fit --cluster``, and files at addresses that fsspec reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import fsspec
+import pytest
+from distributed import Client
+
+import pacboost
+from pacboost.cli.actions import cluster as action
+from pacboost.errors import FileError
+from pacboost.sources.oracles.files import find_files
+from pacboost.sources.oracles.parquet import SUFFIXES
+from tests.cli.running import run, well
+from tests.cluster.clusters import bytes_of
+from tests.estimators.filter_sources import noisy, small, write_parquet
+
+QUICK = ("--rounds", 5, "--seed", 0, "--sample-rows", 1500)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    X, y = noisy(3000)
+    return write_parquet(tmp_path_factory.mktemp("data") / "rows", X, y, files=2, group=500)
+
+
+def test_the_command_gives_the_same_model_with_a_cluster(
+    folder: Path, tmp_path: Path, processes: Client
+) -> None:
+    address = processes.scheduler.address
+    alone, together = tmp_path / "alone.pacb", tmp_path / "together.pacb"
+    well("fit", folder, "--target", "y", *QUICK, "--output", alone)
+    result = run("fit", folder, "--target", "y", *QUICK, "--output", together, "--cluster", address)
+    assert result.exit_code == 0, result.output
+    assert "2 workers with 2 threads; Dask's dashboard: http://" in result.stderr
+    models = [pacboost.load(path) for path in (alone, together)]
+    assert models[0].ledger_.digest() == models[1].ledger_.digest()
+    assert models[0].certificate_ == models[1].certificate_
+
+
+def test_local_workers_are_started_and_ended() -> None:
+    with action.cluster_client("local:1") as client:
+        assert client.submit(abs, -3).result() == 3
+        cluster = client.cluster
+    assert client.status == "closed"
+    assert str(cluster.status) == "Status.closed"
+
+
+def test_clusters_that_are_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(action, "SECONDS_TO_CONNECT", 0.5)
+    for name, complaint in (
+        ("nearby", "it may be local:4"),
+        ("tcp://127.0.0.1:9", "cannot be reached"),
+    ):
+        result = run("fit", folder, "--target", "y", "--cluster", name)
+        assert result.exit_code == 2, result.output
+        assert complaint in " ".join(result.output.split())
+
+
+def test_addresses_give_the_model_of_the_files(folder: Path, threads: Client) -> None:
+    system = fsspec.filesystem("memory")
+    system.put(f"{folder}/", "/rows/", recursive=True)
+    system.pipe("/rows/_written.parquet", b"not for us")
+    try:
+        first = bytes_of(small().fit_source(folder, "y", client=False))
+        for address in ("memory://rows", "memory://rows/part*.parquet", f"file://{folder}"):
+            assert bytes_of(small().fit_source(address, "y", client=False)) == first
+        assert bytes_of(small().fit_source("memory://rows", "y", client=threads)) == first
+        text = well("fit", "memory://rows", "--target", "y", *QUICK)
+        assert "memory:" in text
+    finally:
+        system.rm("/rows", recursive=True)
+
+
+def test_addresses_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"memory://none: cannot be listed"):
+        find_files("memory://none", SUFFIXES)
+    with pytest.raises(FileError, match=r"nosuch://a: cannot be opened"):
+        find_files("nosuch://a", SUFFIXES)
+    with pytest.raises(FileError, match="name one kind of them"):
+        find_files(["memory://a", str(tmp_path)], SUFFIXES)
+    fsspec.filesystem("memory").pipe("/table.csv", b"a,y\n1,2\n")
+    with pytest.raises(FileError, match="Parquet files alone are read from addresses"):
+        small().fit_source("memory://table.csv", "y")
+    with pytest.raises(FileError, match="there is no file that ends in"):
+        find_files("memory://*.parquet", SUFFIXES)

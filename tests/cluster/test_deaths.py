@@ -1,0 +1,175 @@
+"""Workers that die, stop or are slow, and a scheduler that is lost: the same model, or an error."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client
+
+from pacboost.errors import ClusterError
+from tests.cluster.clusters import bytes_of, forgets, kill, local, process_ids
+from tests.estimators.filter_sources import noisy, small, write_parquet
+
+LIMIT = 240
+"""Seconds that a fit may take in these tests: none may hang."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    X, y = noisy(6000)
+    return write_parquet(tmp_path_factory.mktemp("data") / "rows", X, y, group=700)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Fail if a block takes longer, by a signal: it may hang."""
+
+    def over(number: int, frame: Any) -> None:
+        raise AssertionError(f"not done after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def at_refill(number: int, act: Callable[[], None]) -> Callable[[Any], None]:
+    """Call a function when a refill is done."""
+
+    def watch(event: Any) -> None:
+        if hasattr(event, "draws") and event.number == number:
+            act()
+
+    return watch
+
+
+def test_workers_that_are_killed_change_nothing(folder: Path) -> None:
+    alone = small(n_rounds=20).fit_source(folder, "y", client=False)
+    with local(2) as client, within(LIMIT):
+
+        def kill_one() -> None:
+            kill(random.Random(len(killed)).choice(list(process_ids(client).values())))
+            killed.append(1)
+
+        killed: list[int] = []
+        callbacks = [at_refill(0, kill_one), at_refill(1, kill_one)]
+        model = small(n_rounds=20, callbacks=callbacks)
+        model.fit_source(folder, "y", client=client, timeout=60)
+        assert len(killed) == 2
+        assert bytes_of(model) == bytes_of(alone)
+        assert forgets(client)
+
+
+@pytest.mark.slow
+def test_a_hundred_fits_with_workers_killed_at_random_moments(folder: Path) -> None:
+    alone = small(n_rounds=20).fit_source(folder, "y", client=False)
+    chance = random.Random(0)
+    with local(3) as client:
+        for fit in range(100):
+            stop = threading.Event()
+
+            def kill_some(delays: list[float], stop: threading.Event = stop) -> None:
+                for delay in delays:
+                    if stop.wait(delay):
+                        return
+                    processes = list(process_ids(client).values())
+                    if len(processes) > 1:
+                        kill(chance.choice(processes))
+
+            delays = [chance.uniform(0, 2) for _ in range(chance.randint(1, 2))]
+            killer = threading.Thread(target=kill_some, args=(delays,))
+            with within(LIMIT):
+                killer.start()
+                try:
+                    model = small(n_rounds=20).fit_source(folder, "y", client=client, timeout=60)
+                finally:
+                    stop.set()
+                    killer.join()
+            assert bytes_of(model) == bytes_of(alone), fit
+            assert forgets(client)
+
+
+def test_one_worker_is_enough(folder: Path) -> None:
+    """Without a nanny nobody starts a worker again."""
+    alone = small().fit_source(folder, "y", client=False)
+    with scheduler_and_workers(2) as (client, _, workers), within(LIMIT):
+        model = small(callbacks=[at_refill(0, workers[0].kill)])
+        model.fit_source(folder, "y", client=client, timeout=30)
+        assert bytes_of(model) == bytes_of(alone)
+        workers[1].kill()
+        with pytest.raises(ClusterError, match=r"no workers|no result after 3 s|no worker"):
+            small().fit_source(folder, "y", client=client, timeout=3)
+
+
+def test_a_worker_that_stands_still(folder: Path) -> None:
+    alone = small().fit_source(folder, "y", client=False)
+    with local(2) as client, within(LIMIT):
+        small(n_rounds=2).fit_source(folder, "y", client=client)  # everything is loaded then
+        stopped = next(iter(process_ids(client).values()))
+        try:
+            model = small(callbacks=[at_refill(0, lambda: os.kill(stopped, signal.SIGSTOP))])
+            model.fit_source(folder, "y", client=client, timeout=10)
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+        assert bytes_of(model) == bytes_of(alone)
+
+
+def test_a_lost_scheduler_is_an_error_and_the_checkpoint_goes_on(
+    folder: Path, tmp_path: Path
+) -> None:
+    alone = small(n_rounds=30).fit_source(folder, "y", client=False)
+    settings: dict[str, Any] = {"n_rounds": 30, "checkpoint": tmp_path / "run.pac"}
+    with scheduler_and_workers(1) as (client, scheduler, _), within(LIMIT):
+        model = small(**settings, callbacks=[at_refill(1, scheduler.kill)])
+        started = time.monotonic()
+        with pytest.raises(ClusterError, match=r"scheduler tcp.* was lost.*checkpoint") as caught:
+            model.fit_source(folder, "y", client=client, timeout=20)
+        assert time.monotonic() - started < 120
+        assert "run.pac" in caught.value.__notes__[0]
+    assert not hasattr(model, "model_")
+    resumed = small(**settings).fit_source(folder, "y", client=False)
+    assert resumed.ledger_.vote_digest == alone.ledger_.vote_digest
+    assert len(resumed.ledger_.refills) == len(alone.ledger_.refills)
+
+
+@contextmanager
+def scheduler_and_workers(
+    count: int,
+) -> Iterator[tuple[Client, subprocess.Popen[bytes], list[subprocess.Popen[bytes]]]]:
+    """Start a scheduler and workers, each a process of its own that nobody starts again."""
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    file = Path(os.environ.get("TMPDIR", "/tmp")) / f"scheduler-{os.getpid()}-{time.time_ns()}.json"
+    named = ["--scheduler-file", str(file)]
+    options: dict[str, Any] = quiet
+    started = [
+        subprocess.Popen([*dask, "--port", "0", "--dashboard-address", ":0", *named], **options)
+    ]
+    plain = ["--no-nanny", "--nthreads", "1", "--no-dashboard", *named]
+    started += [subprocess.Popen([*worker, *plain], **options) for _ in range(count)]
+    try:
+        while not file.exists():
+            time.sleep(0.1)
+        with Client(scheduler_file=str(file), set_as_default=False) as client:
+            client.wait_for_workers(count, timeout=120)
+            yield client, started[0], started[1:]
+    finally:
+        for process in reversed(started):
+            process.kill()
+            process.wait()
+        file.unlink(missing_ok=True)

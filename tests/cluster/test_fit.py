@@ -1,0 +1,123 @@
+"""A fit on a cluster: the same bytes as without one, whoever does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from distributed import Client
+
+from pacboost import FilterBoostClassifier
+from pacboost.errors import DataError, ParameterError
+from pacboost.training.filtering import block_rows
+from tests.cluster.clusters import bytes_of, forgets, local
+from tests.estimators.filter_sources import noisy, small, write_parquet
+
+KINDS: dict[str, dict[str, Any]] = {
+    "trees": {},
+    "stumps": {"learner": "stump", "n_certify": 0},
+    "mada": {"booster": "mada", "epsilon": 0.2},
+    "by the book": {"edge": 0.2, "learner": "stump", "n_rounds": 3, "epsilon": 0.3},
+    "several passes": {"n_rounds": 30, "sample_rows": 2500},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    X, y = noisy(6000)
+    return write_parquet(tmp_path_factory.mktemp("data") / "two", X, y, group=700)
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    X, y = noisy(6000, classes=3)
+    X[::7, 1] = np.nan
+    names = np.array(["a", "b", "c"])[y]
+    return write_parquet(tmp_path_factory.mktemp("data") / "three", X, names, group=700)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_model_with_threads(folder: Path, threads: Client, kind: str) -> None:
+    alone = small(**KINDS[kind]).fit_source(folder, "y", client=False)
+    together = small(**KINDS[kind]).fit_source(folder, "y", client=threads)
+    assert bytes_of(together) == bytes_of(alone)
+    if kind == "several passes":
+        assert together.ledger_.refills[-1].again > 0
+
+
+def test_the_same_model_where_no_rows_test(
+    folder: Path, threads: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block_rows, "SHARE_TESTING", 0.0)
+    alone = small(n_certify=0).fit_source(folder, "y", client=False)
+    together = small(n_certify=0).fit_source(folder, "y", client=threads)
+    assert bytes_of(together) == bytes_of(alone)
+    assert [refill.fresh for refill in together.ledger_.refills][-1] == 0
+
+
+def test_the_same_model_with_processes(folder: Path, three: Path, processes: Client) -> None:
+    for source in (folder, three):
+        alone = small().fit_source(source, "y", client=False)
+        together = small().fit_source(source, "y", client=processes)
+        assert bytes_of(together) == bytes_of(alone)
+
+
+def test_the_same_model_with_four_workers(folder: Path) -> None:
+    alone = small().fit_source(folder, "y", client=False)
+    with local(4, processes=False) as client:
+        assert bytes_of(small().fit_source(folder, "y", client=client)) == bytes_of(alone)
+
+
+def test_the_current_client_is_used(folder: Path, threads: Client) -> None:
+    used = []
+
+    def remember(event: Any) -> None:
+        used.append(len(threads.futures))
+
+    with threads.as_current():
+        model = small(callbacks=[remember]).fit_source(folder, "y")
+    assert bytes_of(model) == bytes_of(small().fit_source(folder, "y"))
+    assert max(used) > 0
+    assert forgets(threads)
+
+
+def test_a_checkpoint_goes_on_with_and_without_a_cluster(
+    folder: Path, threads: Client, tmp_path: Path
+) -> None:
+    def stop(event: Any) -> bool:
+        return bool(getattr(event, "number", 0) == 9 and hasattr(event, "vote"))
+
+    settings: dict[str, Any] = {"n_rounds": 20, "checkpoint": tmp_path / "run.pac"}
+    alone = small(n_rounds=20).fit_source(folder, "y")
+    for first, second in ((threads, False), (False, threads)):
+        small(**settings, callbacks=[stop]).fit_source(folder, "y", client=first)
+        assert (tmp_path / "run.pac").exists()
+        resumed = small(**settings).fit_source(folder, "y", client=second)
+        assert len(resumed.ledger_) == len(alone.ledger_)
+        assert resumed.ledger_.vote_digest == alone.ledger_.vote_digest
+
+
+def test_a_bad_cell_is_named_by_its_place(tmp_path: Path, threads: Client) -> None:
+    X, y = noisy(3000)
+    X[1234, 2] = np.inf
+    source = write_parquet(tmp_path / "bad", X, y, files=2, group=400)
+    with pytest.raises(DataError, match=r"part0.parquet, row group 3, row 34: .*'x2' holds inf"):
+        small(n_rounds=100).fit_source(source, "y", client=threads)
+
+
+def test_sources_that_workers_cannot_read_are_refused(threads: Client) -> None:
+    X, y = noisy(300)
+    with pytest.raises(ParameterError, match="Parquet files and Dask collections"):
+        small().fit_source((X, y), client=threads)
+    with pytest.raises(ParameterError, match="no current Dask client"):
+        small().fit_source((X, y), client=True)
+
+
+def test_black_boxes_are_refused(folder: Path, threads: Client) -> None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    model = FilterBoostClassifier(learner=DecisionTreeClassifier(max_depth=2))
+    with pytest.raises(ParameterError, match=r"on a cluster.*'stump' or 'tree'"):
+        model.fit_source(folder, "y", client=threads)

@@ -1,0 +1,79 @@
+"""What travels to the client in refills, and what the client has to hold."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client
+
+from pacboost.errors import ClusterError
+from pacboost.parallel.cluster import Cluster
+from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.sources.oracles.remote import RemoteOracle
+from pacboost.training.filtering.remote_looking import FoundRows, RemoteLook
+from tests.estimators.filter_sources import noisy, small, write_parquet
+
+PER_ROW = 4 + 1 + 3 * 8 + 8
+"""Codes of four columns, label, margin, chance, odds and number: a row of the client's sample."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    X, y = noisy(40_000)
+    return write_parquet(tmp_path / "rows", X, y, files=2, group=4000)
+
+
+def test_little_more_than_the_kept_rows_is_fetched(
+    folder: Path, threads: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[int, int]] = []
+    wait = Cluster._wait
+
+    def weighed(cluster: Cluster, *given: Any, **named: Any) -> Any:
+        outcome = wait(cluster, *given, **named)
+        value = getattr(outcome, "value", None)
+        if isinstance(value, list) and isinstance(value[0], FoundRows):
+            kept = sum(found.places.size for found in value)
+            sent.append((len(pickle.dumps(value, protocol=5)), kept))
+        return outcome
+
+    monkeypatch.setattr(Cluster, "_wait", weighed)
+    model = small(sample_rows=4000, n_rounds=40).fit_source(folder, "y", client=threads)
+    refills = model.ledger_.refills[1:]
+    assert sum(refill.draws for refill in refills) > 3 * sum(refill.accepted for refill in refills)
+    fetched, kept = (sum(own) for own in zip(*sent, strict=True))
+    assert fetched <= 3 * PER_ROW * kept
+
+
+def test_the_vote_is_sent_once_in_a_refill(
+    folder: Path, threads: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Any] = []
+    start = Cluster._start
+
+    def counted(cluster: Cluster, function: Any, given: tuple[Any, ...], *more: Any) -> Any:
+        sent.extend(own for own in given if isinstance(own, RemoteLook))
+        return start(cluster, function, given, *more)
+
+    monkeypatch.setattr(Cluster, "_start", counted)
+    model = small(sample_rows=4000, n_rounds=40).fit_source(folder, "y", client=threads)
+    drawn = [refill for refill in model.ledger_.refills if refill.draws]
+    assert 0 < len(sent) <= len(drawn)
+
+
+def test_the_client_holds_no_blocks(folder: Path, threads: Client) -> None:
+    oracle = RemoteOracle(ParquetOracle(folder, "y"), Cluster(threads))
+    small(n_rounds=3).fit_source(oracle)
+    assert (oracle.bytes_needed, oracle.most_bytes_held, oracle.bytes_read) == (0, 0, 0)
+
+
+def test_a_worker_that_is_too_small_is_named(
+    folder: Path, threads: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = next(iter(Cluster(threads).workers()))
+    monkeypatch.setattr(Cluster, "memory_limits", lambda _: {worker: 100_000})
+    with pytest.raises(ClusterError, match=r"row group 0: takes .*worker inproc://.* may use 0 MB"):
+        small().fit_source(folder, "y", client=threads)

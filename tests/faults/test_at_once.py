@@ -1,0 +1,144 @@
+"""Fits at the same time: threads, forked and spawned processes, and joblib; and changing files."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import Parallel, delayed
+
+from pacboost import AdaBoostClassifier
+from pacboost.errors import FileError
+from pacboost.sources.oracles.csv_blocks import CsvOracle
+from pacboost.sources.oracles.parquet import ParquetOracle
+from pacboost.sources.oracles.svmlight import SvmlightOracle
+
+ROOT = Path(__file__).parents[2]
+ORACLES: dict[str, Callable[[Path], Any]] = {
+    "csv": lambda path: CsvOracle(path, "t"),
+    "svmlight": SvmlightOracle,
+    "parquet": lambda path: ParquetOracle(path, "t"),
+}
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 4))
+y = X[:, 0] + X[:, 1] * X[:, 2] > 0
+
+
+def votes(seed: int) -> list[float]:
+    """Fit, and give something that every fit has to agree on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = AdaBoostClassifier(n_estimators=8, random_state=0, n_jobs=2).fit(X, y)
+    found: list[float] = model.decision_function(X[: 20 + seed]).tolist()
+    return found[:20]
+
+
+@pytest.fixture(scope="module")
+def alone() -> list[float]:
+    return votes(0)
+
+
+def test_threads_that_fit_at_once(alone: list[float]) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == alone for found in pool.map(votes, range(8)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_fits_after_its_parent_has(alone: list[float]) -> None:
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert all(found == alone for found in pool.map(votes, range(2)))
+
+
+def test_joblib_fits(alone: list[float]) -> None:
+    found = Parallel(n_jobs=2, backend="threading")(delayed(votes)(seed) for seed in range(3))
+    assert all(each == alone for each in found)
+
+
+@pytest.mark.slow
+def test_spawned_processes_and_joblib_fit(alone: list[float]) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert all(found == alone for found in pool.map(votes, range(2)))
+    found = Parallel(n_jobs=2)(delayed(votes)(seed) for seed in range(3))
+    assert all(each == alone for each in found)
+
+
+SCRIPT = """
+import numpy as np, sys
+from pacboost import AdaBoostClassifier
+X = np.random.default_rng(0).normal(size=(400, 4))
+model = AdaBoostClassifier(n_estimators=8, random_state=0).fit(X, X[:, 0] > 0)
+print(model.score(X, X[:, 0] > 0))
+"""
+
+
+def started(cache: Path) -> subprocess.Popen[str]:
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
+    return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_four_processes_compile_at_once_from_an_empty_cache(tmp_path: Path) -> None:
+    running = [started(tmp_path) for _ in range(4)]
+    answers = {process.communicate(timeout=600)[0] for process in running}
+    assert len(answers) == 1
+    assert float(answers.pop()) == 1.0
+    assert not list(tmp_path.rglob("*.tmp"))
+    assert started(tmp_path).communicate(timeout=600)[0].strip() == "1.0"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix" or not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_cache_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    process = started(tmp_path / "file")  # a folder cannot be made here, by no user at all
+    assert process.communicate(timeout=600)[0].strip() == "1.0"
+
+
+def changed(path: Path, change: str) -> None:
+    """Change a file as another program would."""
+    content = path.read_bytes()
+    if change == "cut off":
+        path.write_bytes(content[: len(content) // 3])
+    elif change == "written again":
+        head, *lines = content.splitlines(keepends=True)
+        path.write_bytes(head + b"".join(lines[::-1]))
+        os.utime(path, ns=(1, 1))
+    else:
+        path.unlink()
+
+
+@pytest.mark.parametrize("change", ["cut off", "written again", "gone"])
+@pytest.mark.parametrize("kind", ["csv", "svmlight", "parquet"])
+def test_a_source_that_changes_during_the_fit_is_named(
+    kind: str, change: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"rows.{kind}"
+    if kind == "csv":
+        rows = np.column_stack([X, y])
+        np.savetxt(path, rows, "%.4f", delimiter=",", header="a,b,c,d,t", comments="")
+    elif kind == "svmlight":
+        lines = [
+            f"{int(label)} 1:{row[0]:.3f} 2:{row[1]:.3f}" for row, label in zip(X, y, strict=True)
+        ]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    else:
+        frame = pd.DataFrame(X, columns=list("abcd")).assign(t=y.astype(int))
+        frame.to_parquet(path, row_group_size=100)
+    oracle = ORACLES[kind](path)
+    changed(path, change)
+    with pytest.raises(FileError, match=f"rows.{kind}.*(cut short|changed|cannot be read)"):
+        oracle.draw(1)

@@ -1,0 +1,86 @@
+"""Random data and settings, by a seed: what the GPU has to fit just as the CPU does."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pacboost import BoostClassifier, BoostRegressor
+
+
+class Setting(NamedTuple):
+    """An estimator's class and parameters, rows to fit it on, and how."""
+
+    kind: type
+    parameters: dict[str, Any]
+    X: Any
+    y: Any
+    fit: dict[str, Any]
+
+    def fitted(self, device: str) -> Any:
+        """Fit the estimator on a device."""
+        model = self.kind(**self.parameters, device=device, random_state=0, verbose=0)
+        return model.fit(self.X, self.y, **self.fit)
+
+
+def setting_of(seed: int) -> Setting:
+    """Draw a setting."""
+    draw = np.random.default_rng(seed)
+    rows, columns = int(draw.choice([60, 700, 5_000, 40_000])), int(draw.integers(1, 50))
+    X = draw.normal(size=(rows, columns)).round(int(draw.choice([0, 1, 6])))
+    scores = X @ draw.normal(size=(columns, 6)) / columns**0.5 + draw.normal(size=(rows, 6))
+    task = str(draw.choice(["two", "two", "many", "several", "number"]))
+    y: Any = (scores[:, 0] > 0.3).astype(int)
+    if task == "many":
+        y = scores[:, : int(draw.integers(3, 7))].argmax(axis=1)
+    elif task == "several":
+        y = (scores[:, :3] > 0).astype(int)
+    elif task == "number":
+        y = scores[:, 0]
+    if draw.random() < 0.3:
+        X[draw.random(X.shape) < 0.1] = np.nan
+    if draw.random() < 0.3 and columns > 5:
+        X[:, :5] = np.eye(5)[draw.integers(0, 5, rows)]
+    given: Any = X
+    if draw.random() < 0.4:
+        levels = draw.integers(0, int(draw.choice([3, 20, 200])), rows)
+        given = pd.DataFrame(X, columns=[f"x{j}" for j in range(columns)])
+        given["level"] = pd.Categorical(levels.astype(str))
+        y = np.where(levels % 3 == 0, np.roll(y, 1, axis=0), y) if y.ndim == 1 else y
+    parameters = _parameters(draw, task, columns)
+    fit = {}
+    if draw.random() < 0.3 and task != "several":
+        fit["sample_weight"] = draw.integers(1, 5, rows).astype(float)
+    return Setting(
+        BoostRegressor if task == "number" else BoostClassifier, parameters, given, y, fit
+    )
+
+
+def _parameters(draw: np.random.Generator, task: str, columns: int) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "n_rounds": int(draw.integers(1, 8)),
+        "max_leaves": int(draw.choice([2, 3, 8, 31, 100, 300])),
+        "learning_rate": float(draw.choice([0.1, 0.5, 1.0])),
+        "min_leaf_rows": float(draw.choice([1, 5, 20])),
+        "n_jobs": 2,
+    }
+    if task == "number":
+        found["loss"] = str(draw.choice(["squared_error", "absolute_error", "poisson", "huber"]))
+        if found["loss"] == "poisson":
+            found["loss"] = "squared_error"
+    else:
+        found["learner"] = "tree"
+        found["booster"] = str(draw.choice(["logit", "logit", "adaboost", "gentle", "mada"]))
+    if draw.random() < 0.3:
+        found["max_depth"] = int(draw.integers(1, 8))
+    if draw.random() < 0.3:
+        found["subsample"] = 0.6
+    if draw.random() < 0.3:
+        found["max_features"] = float(draw.choice([0.3, 0.7]))
+    if draw.random() < 0.2 and task in ("two", "number"):
+        found["monotonic_cst"] = {0: int(draw.choice([-1, 1]))}
+    if draw.random() < 0.3:
+        found["early_stopping"] = True
+    return found

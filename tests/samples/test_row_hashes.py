@@ -1,0 +1,27 @@
+"""Hashes of rows by kernels and by NumPy."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from pacboost.kernels import hashing
+from pacboost.samples.row_hashes import RowHasher
+from pacboost.sources.arrays import ArrayTable
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_large_tables_are_hashed_by_a_kernel_with_the_same_result(
+    kind: type, order: Literal["C", "F"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.default_rng(0)
+    X = np.array(draw.normal(size=(500, 4)), dtype=kind, order=order)
+    X[draw.random(X.shape) < 0.1] = np.nan
+    X[0], X[1], X[2] = -0.0, 1e30, 1e-30
+    hasher = RowHasher.of(ArrayTable(X))
+    found = hasher.near(ArrayTable(X))
+    monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
+    assert np.array_equal(hasher.near(ArrayTable(X)), found)
