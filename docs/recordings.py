@@ -8,15 +8,15 @@ from typing import Any
 from pacboost.lab.offline import write_page
 
 NOISE = {"kind": "moons", "n": 300, "noise": 0.2, "spread": 0.12}
-RINGS = {"kind": "rings", "n": 200}
-TREE = {"name": "tree", "parameters": {"max_leaves": 4, "max_depth": 3}}
+SPIRALS = {"kind": "spirals", "n": 250, "seed": 2}
+TREE = {"name": "tree", "parameters": {"max_leaves": 4, "max_depth": 6}}
 LARGE = {"name": "tree", "parameters": {"max_leaves": 8, "max_depth": 4}}
 
 Runs = list[tuple[dict[str, Any], int]]
 RECORDINGS: dict[str, tuple[str, Runs]] = {
     "toy": ("The toy example", [({"data": {"kind": "lecture"}}, 10)]),
     "margins": ("Margins after the training error is 0",
-                [({"data": RINGS, "learner": TREE}, 100)]),
+                [({"data": SPIRALS, "learner": TREE}, 150)]),
     "noise": ("Label noise: AdaBoost beside BrownBoost",
               [({"data": NOISE, "learner": TREE}, 80),
                ({"data": NOISE, "learner": TREE,

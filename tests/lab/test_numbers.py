@@ -19,7 +19,6 @@ from pacboost.lab.choices import LEARNERS, OFFERS, make_booster, make_learner
 from pacboost.lab.session import LabSession
 from pacboost.lab.spec import MethodChoice
 from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
 from pacboost.sources.plane import Plane
 from pacboost.sources.toy import lecture_points
 from tests.lab.asking import LECTURE, MOONS, floats, small
@@ -100,7 +99,7 @@ def test_the_surface_is_the_score_divided_by_the_votes() -> None:
     x, z = np.linspace(box[0], box[1], 16), np.linspace(box[2], box[3], 16)
     grid = np.stack([np.tile(x, 16), np.repeat(z, 16)], axis=1)
     X, y = Plane("moons", noise=0.1, spread=0.15).draw(150, 3)
-    tree = Tree(max_leaves=4, max_depth=3, min_leaf_rows=1, min_leaf_weight=0.0)
+    tree = make_learner(MethodChoice("tree"))
     model = BoostClassifier(AdaBoost(), tree, 20, early_stopping=False).fit(X, y)
     for t, scores in enumerate(model.staged_decision_function(grid), start=1):
         total = sum(entry.vote for entry in model.ledger_.rounds[:t])

@@ -10,6 +10,7 @@ import pytest
 
 from pacboost import AdaBoostClassifier
 from pacboost.lab.app import Lab
+from pacboost.lab.offline import write_page
 from pacboost.sources.toy import lecture_points
 from tests.lab.lab_browser import LabBrowser
 
@@ -203,6 +204,18 @@ def test_a_bad_file_is_named_and_the_page_goes_on(
     assert figure(browser, "training_error") == "0 %"
 
 
+def test_ten_million_rows_are_refused_before_they_are_sent(quiet: LabBrowser) -> None:
+    quiet.run(
+        "{const list = new DataTransfer();"
+        " list.items.add(new File([new Uint8Array(40_000_000)], 'large.csv'));"
+        " const input = document.querySelector('#csv-file'); input.files = list.files;"
+        " input.dispatchEvent(new Event('change'))}"
+    )
+    quiet.until("document.querySelector('#notices .error')")
+    assert "40,000,000 bytes" in quiet.text("#notices")
+    assert "smaller file" in quiet.text("#notices")
+
+
 def test_a_recording_works_without_a_server(
     quiet: LabBrowser, lab_server: Lab, tmp_path: Path
 ) -> None:
@@ -226,6 +239,18 @@ def test_a_recording_works_without_a_server(
     quiet.click("#code")
     quiet.until("document.querySelector('#code-text')")
     assert "import" in quiet.text("#code-text")
+
+
+def test_a_page_written_from_python_shows_all_rounds(quiet: LabBrowser, tmp_path: Path) -> None:
+    runs = [
+        ({"data": {"kind": "lecture"}, "booster": {"name": n}}, 14) for n in ("adaboost", "mada")
+    ]
+    write_page(tmp_path / "two.html", runs, "Two boosters")
+    quiet.visit((tmp_path / "two.html").as_uri())
+    assert quiet.run("[lab.state.round, lab.last, document.title]") == [14, 14, "Two boosters"]
+    assert quiet.run("document.querySelectorAll('.lane').length") == 2
+    assert "MadaBoost" in quiet.text("#panel-compare")
+    assert quiet.run("document.querySelector('#tab-planner').hidden")
 
 
 def test_code_and_files_to_take_away(quiet: LabBrowser) -> None:

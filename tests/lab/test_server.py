@@ -106,6 +106,15 @@ def test_questions_need_the_token(stranger: Visitor) -> None:
     assert stranger.send("POST", "/api/upload?name=a.csv", b"a,b\n")[0] == 401
 
 
+def test_the_address_that_a_browser_is_started_with_works_once(stranger: Visitor) -> None:
+    path = stranger.lab.address_for_once().removeprefix(stranger.lab.origin)
+    assert stranger.lab.token not in path
+    assert stranger.send("GET", path)[0] == 303
+    assert stranger.send("GET", path)[0] == 401
+    stranger.enter()  # the address of the terminal goes on working
+    stranger.enter()
+
+
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS"])
 @pytest.mark.parametrize(
     "headers",

@@ -112,6 +112,7 @@ class Lab:
         self.files = files or Shelf()
         self.boot: Any = boot
         self._lock = threading.Lock()
+        self._once: set[str] = set()
         asked = [Route(f"/api/{name}", self._asking(name), methods=["POST"]) for name in NAMES]
         self.routes = [
             Route("/", self._page),
@@ -143,6 +144,18 @@ class Lab:
         """Give the application behind its guard."""
         return Guard(Starlette(routes=self.routes), self.port)
 
+    def address_for_once(self) -> str:
+        """Give an address that works once: other users may see what a browser is started with."""
+        key = secrets.token_urlsafe(24)
+        self._once = {key}
+        return f"{self.origin}/?token={key}"
+
+    def _opens(self, token: str) -> bool:
+        if token in self._once:
+            self._once.discard(token)
+            return True
+        return hmac.compare_digest(token.encode(), self.token.encode())
+
     @property
     def _cookie(self) -> str:
         return f"pacboost_lab_{self.port}"  # cookies do not tell ports apart
@@ -162,7 +175,7 @@ class Lab:
                 "frame-ancestors 'none'; object-src 'none'"
             )
             return HTMLResponse(html_page(nonce), headers={"Content-Security-Policy": policy})
-        if not hmac.compare_digest(token.encode(), self.token.encode()):
+        if not self._opens(token):
             return failure("access", NO_TOKEN, 401)
         response = RedirectResponse("/", status_code=303)
         response.set_cookie(self._cookie, self.token, httponly=True, samesite="strict", path="/")

@@ -122,7 +122,8 @@ class LearnerOffer:
 
 
 def _tree(**own: Any) -> Tree:
-    return Tree(**own, min_leaf_rows=1, min_leaf_weight=0.0)
+    # Boosters give plain votes here, and the default criterion suits votes of single leaves.
+    return Tree(**own, criterion="gini", min_leaf_rows=1, min_leaf_weight=0.0)
 
 
 def _named(module: str, name: str, fixed: str = "") -> Callable[[Mapping[str, Any]], Any]:
@@ -141,7 +142,7 @@ LEARNERS: dict[str, LearnerOffer] = {
                           Stump, _named("pacboost.learners.stump", "Stump")),
     "tree": LearnerOffer("Tree", "A small tree of questions.", _tree,
                          _named("pacboost.learners.tree", "Tree",
-                                "min_leaf_rows=1, min_leaf_weight=0.0"), TREE),
+                                "criterion='gini', min_leaf_rows=1, min_leaf_weight=0.0"), TREE),
     "weak_stump": LearnerOffer("Weak stump", "The worst stump that still keeps a promised edge.",
                                WeakStump, _named("pacboost.learners.weak_stump", "WeakStump"),
                                (Parameter("edge", 0.1, "The promised edge.", 0.0, 0.9),)),

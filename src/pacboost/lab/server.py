@@ -38,7 +38,7 @@ def serve(
         say(lab.address)
         threading.Thread(target=warm_up, daemon=True).start()
         if browser:
-            webbrowser.open(lab.address)
+            webbrowser.open(lab.address_for_once())
         with suppress(KeyboardInterrupt):  # it has ended in good order by then
             uvicorn.Server(config).run(sockets=[listener])
 

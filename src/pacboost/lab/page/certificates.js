@@ -9,7 +9,7 @@ const lines = (pairs) => h("dl", {}, pairs.filter(([, text]) => text !== null &&
 export function certificateCard(one) {
   const kind = one.refused ? "void" : one.holds_for === "training rows" ? "training" : "";
   return h("article", { class: `certificate ${kind}`, dataset: { certificate: one.id } },
-    h("p", { class: "tag" }, one.holds_for), h("h3", {}, one.title),
+    h("p", { class: "tag" }, one.holds_for ?? "new examples"), h("h3", {}, one.title ?? "Rows that were set apart"),
     h("p", { class: "value" }, one.refused ? "refused" : one.value === null ? "–" : one.vacuous ? "says nothing" : `≤ ${atMost(one.value)}`),
     one.refused ? h("p", { class: "claim" }, one.refused) : h("p", { class: "claim" }, one.claim),
     lines([

@@ -39,7 +39,7 @@ export const atMost = (share) => (share === null || share === undefined ? "–" 
 export const atLeast = (share) => percent(Math.floor(share * 1e4 + 1e-10) / 1e4, 2);
 
 /** A percentage without digits where it is whole, for axes. */
-export const round100 = (share) => percent(share, Math.abs(100 * share - Math.round(100 * share)) < 1e-6 ? 0 : undefined);
+export const round100 = (share) => percent(share, (share === 0 || Math.round(100 * share) !== 0) && Math.abs(100 * share - Math.round(100 * share)) < 1e-6 ? 0 : undefined);
 
 /** Write a number of the theory: four digits after the point, or a power of ten when tiny. */
 export function number(value, digits = 4) {

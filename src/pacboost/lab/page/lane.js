@@ -126,7 +126,9 @@ export function laneView(lab, k) {
   }
 
   const refine = settled(async () => {
-    const now = t(), mine = run();
+    const mine = run();
+    if (!mine) return; // the lane was closed meanwhile
+    const now = t();
     picture.canvas.setAttribute("aria-label", pictureWords(lab, mine, now));
     errors.svg.setAttribute("aria-label", errorWords(mine.at(now)));
     if (!now || !mine.data?.plane || !mine.at(now)) return;
@@ -195,7 +197,7 @@ export function laneView(lab, k) {
     if (first && now > 5) series.push({ name: "after round 5", tone: "soft", x: MARGINS, y: first.margin_cdf, step: true, noDot: true, thin: true });
     if (round) series.push({ name: `after round ${round.number}`, tone: "blue", x: MARGINS, y: round.margin_cdf, step: true, noDot: true });
     const marks = [{ x: 0 }];
-    if (round && round.least_margin > 0.02) marks.push({ x: round.least_margin, tone: "blue", text: `least ${number(round.least_margin, 2)}`, left: true });
+    if (round && round.least_margin > 0.02) marks.push({ x: round.least_margin, tone: "blue", text: `least ${number(round.least_margin, 3)}`, left: true });
     margins.draw({ series, xRange: [-1, 1], yRange: [0, 1], noDots: true, marks,
       text: round ? `Share of points by margin after round ${round.number}. The least margin is ${number(round.least_margin, 3)}; ${percent(round.training_error)} of the points have a margin of 0 or less.` : "Margins: no rounds yet." });
   }

@@ -23,7 +23,10 @@ const theme = () => root.dataset.theme || (dark.matches ? "dark" : "light");
 
 /** The state to begin with: a recording's, a link's, the command line's, or the ten points. */
 function firstState(catalog) {
-  if (recording) return { ...copy(START), lanes: recording.runs.map(({ run }) => ({ run, at: 0 })), ...recording.state };
+  if (recording) {
+    const rounds = Math.max(1, ...recording.runs.map(({ answer }) => answer.done)), many = recording.runs.length > 1;
+    return { ...copy(START), lanes: recording.runs.map(({ run }) => ({ run, at: 0 })), rounds, round: rounds, tab: many ? "compare" : "certificates", ...recording.state };
+  }
   try {
     const linked = unpack(location.hash);
     if (linked) return linked;
@@ -72,6 +75,7 @@ async function begin() {
   lab.tell = () => lanes[lab.state.selected]?.words() ?? "";
 
   const panels = [certificatesPanel(lab), weightsPanel(lab), comparePanel(lab), filteringPanel(lab), plannerPanel(lab), instrumentsPanel(lab)];
+  if (recording) for (const panel of panels.slice(3)) panel.hidden = () => true; // they need the engine
   lab.panel = (id) => panels.find((one) => one.id === id);
   lab.show = (id) => requestAnimationFrame(() => scrollTo({ top: scrollY + find(`#${id}`).getBoundingClientRect().top - find("#story").offsetHeight - 24, behavior: "auto" }));
   lab.on("theme", () => { each((lane) => lane.recolour()); for (const panel of panels) panel.recolour?.(); });
@@ -92,7 +96,11 @@ async function begin() {
   const story = guide(lab, openDialog);
   barView(lab, story, takeView(lab, lanesNow));
   find("#engine").textContent = recording ? `A recording: ${recording.title}.` : `pacboost ${catalog.version}.`;
-  if (recording) document.title = recording.title;
+  if (recording) {
+    document.title = recording.title;
+    document.body.classList.add("recorded");
+    find(".brand span").textContent = `lab: ${recording.title}`;
+  }
 
   const state = firstState(catalog);
   lab.state = { ...copy(START), ...state };

@@ -175,7 +175,7 @@ export function stage({ label, on = {} }) {
   const radius = (k) => {
     const n = scene.xs.length, weights = shown ?? scene.weights;
     const share = weights ? weights[k] * n : 1;
-    return Math.max(1.3, Math.min(0.09 * wide, baseRadius(n, wide) * Math.sqrt(share)));
+    return Math.max(1.3, Math.min(0.06 * wide, baseRadius(n, wide) * Math.sqrt(share)));
   };
 
   function points() {

@@ -30,9 +30,9 @@ export function sentence(lab, run, t) {
   if (run.error) return [["", run.error.message]];
   const n = run.data?.ids.length ?? 0;
   if (t === 0 || !run.done) {
-    const learner = run.spec.learner.name === "stump" ? "one straight cut" : "one simple rule";
+    const learner = { stump: ", here one straight cut,", weak_stump: ", here one straight cut,", tree: ", here a small tree,", halfspace: ", here a straight line," }[run.spec.learner.name] ?? "";
     return [["", `${plural(n, "point")}, all of equal weight. A `], ["b", "weak learner"],
-      ["", ` gives one simple rule per round, here ${learner}, and has to be only a little better than guessing. Boosting asks it again and again, each time with more weight on the points that were wrong. Take a step.`]];
+      ["", ` gives one simple rule per round${learner} and has to be only a little better than guessing. Boosting asks it again and again, each time with more weight on the points that were wrong. Take a step.`]];
   }
   const round = run.at(t);
   if (!round) return [["", "Waiting for the engine …"]];
