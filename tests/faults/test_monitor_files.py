@@ -40,7 +40,18 @@ def changed(state: dict[str, Any], random: Random) -> dict[str, Any]:
         if random.random() < 0.1:
             del holder[key]
         else:
-            others = (*WHOLE, *REAL, *WORDS, None, True, [], {}, [[]], 10**400, "\ud800")
+            others: tuple[Any, ...] = (
+                *WHOLE,
+                *REAL,
+                *WORDS,
+                None,
+                True,
+                [],
+                {},
+                [[]],
+                10**400,
+                "\ud800",
+            )
             holder[key] = random.choice(others)
     return state
 

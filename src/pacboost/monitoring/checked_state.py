@@ -71,11 +71,12 @@ def matrix(
     content: dict[str, Any], name: str, rows: int, width: int, kind: type[Any]
 ) -> NDArray[Any]:
     """Read so many rows of whole numbers or of finite numbers."""
-    read = _whole if kind is int else _real
-    low, high = (0, MOST) if kind is int else (-1e6, 1e6)
     for row in _listed(content[name], name, rows):
         for entry in _listed(row, name, width):
-            read(entry, name, low, high)  # type: ignore[operator]
+            if kind is int:
+                _whole(entry, name, 0, MOST)
+            else:
+                _real(entry, name, -1e6, 1e6)
     return np.array(content[name], dtype=np.int64 if kind is int else np.float64).reshape(
         rows, width
     )

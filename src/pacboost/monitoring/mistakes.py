@@ -127,9 +127,9 @@ class MistakeStream:
         self._squares[:] = checked.reals(content, "squares", 1, high=float(rows))
         self._levels[:] = checked.reals(content, "levels", self._levels.size, high=1e300)
         self.history = History(**checked.curve(content["history"], 4, rows, POINTS))
-        for row, wrong, squares, _ in self.history.points:
-            if not (type(wrong) is int and 0 <= wrong <= row and 0 <= squares <= row):
-                raise ValueError(f"a point of the history has {wrong} mistakes on {row} rows")
+        for row, few, squares, _ in self.history.points:
+            if not (type(few) is int and 0 <= few <= row and 0 <= squares <= row):
+                raise ValueError(f"a point of the history has {few} mistakes on {row} rows")
 
 
 def read_mistakes(mistakes: Any) -> NDArray[np.bool_]:
