@@ -81,7 +81,7 @@ def test_certificates_are_made_again() -> None:
     assert pacboost.verify(made)[0].holds
     assert not made.vacuous
     with pytest.raises(ParameterError, match="of is 'set_coverage'"):
-        pacboost.certify(None, None, None, of="set_coverage")
+        pacboost.certify(None, [[0.0]], [0], of="set_coverage")
 
 
 def test_rows_that_nothing_covers() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
 from pacboost.samples.row_hashes import RowHasher
@@ -18,7 +19,7 @@ def test_large_tables_are_hashed_by_a_kernel_with_the_same_result(
     kind: type, order: Literal["C", "F"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = np.random.default_rng(0)
-    X = np.array(draw.normal(size=(500, 4)), dtype=kind, order=order)
+    X: NDArray[Any] = np.array(draw.normal(size=(500, 4)), dtype=kind, order=order)
     X[draw.random(X.shape) < 0.1] = np.nan
     X[0], X[1], X[2] = -0.0, 1e30, 1e-30
     hasher = RowHasher.of(ArrayTable(X))

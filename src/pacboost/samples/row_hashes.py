@@ -98,7 +98,7 @@ def _add_columns(
 ) -> None:
     """Add the hashes of some columns; ``known`` are those of levels, if it is one that has some."""
     at_once = span_size(factors.size)
-    compiled = rows is known is None and values.size > hashing.CELLS_WORTH_COMPILING
+    compiled = rows is None and known is None and values.size > hashing.CELLS_WORTH_COMPILING
 
     def task(first: int, last: int) -> None:
         if compiled and step is not None:

@@ -89,6 +89,7 @@ def test_every_parameter_is_got_and_set() -> None:
         "callbacks": [],
         "random_state": 3,
         "n_jobs": 1,
+        "device": "auto",
         "verbose": True,
     }
     assert FilterBoostClassifier().set_params(**wanted).get_params() == wanted

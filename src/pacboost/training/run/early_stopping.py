@@ -74,8 +74,8 @@ class EarlyStopping:
         sample = self._sample
         tree = hypothesis if isinstance(hypothesis, TreeRule) else None
         if tree is not None and self._seen == 0 and gpu_in_use() and sample.bins is tree.bins:
-            assert sample.codes is not None  # there are bins
-            self._on_gpu = GpuScores(sample.codes, self._scores.shape[1])
+            codes = np.asarray(sample.codes, dtype=np.uint8)  # of trees, they fit into a byte
+            self._on_gpu = GpuScores(codes, len(tree.values[0]))
         if tree is None or self._on_gpu is None:
             self._scores += vote * hypothesis.values[hypothesis.cells(sample)]
         else:
