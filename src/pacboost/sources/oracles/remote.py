@@ -20,7 +20,7 @@ from pacboost.parallel.cluster import Cluster, Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
 from pacboost.sources.oracles.held import Held, Rows
 from pacboost.sources.oracles.labels import distinct
-from pacboost.sources.oracles.oracle import Batch, Chooser, Settling, Unread
+from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, Settling, Unread
 from pacboost.sources.table import Table
 
 SHARE_OF_MEMORY = 0.25
@@ -85,6 +85,15 @@ class Absent(Held):
         raise TypeError("rows of a cluster are read by workers")
 
 
+class RowsElsewhere(Unread):
+    """Rows that a worker will read: here only their number is known, not which they are."""
+
+    def __init__(self, oracle: Places, span: Span) -> None:
+        count, nothing = span.last - span.first, Absent(span.block_rows, oracle.n_columns)
+        unknown = np.zeros(count, dtype=np.uint64)
+        super().__init__(oracle, nothing, unknown.view(np.int64), unknown, span.lap)
+
+
 class RemoteOracle(BlockOracle):
     """The rows of a source, read by the workers of a cluster."""
 
@@ -126,6 +135,14 @@ class RemoteOracle(BlockOracle):
         batch = self.cluster.submit(_read_span, self.shared(self._spot), *self.told(span)).result()
         self._advance(batch.n_rows)
         return batch
+
+    def draw_unread(self, n: int) -> Drawn:
+        """Pass over the next rows; which they are is worked out where they lie."""
+        if self._open() is None:
+            raise TypeError("a source in blocks does not end")
+        span = self.next_span(n)
+        self._advance(span.last - span.first)
+        return RowsElsewhere(self, span)
 
     def next_span(self, n: int) -> Span:
         """Give the rows that come next: at most n, and at most to the end of the block."""
