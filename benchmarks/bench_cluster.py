@@ -57,11 +57,11 @@ class Traffic:
         self.bytes = self.kept = 0
         self.seconds: list[float] = []
         self.all_seconds: list[float] = []
-        self._wait = Cluster._wait
+        self._wait = Cluster.wait
 
     def __enter__(self) -> Traffic:
         def wait(cluster: Cluster, *given: Any, **named: Any) -> Any:
-            outcome = self._wait(cluster, *given, **named)
+            outcome: Any = self._wait(cluster, *given, **named)
             value = getattr(outcome, "value", None)
             if outcome is not None:
                 self.all_seconds.append(getattr(outcome, "seconds", 0.0))
@@ -71,11 +71,11 @@ class Traffic:
                 self.seconds.append(outcome.seconds)
             return outcome
 
-        clusters.Cluster._wait = wait  # type: ignore[method-assign]
+        clusters.Cluster.wait = wait  # type: ignore[method-assign, assignment]
         return self
 
     def __exit__(self, *_: object) -> None:
-        clusters.Cluster._wait = self._wait  # type: ignore[method-assign]
+        clusters.Cluster.wait = self._wait  # type: ignore[method-assign]
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ def test_little_more_than_the_kept_rows_is_fetched(
     folder: Path, threads: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[tuple[int, int]] = []
-    wait = Cluster._wait
+    wait = Cluster.wait
 
     def weighed(cluster: Cluster, *given: Any, **named: Any) -> Any:
         outcome = wait(cluster, *given, **named)
@@ -40,7 +40,7 @@ def test_little_more_than_the_kept_rows_is_fetched(
             sent.append((len(pickle.dumps(value, protocol=5)), kept))
         return outcome
 
-    monkeypatch.setattr(Cluster, "_wait", weighed)
+    monkeypatch.setattr(Cluster, "wait", weighed)
     model = small(sample_rows=4000, n_rounds=40).fit_source(folder, "y", client=threads)
     refills = model.ledger_.refills[1:]
     assert sum(refill.draws for refill in refills) > 3 * sum(refill.accepted for refill in refills)
@@ -52,13 +52,13 @@ def test_the_vote_is_sent_once_in_a_refill(
     folder: Path, threads: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[Any] = []
-    start = Cluster._start
+    start = Cluster.start
 
     def counted(cluster: Cluster, function: Any, given: tuple[Any, ...], *more: Any) -> Any:
         sent.extend(own for own in given if isinstance(own, RemoteLook))
         return start(cluster, function, given, *more)
 
-    monkeypatch.setattr(Cluster, "_start", counted)
+    monkeypatch.setattr(Cluster, "start", counted)
     model = small(sample_rows=4000, n_rounds=40).fit_source(folder, "y", client=threads)
     drawn = [refill for refill in model.ledger_.refills if refill.draws]
     assert 0 < len(sent) <= len(drawn)

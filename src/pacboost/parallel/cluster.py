@@ -16,10 +16,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from pacboost.errors import ClusterError
+from pacboost.parallel.cluster_jobs import SILENT, Avoided, Job, Shared
 from pacboost.parallel.remote_task import Done, Failed, Outcome, run, versions, worker_name
 from pacboost.parallel.tasks import Tasks
 
@@ -32,9 +33,6 @@ ANSWER = 30.0
 """The scheduler, and workers at the start, have so many seconds to answer a question."""
 PING = 5.0
 """A worker that says nothing for so many seconds, when a result is late, is taken as lost."""
-SILENT = "it does not answer"
-MOST_TRIES = 4
-"""So many workers are tried before a task is given up."""
 RESTART = (
     "Start the cluster again and call fit again: with checkpoint=... it goes on from the last "
     "checkpoint to the same model."
@@ -65,7 +63,7 @@ class Cluster(Tasks):
     def _greet(self) -> None:
         """Find workers that have another version, or do not answer."""
         waiting = {
-            worker: self._start(worker_name, (), frozenset(self.workers()) - {worker})
+            worker: self.start(worker_name, (), frozenset(self.workers()) - {worker})
             for worker in self.workers()
         }
         if not waiting:
@@ -75,7 +73,7 @@ class Cluster(Tasks):
             )
         end = time.monotonic() + min(ANSWER, self.timeout)
         for worker, future in waiting.items():
-            outcome = self._wait(future, max(0.1, end - time.monotonic()), strict=False)
+            outcome = self.wait(future, max(0.1, end - time.monotonic()), strict=False)
             if not isinstance(outcome, Done):
                 problem = outcome.problem if outcome else SILENT
                 self.unusable[worker] = str(problem)
@@ -134,7 +132,7 @@ class Cluster(Tasks):
         """Have something made on a worker that several tasks need."""
         return Shared(self, make, given)
 
-    def _start(self, function: Callable[..., Any], given: tuple[Any, ...], avoid: Avoided) -> Any:
+    def start(self, function: Callable[..., Any], given: tuple[Any, ...], avoid: Avoided) -> Any:
         """Submit a task to any worker but some; give its future."""
         ready = [own.future(avoid) if isinstance(own, Shared) else own for own in given]
         only = [worker for worker in self.workers() if worker not in avoid] if avoid else None
@@ -152,7 +150,7 @@ class Cluster(Tasks):
         said = (f"{worker} ({self.unusable.get(worker, 'was tried')})" for worker in sorted(avoid))
         return ", ".join(said)
 
-    def _wait(self, future: Any, seconds: float, *, strict: bool = True) -> Outcome | None:
+    def wait(self, future: Any, seconds: float, *, strict: bool = True) -> Outcome | None:
         """Wait for the outcome of a task; None if it does not come in time."""
         end = time.monotonic() + seconds
         while not future.done():
@@ -246,90 +244,3 @@ class Cluster(Tasks):
 
 def _here() -> bool:
     return True
-
-
-Avoided = frozenset[str]
-
-
-class Shared(Generic[Result]):
-    """A value that several tasks need, made on a worker by a pure function.
-
-    If workers have to be avoided, it is made again on others: it may be lost with those.
-    """
-
-    def __init__(
-        self, cluster: Cluster, make: Callable[..., Result], given: tuple[Any, ...]
-    ) -> None:
-        self._cluster, self._make, self._given = cluster, make, given
-        self._futures: dict[Avoided, Any] = {}
-
-    def future(self, avoid: Avoided | None = None) -> Any:
-        """Give the future of the value, made on any worker but some."""
-        avoid = frozenset(self._cluster.unusable) if avoid is None else avoid
-        if avoid not in self._futures:
-            self._futures[avoid] = self._cluster._start(self._make, self._given, avoid)
-        return self._futures[avoid]
-
-
-class Job(Generic[Result]):
-    """A task on its way."""
-
-    def __init__(
-        self, cluster: Cluster, function: Callable[..., Result], given: tuple[Any, ...]
-    ) -> None:
-        self._cluster, self._function, self._given = cluster, function, given
-        self._avoid = frozenset(cluster.unusable)
-        self._future = cluster._start(function, given, self._avoid)
-
-    def result(self) -> Result:
-        """Wait for the result; where a worker fails or is slow, have others try."""
-        complaints: list[str] = []
-        while True:
-            self._leave_silent_workers()
-            outcome = self._cluster._wait(self._future, self._cluster.timeout)
-            if isinstance(outcome, Done):
-                self._cluster.done[outcome.worker] += 1
-                self._cluster.seconds += outcome.seconds
-                value: Result = outcome.value
-                return value
-            if isinstance(outcome, Failed) and not outcome.elsewhere:
-                outcome.problem.add_note(f"raised on worker {outcome.worker}")
-                raise outcome.problem
-            for worker, why in self._complaints(outcome).items():
-                complaints.append(f"worker {worker}: {why}")
-                self._avoid |= {worker}
-            others = [own for own in self._cluster.workers() if own not in self._avoid]
-            if not others or len(complaints) >= MOST_TRIES:
-                raise self._given_up(complaints, outcome)
-            self._restart()
-
-    def _restart(self) -> None:
-        self._future = self._cluster._start(self._function, self._given, self._avoid)
-
-    def _leave_silent_workers(self) -> None:
-        """Start again elsewhere if the worker that has the task was lost in the meantime."""
-        lost = frozenset(self._cluster.unusable) - self._avoid
-        if lost and not self._future.done():
-            self._avoid |= lost
-            self._restart()
-
-    def _complaints(self, outcome: Failed | None) -> dict[str, str]:
-        """Say which workers have to be avoided, and why."""
-        if outcome is not None:
-            return {outcome.worker: str(outcome.problem) or type(outcome.problem).__name__}
-        before, slow = set(self._cluster.unusable), self._cluster.worker_of(self._future)
-        self._cluster.find_silent()
-        silent = set(self._cluster.unusable) - before
-        late = f"no result after {self._cluster.timeout:g} s"
-        found = dict.fromkeys(silent, f"{late}; {SILENT}")
-        return found or {"(none has taken it)" if slow is None else slow: late}
-
-    def _given_up(self, complaints: list[str], outcome: Failed | None) -> Exception:
-        remedy = (
-            "See that workers are running, and whether one is overloaded; a larger timeout= waits "
-            "longer."
-            if outcome is None
-            else "Every worker needs the same files at the same paths, enough memory, and the "
-            "client's versions of pacboost and NumPy."
-        )
-        return ClusterError(f"a task could not be done. {'; '.join(complaints)}. {remedy}")

@@ -44,6 +44,18 @@ IN_MEMORY_ALONE = (
     *CHOSEN_ALONE,
 )
 """Options that boosting by filtering does not have."""
+BY_FILTERING = (
+    "table",
+    "query",
+    "drop",
+    "classes",
+    "as_json",
+    "forget_rows",
+    "missing",
+    "sep",
+    "cluster",
+)
+"""Options of boosting by filtering that are no parameters of the estimator."""
 OF_CLASSES = (
     "booster",
     "learner",
@@ -244,11 +256,7 @@ def command(
     if by_filtering(data, given):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
         parameters = filtering_parameters(given)
-        names = (
-            "table", "query", "drop", "classes", "as_json", "forget_rows", "missing", "sep",
-            "cluster",
-        )  # fmt: skip
-        more = {name: given[name] for name in names}
+        more = {name: given[name] for name in BY_FILTERING}
         run_filtering(data, target, output, parameters, **more)
         return
     if target is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -12,9 +12,10 @@ import numpy as np
 
 from pacboost.boosters.logit import Logit
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import ClusterError, DataError, NoEdgeWarning, NotCertified
+from pacboost.errors import DataError, NoEdgeWarning, NotCertified
 from pacboost.estimators.boosting.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.boosting.filter_setup import check_rows, seed_of_run, set_up
+from pacboost.estimators.boosting.filter_view import watching
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.fitting.nested_parameters import NestedParameters, named
@@ -22,7 +23,7 @@ from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.limits import read_seconds
-from pacboost.estimators.inputs.parameters import callables, progress_after, shows_progress
+from pacboost.estimators.inputs.parameters import callables, shows_progress
 from pacboost.estimators.inputs.tables import open_table, set_features
 from pacboost.estimators.inputs.warn import warn, warn_of_one_class
 from pacboost.hypotheses.digest import vote_digest
@@ -35,7 +36,6 @@ from pacboost.sources.oracles.clusters import open_source
 from pacboost.sources.oracles.dask_parts import is_collection
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.pushed import PushedOracle
-from pacboost.sources.oracles.remote import RemoteOracle
 
 COPIES = (
     "more of the rows set apart for the certificate equal rows that were learned from than chance "
@@ -246,13 +246,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
                 self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
-                with self._watching(session) as watchers:
-                    try:
-                        session.advance(watchers)
-                    except ClusterError as problem:
-                        if session.write():
-                            problem.add_note(f"pacboost: {self.checkpoint} is there to go on from")
-                        raise
+                with watching(self, session, self._watchers()) as watchers:
+                    session.advance(watchers)
                     self._keep(session)
                 session.finish()
                 self._warn(session)
@@ -308,23 +303,6 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     def _watchers(self) -> list[Watcher]:
         return callables("callbacks", self.callbacks)
-
-    @contextmanager
-    def _watching(self, session: Session) -> Iterator[list[Watcher]]:
-        """Give the callbacks and, if verbose, a view that is open until there is a certificate."""
-        watchers = self._watchers()
-        after = progress_after(self.verbose)
-        if after is None:
-            yield watchers
-            return
-        from pacboost.reports.filtering import FilteringView
-
-        rounds, earlier = session.run.plan.rounds, session.run.refills
-        oracle = session.run.candidates.oracle
-        workers = oracle.cluster.done if isinstance(oracle, RemoteOracle) else None
-        with FilteringView(rounds, earlier=earlier, workers=workers, after=after) as view:
-            yield [*watchers, view]
-            view.certified(self.model_.certificate)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

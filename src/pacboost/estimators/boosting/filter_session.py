@@ -17,7 +17,7 @@ from pacboost.bounds import filtering as stop_bound
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import CheckpointWarning, FileError, NotCertified
+from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
 from pacboost.estimators.inputs.division import SEPARATE
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
@@ -151,7 +151,18 @@ class Session:
         return True
 
     def advance(self, watchers: Sequence[Watcher]) -> None:
-        """Run until the run itself, a limit or a callback stops it."""
+        """Run until the run itself, a limit or a callback stops it.
+
+        If a cluster is lost, a checkpoint is written first.
+        """
+        try:
+            self._advance(watchers)
+        except ClusterError as problem:
+            if self.write():
+                problem.add_note(f"pacboost: {self._path} is there to go on from")
+            raise
+
+    def _advance(self, watchers: Sequence[Watcher]) -> None:
         run = self.run
         run.before_refill, run.over = self._remember, self._over
         for event in run:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ClusterError
-from pacboost.parallel.cluster import Cluster, Shared
+from pacboost.parallel.cluster import Cluster
+from pacboost.parallel.cluster_jobs import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
 from pacboost.sources.oracles.held import Held, Rows
 from pacboost.sources.oracles.labels import distinct

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from pacboost.parallel.cluster import Job, Shared
+from pacboost.parallel.cluster_jobs import Job, Shared
 from pacboost.sources.oracles.blocks import Spot
 from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.remote import BlockPlace, RemoteOracle
