@@ -65,6 +65,7 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_sparse.py
 	$(BIN)/python benchmarks/bench_product.py
 	$(BIN)/python benchmarks/bench_filtering.py
+	$(BIN)/python benchmarks/bench_cluster.py
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("pacboost needs Python 3.11 or newer; set PYTHON=... to one") if sys.version_info < (3, 11) else None'

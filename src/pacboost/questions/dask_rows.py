@@ -21,7 +21,7 @@ from pacboost.sources.optional import need
 from pacboost.sources.oracles.clusters import open_source
 from pacboost.sources.oracles.dask_parts import is_collection
 from pacboost.sources.oracles.held import Held, split_frame
-from pacboost.sources.oracles.oracle import Settling
+from pacboost.sources.oracles.oracle import SettlingChooser
 
 MOST_ROWS = 200_000
 """More rows hardly make a certificate smaller: its width is a quarter of a percent then."""
@@ -29,7 +29,7 @@ KEY = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
-class ByCoin(Settling):
+class ByCoin(SettlingChooser):
     """Chooses every row with the same chance."""
 
     share: float
@@ -40,7 +40,7 @@ class ByCoin(Settling):
         sieve.numbers(rows, KEY, drawn)
         return np.asarray(drawn * 2.0**-sieve.BITS < self.share)
 
-    def settle(self, first: Settling) -> None:
+    def settle(self, first: SettlingChooser) -> None:
         """Do nothing: the share is settled."""
 
 

@@ -22,7 +22,7 @@ from pacboost.parallel.tasks import Serial
 from pacboost.sources.oracles.columns import refuse_other
 from pacboost.sources.oracles.held import BadCell, Held, hold, hold_frame
 from pacboost.sources.oracles.labels import distinct
-from pacboost.sources.oracles.remote import Reading, SpreadOracle
+from pacboost.sources.oracles.remote import BlockReading, SpreadOracle
 
 
 def is_collection(data: object) -> bool:
@@ -143,11 +143,11 @@ class DaskOracle(SpreadOracle):
         )
         return held
 
-    def reading(self, block: int, cluster: Cluster) -> Reading:
+    def reading(self, block: int, cluster: Cluster) -> BlockReading:
         """Have a worker compute a partition."""
         number = self._numbers[block]
         futures = _futures(self._parts[number], cluster)
-        return Reading(self._how.held_again, (self._facts[block].rows, number, *futures))
+        return BlockReading(self._how.held_again, (self._facts[block].rows, number, *futures))
 
     def block_rows(self, block: int) -> int:
         """How many rows a partition has."""

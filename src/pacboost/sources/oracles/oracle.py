@@ -130,7 +130,7 @@ Chooser = Callable[[NDArray[np.uint64], Held], NDArray[np.bool_]]
 """Tells which rows of a block are chosen, given their identities and the block."""
 
 
-class Settling(ABC):
+class SettlingChooser(ABC):
     """Chooses rows, and settles on the first block how it chooses from the others."""
 
     @abstractmethod
@@ -138,7 +138,7 @@ class Settling(ABC):
         """Tell which rows of a block are chosen."""
 
     @abstractmethod
-    def settle(self, first: Settling) -> None:
+    def settle(self, first: SettlingChooser) -> None:
         """Take over what another one settled when it was given the first block."""
 
 

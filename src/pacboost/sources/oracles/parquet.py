@@ -27,7 +27,7 @@ from pacboost.sources.oracles.arrow import (
 from pacboost.sources.oracles.columns import refuse_other
 from pacboost.sources.oracles.files import File, Source, find_files, fingerprint, opened
 from pacboost.sources.oracles.labels import NO_LABEL, distinct, first_missing
-from pacboost.sources.oracles.remote import Reading, SpreadOracle
+from pacboost.sources.oracles.remote import BlockReading, SpreadOracle
 from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 
 SUFFIXES = (".parquet", ".pq")
@@ -171,12 +171,16 @@ class ParquetOracle(SpreadOracle):
     def read(self, block: int) -> HeldArrow:
         """Decode a row group."""
         held = self.row_group(block).read()
-        check_unchanged(self._stamps, self._files[self._groups[block].file])
+        self.check_block(block)
         return held
 
-    def reading(self, block: int, cluster: Cluster) -> Reading:
+    def check_block(self, block: int) -> None:
+        """Raise if the file of a row group is no longer as it was."""
+        check_unchanged(self._stamps, self._files[self._groups[block].file])
+
+    def reading(self, block: int, cluster: Cluster) -> BlockReading:
         """Have a worker decode a row group."""
-        return Reading(RowGroup.read, (self.row_group(block),))
+        return BlockReading(RowGroup.read, (self.row_group(block),))
 
     def block_rows(self, block: int) -> int:
         """How many rows a row group has."""

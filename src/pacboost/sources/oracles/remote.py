@@ -21,14 +21,14 @@ from pacboost.parallel.cluster_jobs import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
 from pacboost.sources.oracles.held import Held, Rows
 from pacboost.sources.oracles.labels import distinct
-from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, Settling, Unread
+from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Places, SettlingChooser, Unread
 from pacboost.sources.table import Table
 
 SHARE_OF_MEMORY = 0.25
 """Blocks that are read ahead take no more than this share of what workers may use."""
 
 
-class Reading(NamedTuple):
+class BlockReading(NamedTuple):
     """How a worker reads a block: a pure function and what it is called with."""
 
     function: Callable[..., Held]
@@ -55,12 +55,15 @@ class SpreadOracle(BlockOracle):
         """How many rows a block has."""
 
     @abstractmethod
-    def reading(self, block: int, cluster: Cluster) -> Reading:
+    def reading(self, block: int, cluster: Cluster) -> BlockReading:
         """Say how a worker reads a block."""
 
     @abstractmethod
     def block_place(self, block: int) -> str:
         """Say in words where a block lies."""
+
+    def check_block(self, block: int) -> None:
+        """Raise if the files of the source are no longer as they were."""
 
     def place(self, row: int) -> str:
         """Name the block and the row."""
@@ -159,6 +162,7 @@ class RemoteOracle(BlockOracle):
         for other in [own for own in self._blocks if own < self._spot]:
             del self._blocks[other]
         if spot not in self._blocks:
+            self.source.check_block(self._block(spot))
             reading = self.source.reading(self._block(spot), self.cluster)
             self._blocks[spot] = self.cluster.share(reading.function, *reading.given)
         return self._blocks[spot]
@@ -183,7 +187,7 @@ class RemoteOracle(BlockOracle):
     def select(self, choose: Chooser) -> Iterator[Batch]:
         """Have workers read every block once, and fetch the rows that are chosen."""
         rest = range(self._n_blocks or 0)
-        if isinstance(choose, Settling):
+        if isinstance(choose, SettlingChooser):
             batch, settled = self.cluster.submit(_select, choose, *self._read(0)).result()
             choose.settle(settled)
             rest = rest[1:]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pacboost.samples.content_sample import ContentSample
 from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.held import Held
-from pacboost.sources.oracles.oracle import AbstractOracle, Drawn, Settling
+from pacboost.sources.oracles.oracle import AbstractOracle, Drawn, SettlingChooser
 from pacboost.sources.table import Table
 from pacboost.training.filtering.candidates import Stream
 from pacboost.training.filtering.keys import numbers
@@ -44,7 +44,7 @@ def rows_for_tests(rows: int, epsilon: float | None) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class ReadFirst(Settling):
+class ReadFirst(SettlingChooser):
     """Chooses the rows that are read in a pass of their own: by their coins, and by content."""
 
     key: np.uint64
@@ -55,7 +55,7 @@ class ReadFirst(Settling):
         """Tell which rows of a block are read."""
         return np.asarray(numbers(ids, self.key) < self.share) | self.sample.choose(held)
 
-    def settle(self, first: Settling) -> None:
+    def settle(self, first: SettlingChooser) -> None:
         """Choose from all blocks by what was settled on the first one."""
         if isinstance(first, ReadFirst):
             self.sample.go_by(first.sample)
