@@ -10,7 +10,7 @@ import pytest
 from distributed import Client
 
 from pacboost import FilterBoostClassifier
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.training.filtering import block_rows
 from tests.cluster.clusters import bytes_of, forgets, local
 from tests.estimators.filter_sources import noisy, small, write_parquet
@@ -121,3 +121,15 @@ def test_black_boxes_are_refused(folder: Path, threads: Client) -> None:
     model = FilterBoostClassifier(learner=DecisionTreeClassifier(max_depth=2))
     with pytest.raises(ParameterError, match=r"on a cluster.*'stump' or 'tree'"):
         model.fit_source(folder, "y", client=threads)
+
+
+def test_a_file_that_changes_is_named(tmp_path: Path, threads: Client) -> None:
+    X, y = noisy(4000)
+    source = write_parquet(tmp_path / "rows", X, y, files=2, group=500)
+
+    def write_again(event: Any) -> None:
+        write_parquet(source, X[::-1], y[::-1], files=2, group=500)
+
+    model = small(n_rounds=60, callbacks=[write_again])
+    with pytest.raises(FileError, match=r"part\d.parquet: was changed"):
+        model.fit_source(source, "y", client=threads)

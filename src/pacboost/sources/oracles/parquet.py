@@ -171,8 +171,12 @@ class ParquetOracle(SpreadOracle):
     def read(self, block: int) -> HeldArrow:
         """Decode a row group."""
         held = self.row_group(block).read()
-        check_unchanged(self._stamps, self._files[self._groups[block].file])
+        self.check_block(block)
         return held
+
+    def check_block(self, block: int) -> None:
+        """Raise if the file of a row group is no longer as it was."""
+        check_unchanged(self._stamps, self._files[self._groups[block].file])
 
     def reading(self, block: int, cluster: Cluster) -> BlockReading:
         """Have a worker decode a row group."""

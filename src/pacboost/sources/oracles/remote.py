@@ -62,6 +62,9 @@ class SpreadOracle(BlockOracle):
     def block_place(self, block: int) -> str:
         """Say in words where a block lies."""
 
+    def check_block(self, block: int) -> None:
+        """Raise if the files of the source are no longer as they were."""
+
     def place(self, row: int) -> str:
         """Name the block and the row."""
         return BlockPlace(self.n_columns, self.block_place(row >> 32)).place(row)
@@ -159,6 +162,7 @@ class RemoteOracle(BlockOracle):
         for other in [own for own in self._blocks if own < self._spot]:
             del self._blocks[other]
         if spot not in self._blocks:
+            self.source.check_block(self._block(spot))
             reading = self.source.reading(self._block(spot), self.cluster)
             self._blocks[spot] = self.cluster.share(reading.function, *reading.given)
         return self._blocks[spot]
