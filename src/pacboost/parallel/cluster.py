@@ -73,7 +73,9 @@ class Cluster(Tasks):
             )
         end = time.monotonic() + min(ANSWER, self.timeout)
         for worker, future in waiting.items():
-            outcome = self.wait(future, max(0.1, end - time.monotonic()), strict=False)
+            outcome = None
+            while outcome is None and time.monotonic() < end and worker in self.workers():
+                outcome = self.wait(future, 1.0, strict=False)
             if not isinstance(outcome, Done):
                 problem = outcome.problem if outcome else SILENT
                 self.unusable[worker] = str(problem)
@@ -135,9 +137,7 @@ class Cluster(Tasks):
     def start(self, function: Callable[..., Any], given: tuple[Any, ...], avoid: Avoided) -> Any:
         """Submit a task to any worker but some; give its future."""
         ready = [own.future(avoid) if isinstance(own, Shared) else own for own in given]
-        only = [worker for worker in self.workers() if worker not in avoid] if avoid else None
-        if only == []:
-            raise ClusterError(f"no worker is left: {self._reasons(avoid)}. {RESTART}")
+        only = self._others(avoid) if avoid else None
         key = f"{self._name}-{getattr(function, '__name__', 'task')}-{next(self._numbers)}"
         try:
             return self.client.submit(
@@ -145,6 +145,17 @@ class Cluster(Tasks):
             )
         except Exception as problem:
             raise self._lost() from problem
+
+    def _others(self, avoid: Avoided) -> list[str]:
+        """Give the workers that are left; if there is none, one may be about to start again."""
+        end = time.monotonic() + min(ANSWER, self.timeout)
+        while True:
+            found = [worker for worker in self.workers() if worker not in avoid]
+            if found:
+                return found
+            if time.monotonic() >= end:
+                raise ClusterError(f"no worker is left: {self._reasons(avoid)}. {RESTART}")
+            time.sleep(0.2)
 
     def _reasons(self, avoid: Avoided) -> str:
         said = (f"{worker} ({self.unusable.get(worker, 'was tried')})" for worker in sorted(avoid))
@@ -172,18 +183,16 @@ class Cluster(Tasks):
             if strict:
                 raise self._explained(error) from error
             return Failed(error, "")
-        outcome: Outcome = self._value(future)
-        return outcome
+        return self._value(future, seconds)
 
-    def _value(self, future: Any) -> Any:
-        """Fetch what a task gave; the worker that holds it may die at this moment."""
+    def _value(self, future: Any, seconds: float) -> Outcome | None:
+        """Fetch what a task gave; None if the worker that has it died, and nobody does it again."""
         try:
-            return future.result(timeout=self.timeout)
-        except TimeoutError as problem:
-            raise ClusterError(
-                f"the result of task {future.key} could not be fetched within {self.timeout:g} s. "
-                f"Look at the worker and the network. {RESTART}"
-            ) from problem
+            outcome: Outcome = future.result(timeout=seconds)
+            return outcome
+        except TimeoutError as late:
+            late.__traceback__ = None
+            return None
         except Exception as problem:
             if future.status == "error":
                 raise self._explained(problem) from problem
