@@ -70,7 +70,8 @@ const margins = {
       task: { text: "Go to round 150 and watch the margins move right", done: (lab) => lab.state.round >= 140, help: async (lab) => { await lab.run().load(150); lab.goto(150); }, label: "Go there" } },
     { do: async (lab) => { await lab.run().load(150); if (lab.state.round < 140) lab.goto(150); },
       text: (lab) => [`The training error has been 0 since round ${first(lab.run()) ?? "…"}. The least margin is now ${say(round(lab)?.least_margin, (value) => number(value, 3))}, and the error on fresh points is ${say(round(lab)?.test?.error)}. It was ${say(at(lab, first(lab.run()))?.test?.error)} back then.`,
-        "Larger margins mean more agreement than needed, and a theorem turns that into a bound that does not grow with the number of rounds."] },
+        "Larger margins mean more agreement than needed, and a theorem turns that into a bound that does not grow with the number of rounds.",
+        "These points were chosen to show it. Margins always grow here; whether the error on fresh points falls with them depends on the data. Try other seeds."] },
     { do: (lab) => { lab.setTab("certificates"); lab.show("more"); },
       text: () => ["Below are the certificates. Compare the one by test rows with those that use the training rows alone: they have to pay for everything that the trees could have learned, and on so few points they say little or nothing."] },
   ],
@@ -89,7 +90,8 @@ const noise = {
       task: { text: "Press “Turn its label” for one of the heaviest points", done: (lab) => (lab.state.lanes[0].run.data.edits?.flipped ?? []).length > 0, help: (lab) => { const run = lab.run(), id = round(lab).heaviest[0][0]; lab.flipPoint(run.data.place.get(id)); }, label: "Do it for me" } },
     { do: (lab) => { lab.mark([]); lab.take({ lanes: [boost("adaboost", HARD, tree(12)), boost("brown", HARD, tree(12), { epsilon: 0.25 })], rounds: 40, round: 40, tab: "compare", selected: 1 }); },
       text: (lab) => ["Now trees on two moons, with 20 % of the labels turned. AdaBoost, in run A, follows every wrong label until no training point is wrong. BrownBoost, in run B, may give up a quarter of the points: it lets go of those that stay wrong for long, and stops in time.",
-        `On fresh points A is wrong on ${say(round(lab, 0)?.test?.error)}, and B on ${say(round(lab, 1)?.test?.error)}. The fresh labels are noisy, too, so nobody can come much below 20 %.`] },
+        `On fresh points A is wrong on ${say(round(lab, 0)?.test?.error)}, and B on ${say(round(lab, 1)?.test?.error)}. The fresh labels are noisy, too, so nobody can come much below 20 %.`,
+        "These points were chosen to show it: with other seeds the two are often level. Try some."] },
   ],
 };
 
