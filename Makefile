@@ -26,12 +26,12 @@ check: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Two at a time: most tests use one core, and threads of OpenBLAS wait for each other by spinning.
-# Each process has half of the files, so that fits which tests of a file share are made once.
-# Reports are tested in a real browser where there is one.
+# Three at a time for two cores, since some wait for browsers and for workers of clusters. Threads of
+# OpenBLAS would wait for each other by spinning. Each process has a third of the files, so that fits
+# which tests of a file share are made once. Reports are tested in a real browser where there is one.
 pytest: export OPENBLAS_NUM_THREADS ?= 1
 pytest: .venv/.dev browser
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal
 
 browser:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \

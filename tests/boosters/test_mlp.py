@@ -39,6 +39,7 @@ def test_the_program_alone_is_caught() -> None:
         check_gains(Program(0.0, 0.05), make_sample(X, signs), Adversary(0.3), 30)
 
 
+@pytest.mark.slow
 def test_fewer_rounds_than_steps_alone() -> None:
     X, signs = noisy(150, 3, seed=6, noise=0.05)
     rounds = []

@@ -55,7 +55,7 @@ def test_tab_completes_commands_and_options() -> None:
     assert "plain,adaboost" in completed("fit", "--booster", "ada")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("demo", "doctor")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("demo", "doctor", "lab")])
 def test_without_what_it_needs_a_command_says_so(name: str) -> None:
     result = run(name)
     assert result.exit_code == 2

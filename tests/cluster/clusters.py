@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -46,9 +47,13 @@ def kill(process: int) -> None:
 
 
 def forgets(client: Client, seconds: float = 20) -> bool:
-    """Tell whether nothing is kept on the cluster; futures are let go by another thread."""
+    """Tell whether nothing is kept on the cluster; futures are let go by another thread.
+
+    Estimators of other tests may be waiting for the garbage collector, and hold some.
+    """
     end = time.monotonic() + seconds
     while client.futures and time.monotonic() < end:
+        gc.collect()
         time.sleep(0.05)
     return not client.futures
 

@@ -103,6 +103,7 @@ def test_a_hundred_fits_with_workers_killed_at_random_moments(folder: Path) -> N
             assert forgets(client)
 
 
+@pytest.mark.slow
 def test_one_worker_is_enough(folder: Path) -> None:
     """Without a nanny nobody starts a worker again."""
     alone = small().fit_source(folder, "y", client=False)
@@ -115,6 +116,7 @@ def test_one_worker_is_enough(folder: Path) -> None:
             small().fit_source(folder, "y", client=client, timeout=3)
 
 
+@pytest.mark.slow
 def test_a_worker_that_stands_still(folder: Path) -> None:
     alone = small().fit_source(folder, "y", client=False)
     with local(2) as client, within(LIMIT):
