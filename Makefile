@@ -12,7 +12,7 @@ demo: .venv/.run
 
 test:
 	$(MAKE) --jobs=2 --output-sync kernels check docs
-	$(MAKE) pytest
+	$(MAKE) pytest SKIPPED=--ignore=tests/test_model_bytes.py
 
 # Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
 # processes of pytest would compile them for itself. All tests are collected, so that their modules
@@ -31,7 +31,7 @@ check: .venv/.dev
 # which tests of a file share are made once. Reports are tested in a real browser where there is one.
 pytest: export OPENBLAS_NUM_THREADS ?= 1
 pytest: .venv/.dev browser
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal $(SKIPPED)
 
 browser:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \

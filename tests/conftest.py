@@ -35,11 +35,24 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if settings.get_current_profile_name() == "repeatable":
         try_fewer_examples(items)
+    thin_out(items)
     order = config.getoption("order")
     if order == "reversed":
         items.reverse()
     elif order is not None:
         random.Random(int(order)).shuffle(items)
+
+
+def thin_out(items: list[pytest.Item]) -> None:
+    """Make slow tests of all but every k-th case of a test that is marked ``thinned(k)``."""
+    seen: dict[str, int] = {}
+    for item in items:
+        thinned = item.get_closest_marker("thinned")
+        if thinned is not None:
+            name = item.nodeid.partition("[")[0]
+            seen[name] = seen.get(name, -1) + 1
+            if seen[name] % thinned.args[0]:
+                item.add_marker(pytest.mark.slow)
 
 
 def try_fewer_examples(items: list[pytest.Item]) -> None:

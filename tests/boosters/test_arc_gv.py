@@ -18,6 +18,7 @@ from tests.boosters.largest_margin import all_stumps, largest_margin, small_set
 from tests.worlds import make_sample, noisy
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_the_margin_comes_near_that_of_a_linear_program(seed: int) -> None:
     X, signs = small_set(seed)

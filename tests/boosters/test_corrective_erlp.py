@@ -19,6 +19,7 @@ from tests.boosters.margins import check_gains
 from tests.worlds import make_sample, noisy
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, None])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])
 def test_every_step_raises_the_smoothed_margin(share: float | None, learner: Learner) -> None:

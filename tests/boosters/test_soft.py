@@ -39,6 +39,7 @@ def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> 
     return run
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])
 def test_every_round_moves_the_weights_on(share: float, learner: Learner) -> None:

@@ -132,6 +132,7 @@ def test_memory_and_time(folder: Path) -> None:
     shown(fit(folder, "--target", "y", *SMALL, "--memory", "4GB", "--time", "5m"))
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("ask", [["--filter"], ["--memory", "4GB"], ["--time", "60s"]])
 def test_a_csv_file_if_asked_to(table: Path, ask: list[str]) -> None:
     shown(fit(table, "--target", "y", *SMALL[:2], *ask))

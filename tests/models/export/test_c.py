@@ -54,6 +54,7 @@ def answers(library: Any, name: str, model: Any) -> Any:
     return estimator.classes_[each(predict, model.numbers)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", FITS)
 def test_it_answers_as_the_model_does(name: str, tmp_path: Path) -> None:
     model = case(name)

@@ -44,6 +44,7 @@ def cautious(name: str, place: int) -> tuple[Any, Any, Any]:
     return made, (model.cells, frame, numbers), expected
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize("name", [*EXACT, *ROUNDED])
 def test_every_program_uses_the_threshold(name: str, place: int, tmp_path: Path) -> None:

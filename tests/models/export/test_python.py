@@ -38,6 +38,7 @@ def scores(model: Case) -> Any:
     return found.reshape(SOME, -1)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("name", FITS)
 def test_it_answers_as_the_model_does(name: str) -> None:
     model = case(name)
