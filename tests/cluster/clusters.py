@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,16 +46,17 @@ def kill(process: int) -> None:
         return
 
 
-def forgets(client: Client, seconds: float = 20) -> bool:
+def forgets(client: Client, seconds: float = 20, before: Collection[Any] = ()) -> bool:
     """Tell whether nothing is kept on the cluster; futures are let go by another thread.
 
-    Estimators of other tests may be waiting for the garbage collector, and hold some.
+    Estimators of other tests may be waiting for the garbage collector, and hold some; those that
+    were there ``before`` do not count.
     """
     end = time.monotonic() + seconds
-    while client.futures and time.monotonic() < end:
+    while not set(client.futures) <= set(before) and time.monotonic() < end:
         gc.collect()
         time.sleep(0.05)
-    return not client.futures
+    return set(client.futures) <= set(before)
 
 
 def bytes_of(model: Any) -> bytes:

@@ -67,6 +67,7 @@ def test_known_numbers() -> None:
     assert "299" in run("holdout", "--epsilon 0.01 --delta 0.05").output
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("name", [name for name in ASKED if name != "no_free_lunch"])
 def test_plot_writes_a_file(name: str, tmp_path: Path) -> None:
     path = tmp_path / "curve.png"
