@@ -6,7 +6,6 @@ Rows stay on the GPU from round to round. Only a tree travels back, and sums ove
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, routing
 from pacboost.kernels.cuda import launches
-from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
+from pacboost.kernels.cuda.device import on_gpu, to_host
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.samples.blocks import lay_out
@@ -77,7 +76,3 @@ class CudaTreeSearch(TreeSearch):
             )
         lanes = np.ascontiguousarray(own[:, best_split.LANE])
         launches.settle(self._codes, lanes, goes_left, tree.left, tree.right, chosen, self._cells)
-
-    def put(self, array: NDArray[Any]) -> Any:
-        """Bring an array to the GPU."""
-        return to_gpu(array)
