@@ -22,7 +22,7 @@ _HOMES = {
     "ConfidenceBoost": "pacboost.estimators.committees.confidence",
     "ExtraTreesClassifier": "pacboost.estimators.forests.forests",
     "ExtraTreesRegressor": "pacboost.estimators.forests.forests",
-    "FilterBoostClassifier": "pacboost.estimators.boosting.filter_boost",
+    "FilterBoostClassifier": "pacboost.estimators.boosting.filtering.filter_boost",
     "load": "pacboost.estimators.files",
     "save": "pacboost.estimators.files",
     "Monitor": "pacboost.monitoring.monitor",
@@ -36,9 +36,9 @@ _HOMES = {
     "ThreeLearnerBoost": "pacboost.estimators.committees.three_learners",
     "ThreeWayBoost": "pacboost.estimators.committees.three_way",
     "VersionSpaceClassifier": "pacboost.estimators.single_rules.version_space",
-    "sets": "pacboost.estimators.fitted.sets",
-    "intervals": "pacboost.estimators.fitted.intervals",
-    "choose_threshold": "pacboost.estimators.fitted.choosing",
+    "sets": "pacboost.estimators.fitted.decisions.sets",
+    "intervals": "pacboost.estimators.fitted.decisions.intervals",
+    "choose_threshold": "pacboost.estimators.fitted.decisions.choosing",
     "certify": "pacboost.questions.certify",
     "check_order": "pacboost.questions.row_order",
     "certify_answers": "pacboost.questions.selective",
@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from pacboost.estimators.boosting.adaboost import AdaBoostClassifier as AdaBoostClassifier
     from pacboost.estimators.boosting.boost import BoostClassifier as BoostClassifier
     from pacboost.estimators.boosting.by_majority import BoostByMajority as BoostByMajority
-    from pacboost.estimators.boosting.filter_boost import (
+    from pacboost.estimators.boosting.filtering.filter_boost import (
         FilterBoostClassifier as FilterBoostClassifier,
     )
     from pacboost.estimators.boosting.regressor import BoostRegressor as BoostRegressor
@@ -129,9 +129,9 @@ if TYPE_CHECKING:
     from pacboost.estimators.compare import compare as compare
     from pacboost.estimators.files import load as load
     from pacboost.estimators.files import save as save
-    from pacboost.estimators.fitted.choosing import choose_threshold as choose_threshold
-    from pacboost.estimators.fitted.intervals import intervals as intervals
-    from pacboost.estimators.fitted.sets import sets as sets
+    from pacboost.estimators.fitted.decisions.choosing import choose_threshold as choose_threshold
+    from pacboost.estimators.fitted.decisions.intervals import intervals as intervals
+    from pacboost.estimators.fitted.decisions.sets import sets as sets
     from pacboost.estimators.forests.forests import ExtraTreesClassifier as ExtraTreesClassifier
     from pacboost.estimators.forests.forests import ExtraTreesRegressor as ExtraTreesRegressor
     from pacboost.estimators.forests.forests import (

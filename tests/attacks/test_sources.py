@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier, StrongClassifier
 from pacboost.bounds.certificate import Certificate
-from pacboost.estimators.boosting import filter_setup
+from pacboost.estimators.boosting.filtering import filter_setup
 from pacboost.ledgers.refill import Refill
 from pacboost.sources.oracles import csv_blocks, lines
-from pacboost.training.filtering import candidates
+from pacboost.training.filtering.drawing import candidates
 from tests.bounds.coverage import check_coverage
 from tests.runs import several_runs
 

@@ -11,6 +11,7 @@ from pacboost.boosters.base.booster import Booster
 from pacboost.learners.learner import Learner
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
+from pacboost.training.run.resume import resume
 
 
 def same_after_a_break(
@@ -25,12 +26,12 @@ def same_after_a_break(
     if booster.revises or not ledger.cells:
         assert [entry.vote for entry in ledger.rounds] == vote.votes.tolist()
     second = Run(sample, learner, booster, seed=5)
-    second.resume(vote.hypotheses, vote.votes.tolist(), ledger)
+    resume(second, vote.hypotheses, vote.votes.tolist(), ledger)
     assert second.stopped == first.stopped
     list(islice(second, rounds - after))
     assert second.ledger().core() == whole.ledger().core()
     assert (second.margins == whole.margins).all()
-    mine, theirs = (booster.request(run._state).weights for run in (second, whole))
+    mine, theirs = (booster.request(run.state).weights for run in (second, whole))
     assert (mine == theirs).all()
     scores = second.vote().scores(sample.table)
     assert np.array_equal(scores, whole.vote().scores(sample.table))

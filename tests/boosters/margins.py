@@ -60,7 +60,7 @@ def best_of_stumps(sample: Sample, share: float) -> float:
 
 def heaviest(run: Run) -> float:
     """The largest D over D_1 that a row has."""
-    weights = run._booster.request(run._state).weights
+    weights = run.booster.request(run.state).weights
     first = np.repeat(shares(run.sample)[:, None], weights.shape[1], axis=1)
     return float((weights / weights.sum() / (first / first.sum())).max())
 
@@ -70,7 +70,7 @@ def advance(run: Run, most: int, every: int = 1) -> list[float]:
     gaps: list[float] = []
     least = math.inf
     for done in islice(run, most):
-        state, entry = run._state, done.entry
+        state, entry = run.state, done.entry
         assert entry.margin is not None
         assert entry.gap is not None
         least = min(least, entry.edge)
@@ -81,7 +81,7 @@ def advance(run: Run, most: int, every: int = 1) -> list[float]:
         gaps.append(entry.gap)
         if entry.number % every:
             continue
-        votes = run._booster.votes(state)
+        votes = run.booster.votes(state)
         assert (votes >= 0).all()
         margins = run.vote().scores(run.sample.table).reshape(run.sample.signs.shape)
         assert np.array_equal(margins * run.sample.signs, state.margins)
@@ -99,7 +99,7 @@ def check_best(booster: Booster[Any], sample: Sample, learner: Learner, most: in
     assert isinstance(booster, Corrective)
     run = Run(sample, learner, booster)
     gaps = advance(run, most)
-    entry, state = run.done[-1].entry, run._state
+    entry, state = run.done[-1].entry, run.state
     assert isinstance(state, CorrectiveState)
     best = best_of_stumps(sample, state.share)
     assert gaps[-1] <= booster.tolerance + 1e-12
@@ -121,7 +121,7 @@ def check_gains(booster: ERLP, sample: Sample, learner: Learner, most: int) -> l
     run = Run(sample, learner, booster)
     least, divergence, smooth = math.inf, 0.0, []
     for done in islice(run, most):
-        state = run._state
+        state = run.state
         eta = booster.eta(booster.largest_entropy(state))
         least = min(least, done.entry.edge + divergence / eta)
         smooth.append(booster.climb(state).at(state.votes, eta).value / eta)

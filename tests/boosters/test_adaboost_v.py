@@ -37,7 +37,7 @@ def test_in_the_promised_rounds_all_rows_have_the_margin(
     assert last.gap is not None
     assert last.margin >= least - tolerance
     assert last.gap <= tolerance
-    assert (run.margins[:, 0] >= (edge - tolerance - 1e-9) * rules.votes(run._state).sum()).all()
+    assert (run.margins[:, 0] >= (edge - tolerance - 1e-9) * rules.votes(run.state).sum()).all()
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -32,7 +32,7 @@ from tests.worlds import make_sample, noisy
 
 def mean_cost(rules: Brown, run: Run) -> float:
     """The mean of erfc((m + s)/√c) over rows and outputs."""
-    costs = erfc((run.margins + run._state.extra[0]) / math.sqrt(rules.time)).mean(axis=1)
+    costs = erfc((run.margins + run.state.extra[0]) / math.sqrt(rules.time)).mean(axis=1)
     return float((shares(run.sample, units=False) * costs).sum())
 
 
@@ -59,8 +59,8 @@ def test_the_mean_cost_stays_and_bounds_the_error(
     left = rules.time
     for done in islice(run, 15):
         assert mean_cost(rules, run) == pytest.approx(epsilon, rel=1e-7)
-        assert run._state.extra[0] <= left + 1e-12
-        left = run._state.extra[0]
+        assert run.state.extra[0] <= left + 1e-12
+        left = run.state.extra[0]
         bound = epsilon / math.erfc(left / math.sqrt(rules.time))
         products = list(run.ledger().log_products())
         assert math.exp(products[-1]) == pytest.approx(bound, rel=1e-7)
@@ -72,10 +72,10 @@ def test_a_rule_has_no_edge_left_under_the_new_weights() -> None:
     rules = Brown(0.1)
     run = Run(make_sample(X, signs), Stump(), rules)
     for done in islice(run, 60):
-        weights = rules.request(run._state).weights[:, 0]
+        weights = rules.request(run.state).weights[:, 0]
         agree = done.hypothesis.answers(run.sample) * signs  # type: ignore[attr-defined]
         assert float(weights @ agree) / float(weights.sum()) == pytest.approx(0, abs=1e-6)
-        heights = run.margins[:, 0] + run._state.extra[0]
+        heights = run.margins[:, 0] + run.state.extra[0]
         wanted = np.exp(-(heights**2) / rules.time)
         assert weights / weights.sum() == pytest.approx(wanted / wanted.sum(), abs=1e-9)
 
@@ -110,7 +110,7 @@ def test_noise_is_given_up() -> None:
     def learned(rules: Brown | AdaBoost) -> tuple[float, float]:
         run = Run(make_sample(X, signs), Stump(), rules)
         list(islice(run, 100))
-        weights = rules.request(run._state).weights[:, 0]
+        weights = rules.request(run.state).weights[:, 0]
         false = run.margins[:, 0] * signs * truth <= 0
         return float(weights[turned].sum() / weights.sum()), float(false.mean())
 

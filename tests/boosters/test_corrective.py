@@ -78,7 +78,7 @@ def test_on_many_rows_all_come_to_the_margin_of_one_plain_program() -> None:
         assert "within" in run.stopped
         found[name] = run.done[-1].entry.margin
         if name == "lp":
-            state = run._state
+            state = run.state
             best = largest_margin(state.columns, state.base, 0.5)
             assert found[name] == pytest.approx(best, abs=1e-5)
     assert found["lp"] is not None
@@ -129,7 +129,7 @@ def test_on_an_adversary_the_margin_is_its_edge(
     X, signs = noisy(80, 2, seed=2)
     booster = made(name, share, 0.25 if name == "corrective_erlp" else 0.15)
     run = Run(make_sample(X, signs), Adversary(edge, order), booster, seed=7)
-    largest_entropy = booster.largest_entropy(replace(run._state, share=share))
+    largest_entropy = booster.largest_entropy(replace(run.state, share=share))
     advance(run, math.floor(booster.most_rounds(largest_entropy)), every=20)  # type: ignore[attr-defined]
     assert "within" in run.stopped
     margin = run.done[-1].entry.margin
@@ -145,7 +145,7 @@ def test_the_first_rule_says_what_share_to_go_by(name: str) -> None:
     X, signs = noisy(400, 3, seed=1, noise=0.3)
     run = Run(make_sample(X, signs), Stump(), made(name, None, 0.02))
     first = next(iter(run)).entry
-    assert run._state.share == pytest.approx(2 * first.error, abs=1e-15)
+    assert run.state.share == pytest.approx(2 * first.error, abs=1e-15)
     assert first.margin == pytest.approx(0, abs=1e-12)
     advance(run, 60)
     assert run.done[-1].entry.training_error <= first.error + 0.02

@@ -47,7 +47,7 @@ def test_the_others_keep_their_proportions_and_no_step_is_better() -> None:
     run = Run(make_sample(X, signs), Stump(), rules)
     before = np.empty(0)
     for _ in islice(run, 15):
-        state = run._state
+        state = run.state
         votes, climb, eta = state.votes, rules.climb(state), rules.eta(rules.largest_entropy(state))
         if before.size:
             left = 1 - votes[-1]

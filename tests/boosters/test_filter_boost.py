@@ -89,10 +89,10 @@ def test_the_error_falls_below_epsilon_in_the_promised_rounds(
     rules = FilterBoost(rate)
     run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
     for done in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
-        chances = rules.chances(run._state.margins, len(run.done))
+        chances = rules.chances(run.state.margins, len(run.done))
         p = float(chances.mean())
         assert done.entry.training_error <= 2 * p
-        weights = rules.request(run._state).weights
+        weights = rules.request(run.state).weights
         assert weights.max() / weights.sum() <= (1 + 1e-9) / (p * 300)
         if 2 * p < epsilon:
             return
@@ -104,13 +104,13 @@ def test_the_error_falls_below_epsilon_in_the_promised_rounds(
 def test_no_row_weighs_more_than_twice_its_first_weight(sample: Sample, rate: float) -> None:
     booster = FilterBoost(rate)
     run = Run(sample, Tree(max_leaves=3, min_leaf_rows=1), booster)
-    start = booster.request(run._state).weights.copy()
+    start = booster.request(run.state).weights.copy()
     for _ in islice(run, 10):
-        request = booster.request(run._state)
+        request = booster.request(run.state)
         assert (request.weights <= 2 * start + 1).all()
         assert (request.weights >= 1).all()
         assert request.weight == int(request.weights.sum()) <= MOST_TOTAL + start.size
-        wanted = 2 * start / (1 + np.exp(run._state.margins))
+        wanted = 2 * start / (1 + np.exp(run.state.margins))
         assert request.weights == pytest.approx(wanted, rel=1e-12, abs=1.5)
 
 

@@ -53,8 +53,8 @@ def weighing(booster: FilteringBooster[Any], state: Any) -> NDArray[np.int64]:
 
 def chances(booster: FilteringBooster[Any], run: Run) -> Floats:
     if booster.by_path:
-        return np.asarray(np.exp(run._state.log_weights).max(axis=1))
-    return booster.chances(run._state.margins, len(run.done), run.sample.signs)
+        return np.asarray(np.exp(run.state.log_weights).max(axis=1))
+    return booster.chances(run.state.margins, len(run.done), run.sample.signs)
 
 
 @given(class_samples(), st.sampled_from(ALL), st.sampled_from(LEARNERS))
@@ -71,7 +71,7 @@ def test_chances_are_the_weights_in_memory(
         assert kept.shape == (sample.n_rows,)
         assert (kept >= 0).all()
         assert (kept <= 1).all()
-        assert weighing(booster, run._state) == pytest.approx(kept * unit, rel=1e-9, abs=2.0)
+        assert weighing(booster, run.state) == pytest.approx(kept * unit, rel=1e-9, abs=2.0)
 
 
 @given(class_samples(), st.sampled_from(BY_MARGIN), st.sampled_from(LEARNERS))
@@ -83,7 +83,7 @@ def test_the_error_is_at_most_the_factor_times_the_mean_chance(
     run = Run(sample, learner, booster, seed=1)
     for _ in islice(run, 8):
         kept = chances(booster, run)
-        scores = run._state.margins * sample.signs
+        scores = run.state.margins * sample.signs
         assert (booster.error_factor * kept >= wrong(scores, sample) - 1e-12).all()
 
 
@@ -104,7 +104,7 @@ def test_entering_rows_go_on_as_if_they_had_been_there(
     run = Run(sample, learner, booster, seed=1)
     for _ in islice(run, rounds):
         pass
-    state = run._state
+    state = run.state
     fresh = booster.init(sample.signs, sample.base)
     log_weights = state.log_weights.copy() if booster.by_path else None
     entered = booster.continue_on_other_rows(

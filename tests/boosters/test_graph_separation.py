@@ -69,7 +69,7 @@ def test_every_rule_tells_its_share_of_the_pairs_apart(sample: Sample) -> None:
     before = pairs_left(run)
     for done in islice(run, 20):
         now = pairs_left(run)
-        assert now == pytest.approx(run._state.pairs)
+        assert now == pytest.approx(run.state.pairs)
         if len(run.done) > 1 or done.entry.number == 1:
             assert now <= (1 - done.entry.edge) * before * (1 + 1e-9)
         before = now

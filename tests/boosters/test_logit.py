@@ -112,7 +112,7 @@ def test_equals_the_papers_algorithm(
     )
     first = shares(sample)[:, None] * FRESH_TOTAL / sample.signs.shape[1]
     for _ in range(8):
-        weights = booster.request(run._state).weights.copy()
+        weights = booster.request(run.state).weights.copy()
         done = next(iter(run))
         values, curve = paper.round(done.hypothesis.cells(sample), len(done.hypothesis.values))
         assert weights == pytest.approx(curve * first, rel=1e-9, abs=1.0)
@@ -192,7 +192,7 @@ def test_probabilities_and_pulls_sum_to_nothing(sample: Sample, rate: float) -> 
     booster = Logit(rate)
     run = Run(sample, Tree(max_leaves=4, min_leaf_rows=1), booster)
     list(islice(run, 6))
-    request = booster.request(run._state)
+    request = booster.request(run.state)
     assert request.weight == max(1, int(request.weights.sum()))
     assert request.pull == max(1, int(np.abs(request.pulls).sum()))
     assert request.weight <= FRESH_TOTAL

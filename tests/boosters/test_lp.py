@@ -26,7 +26,7 @@ def check_every_program(
     """A plain linear program over all rows finds the same margin, and no edge is above it."""
     run = Run(sample, learner, rules)
     for done in islice(run, rounds):
-        state = run._state
+        state = run.state
         best = largest_margin(state.columns[:, state.kinds], shares(sample), state.share)
         assert done.entry.margin == pytest.approx(best, abs=rounding)
         assert float(edges_of(state.columns, state.shares).max()) <= best + rounding

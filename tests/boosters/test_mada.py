@@ -106,7 +106,7 @@ def test_smaller_votes_keep_a_longer_promise(edge: float, epsilon: float, rate: 
     run = Run(sample_of(X, (signs > 0).astype(np.int64), 2), Adversary(edge), rules, seed=7)
     before, mu = 1.0, 1.0
     for done in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
-        r, margins = done.entry.edge, run._state.margins[:, 0]
+        r, margins = done.entry.edge, run.state.margins[:, 0]
         after = float(loss(margins).mean())
         assert before - after >= (rate - rate**2 / 2) * r**2 * math.exp(-r) * mu - 1e-9
         before, mu = after, float(rules.chances(margins, 0).mean())
@@ -120,13 +120,13 @@ def test_smaller_votes_keep_a_longer_promise(edge: float, epsilon: float, rate: 
 def test_no_row_weighs_more_than_at_the_start(sample: Sample, rate: float) -> None:
     booster = Mada(rate)
     run = Run(sample, Tree(max_leaves=3, min_leaf_rows=1), booster)
-    start = booster.request(run._state).weights.copy()
+    start = booster.request(run.state).weights.copy()
     for _ in islice(run, 10):
-        request = booster.request(run._state)
+        request = booster.request(run.state)
         assert (request.weights <= start).all()
         assert (request.weights >= 1).all()
         assert request.weight == int(request.weights.sum())
-        wanted = start * np.minimum(1.0, np.exp(-run._state.margins))
+        wanted = start * np.minimum(1.0, np.exp(-run.state.margins))
         assert request.weights == pytest.approx(wanted, rel=1e-12, abs=1.0)
 
 

@@ -22,6 +22,7 @@ from pacboost.learners.tree import Tree
 from pacboost.numerics.coins import fewest_coins
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
+from pacboost.training.run.resume import resume
 from tests.boosters.breaks import same_after_a_break
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
@@ -101,7 +102,7 @@ def test_weights_are_the_binomial_probabilities(weighted: bool) -> None:
     for number, _ in enumerate(islice(run, 40), start=1):
         right = np.rint((run.margins[:, 0] / rules.rate + number) / 2).astype(int)
         wanted = shares(sample) * rules.weights(number)[right]
-        weights = rules.request(run._state).weights[:, 0]
+        weights = rules.request(run.state).weights[:, 0]
         assert weights / weights.sum() == pytest.approx(wanted / wanted.sum(), abs=1e-12)
 
 
@@ -120,7 +121,7 @@ def test_what_earlier_rules_gave_more_later_ones_may_give_less() -> None:
     first = Run(sample, Adversary(0.6), rules, seed=7)
     list(islice(first, 3))
     second = Run(sample, Adversary(0.29), rules, seed=8)
-    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
+    resume(second, first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
     short = [done.entry.edge < 0.3 for done in second]
     assert any(short)
     assert second.done[-1].entry.training_error <= 0.05
@@ -156,7 +157,7 @@ def test_a_run_that_is_done_does_not_go_on() -> None:
     rules = Majority(0.4, 0.1)
     run = boosted(rules, 0.4)
     again = Run(run.sample, Adversary(0.4), rules, seed=7)
-    again.resume(run.vote().hypotheses, run.vote().votes.tolist(), run.ledger())
+    resume(again, run.vote().hypotheses, run.vote().votes.tolist(), run.ledger())
     assert again.stopped == run.stopped
     assert list(again) == []
 

@@ -171,7 +171,7 @@ def check_the_lecture(run: Run, rules: Measure, rounds: int) -> int:
         M = [min(Fraction(1), max(Fraction(0), 1 - theta * int(floor))) for floor in floors]
         # 3, 6: the measure, and the distribution it makes
         assert sum(m / sum(M) for m in M) == 1
-        weights = run._booster.request(run._state).weights[:, 0]
+        weights = run.booster.request(run.state).weights[:, 0]
         unit = 2**52 // size
         assert [max(Fraction(1), m * unit) for m in M] == [Fraction(int(w)) for w in weights]
         wrong = sum(1 for floor in floors if floor <= 0)
@@ -220,8 +220,8 @@ def test_the_mean_weight_falls_below_epsilon_in_the_promised_rounds(
     rules = Measure(edge, epsilon, share)
     run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
     for _ in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
-        weights = rules.request(run._state).weights[:, 0]
-        mu = float(rules.chances(run._state.margins, 0).mean())
+        weights = rules.request(run.state).weights[:, 0]
+        mu = float(rules.chances(run.state.margins, 0).mean())
         assert run.done[-1].entry.training_error <= mu
         assert weights.max() / weights.sum() <= (1 + 1e-9) / (mu * 300)
     assert mu < epsilon

@@ -88,7 +88,7 @@ def check_smooth_and_bounded(
         normaliser = (1 + edge) / 2 * math.exp(-eta) + (1 - edge) / 2 * math.exp(eta)
         assert normaliser <= math.exp(-eta * (edge - eta / 2)) * (1 + 1e-12)
         product *= normaliser
-        weights = rules.request(run._state).weights[:, 0]
+        weights = rules.request(run.state).weights[:, 0]
         cap = first / rules.epsilon * (1 + 1e-9) + 2 * sample.n_rows / (rules.epsilon * 2**52)
         assert (weights / weights.sum() <= cap).all()
         error = done.entry.training_error
@@ -216,10 +216,10 @@ def test_rows_that_are_followed_arrive_where_they_are(
     log_weights = rules.start(sample.signs.shape)
     before, wronged = np.zeros(sample.signs.shape), rules.start((1,))
     for done in islice(run, 8):
-        agree = (run._state.margins - before) / rules.rate
+        agree = (run.state.margins - before) / rules.rate
         log_weights = rules.follow(log_weights, agree, done.entry.memory)
-        before = run._state.margins.copy()
-        assert np.array_equal(log_weights, run._state.log_weights)
+        before = run.state.margins.copy()
+        assert np.array_equal(log_weights, run.state.log_weights)
         assert (log_weights <= 0).all()
         wronged = rules.follow(wronged, np.full(1, -1.0), done.entry.memory)
         assert log_weights.max() <= wronged[0]  # no row stands above one that is always wrong

@@ -75,17 +75,17 @@ def test_in_the_promised_rounds_rows_get_their_margin(
     X, signs = noisy(300, 2, seed=2)
     rules = Smooth(edge, epsilon)
     run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
-    heaviest = rules.request(run._state).weights.max() / 2**52
+    heaviest = rules.request(run.state).weights.max() / 2**52
     for done in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
         assert heaviest <= (1 + 1e-9) / (epsilon * 300)  # of the D_t that this rule was found for
-        mu = float(rules.chances(run._state.margins, len(run.done)).mean())
+        mu = float(rules.chances(run.state.margins, len(run.done)).mean())
         assert done.entry.training_error <= mu
-        weights = rules.request(run._state).weights
+        weights = rules.request(run.state).weights
         heaviest = weights.max() / weights.sum()
         assert heaviest <= (1 + 1e-9) / (mu * 300)
     assert mu < epsilon
     assert "mean weight" in run.stopped
-    normalised = run._state.margins[:, 0] / (rules.step_size * len(run.done))
+    normalised = run.state.margins[:, 0] / (rules.step_size * len(run.done))
     assert (normalised <= rules.ahead).mean() < epsilon
 
 
@@ -99,7 +99,7 @@ def test_margins_at_the_stop_whatever_the_learner(
     run = Run(sample, Tree(max_leaves=4, min_leaf_rows=1), rules)
     first = shares(sample)
     for number, _ in enumerate(islice(run, 30), start=1):
-        margins = run._state.margins[:, 0]
+        margins = run.state.margins[:, 0]
         slow = margins <= rules.ahead * rules.step_size * number
         mu = float((first * rules.chances(margins, number)).sum())
         assert float(first[slow].sum()) <= mu + 1e-9

@@ -23,9 +23,9 @@ from tests.worlds import make_sample, noisy
 def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> Run:
     """Hold edges at γ - g, and KL(D_{t+1} ‖ D_1) ≥ KL(D_t ‖ D_1) + g²/2 while g stays."""
     run = Run(sample, learner, rules)
-    before = run._state
+    before = run.state
     for _ in islice(run, most):
-        state = run._state
+        state = run.state
         if run.stopped:
             break
         slack = 2e-3 * rules.tolerance
@@ -94,7 +94,7 @@ def test_it_ends_when_no_weights_are_left() -> None:
     X, signs = noisy(200, 3, seed=6)
     run = Run(make_sample(X, signs), Stump(), Soft(0.6, 0.01))
     advance(run, 500, every=10)
-    state = run._state
+    state = run.state
     assert state.reach == 0.01
     assert state.gap <= 0.01
     assert np.count_nonzero(state.votes) > 1

@@ -13,16 +13,16 @@ from click.testing import CliRunner
 
 import pacboost
 from pacboost.cli.group import DEBUG, Commands
-from pacboost.cli.main import NAMES, main
+from pacboost.cli.main import COMMANDS, main
 from pacboost.errors import FileError, NoEdgeWarning, NotCertified, PacboostError
 from tests.cli.running import run
 
 
 def test_every_command_is_listed_in_order_with_help_and_an_example() -> None:
     listed = run("--help").stdout
-    places = [listed.index(f"\n  {name} ") for name in NAMES]
+    places = [listed.index(f"\n  {name} ") for name in COMMANDS]
     assert places == sorted(places)
-    for name in NAMES:
+    for name in COMMANDS:
         shown = run(name, "--help")
         assert shown.exit_code == 0
         assert f"pacboost {name}" in shown.stdout.partition("Example")[2]
@@ -55,7 +55,9 @@ def test_tab_completes_commands_and_options() -> None:
     assert "plain,adaboost" in completed("fit", "--booster", "ada")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("demo", "doctor", "lab")])
+@pytest.mark.parametrize(
+    "name", [name for name in COMMANDS if name not in ("demo", "doctor", "lab")]
+)
 def test_without_what_it_needs_a_command_says_so(name: str) -> None:
     result = run(name)
     assert result.exit_code == 2

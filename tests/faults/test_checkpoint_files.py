@@ -12,9 +12,9 @@ import pytest
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import FileError, PacboostError
-from pacboost.estimators.boosting import filter_session, filter_setup
+from pacboost.estimators.boosting.filtering import filter_session, filter_setup
 from pacboost.models.file import checkpoint, container
-from pacboost.training.filtering import candidates
+from pacboost.training.filtering.drawing import candidates
 from tests.estimators.filter_sources import noisy
 from tests.faults.structured import mutated
 

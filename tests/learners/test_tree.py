@@ -398,7 +398,7 @@ def test_leaves_vote_by_the_exact_weights_of_the_two_signs(smoothing: float, out
     sample = Sample(table, pairs.astype(np.int8), bins=fit_bins(table))
     booster = AdaBoost(confidence_rated=True, smoothing=smoothing)
     run = Run(sample, Tree(max_leaves=6, sketch=2), booster)
-    weights = booster.request(run._state).weights.copy()
+    weights = booster.request(run.state).weights.copy()
     for _, done in zip(range(5), run, strict=False):
         rule, s = done.hypothesis, smoothing * int(weights.sum()) / weights.size
         assert isinstance(rule, TreeRule)
@@ -411,7 +411,7 @@ def test_leaves_vote_by_the_exact_weights_of_the_two_signs(smoothing: float, out
                 float(whole_values(np.array(wanted))), abs=1e-11
             )
         assert rule.cover[0] == weights.sum()
-        weights = booster.request(run._state).weights.copy()
+        weights = booster.request(run.state).weights.copy()
 
 
 @settings(deadline=None, max_examples=30)
@@ -560,7 +560,7 @@ def test_margins_of_a_run_are_the_scores_of_its_vote(
     run = Run(sample, Tree(10, min_leaf_rows=2), booster, subsample=subsample)
     list(zip(range(8), run, strict=False))
     scores = run.vote().scores(sample.table)
-    np.testing.assert_array_equal(run._state.margins[:, 0], scores * sample.signs[:, 0])
+    np.testing.assert_array_equal(run.state.margins[:, 0], scores * sample.signs[:, 0])
 
 
 def test_a_tree_on_some_rows_is_the_tree_of_these_rows() -> None:

@@ -8,15 +8,19 @@ from pacboost import __version__
 from pacboost.cli.group import Commands
 from pacboost.cli.options import example
 
-NAMES = (
-    "fit", "predict", "certify", "threshold", "sets", "intervals", "watch", "verify", "plan",
-    "diagnose", "compare", "inspect", "report", "export", "ask", "demo", "lab", "doctor",
-)  # fmt: skip
+TRAINING, CERTIFYING, USING = ".training", ".certifying", ".using"
+COMMANDS = {
+    "fit": TRAINING, "predict": USING, "certify": CERTIFYING, "threshold": CERTIFYING,
+    "sets": CERTIFYING, "intervals": CERTIFYING, "watch": CERTIFYING, "verify": CERTIFYING,
+    "plan": TRAINING, "diagnose": TRAINING, "compare": TRAINING, "inspect": USING,
+    "report": USING, "export": USING, "ask": USING, "demo": "", "lab": "", "doctor": "",
+}  # fmt: skip
+"""The commands in the order of the help page, each with its room of ``cli.commands``."""
 
 
 @click.group(
     cls=Commands,
-    homes={name: f"pacboost.cli.commands.{name}" for name in NAMES},
+    homes={name: f"pacboost.cli.commands{room}.{name}" for name, room in COMMANDS.items()},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=example(
         "pacboost fit adult.csv --target income --output income.pacb",

@@ -21,8 +21,8 @@ from pacboost.estimators.committees.majorities import (
 )
 from pacboost.estimators.committees.three_learners import ThreeLearnerBoost
 from pacboost.estimators.committees.three_way import ThreeWayBoost
-from pacboost.estimators.fitted.calibrated import keep_coverage
-from pacboost.estimators.fitted.threshold import ThresholdClassifier
+from pacboost.estimators.fitted.decisions.calibrated import keep_coverage
+from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.forests.forests import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,

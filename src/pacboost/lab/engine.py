@@ -28,7 +28,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.numerics.mistakes import wrong_margins
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.run.margins import largest, norm, normalised
+from pacboost.training.run.records.margins import largest, norm, normalised
 
 
 class LabRun(ABC):
@@ -126,7 +126,7 @@ class BoostRun(LabRun):
         self.sample = self.run.sample
         self._blank = self.run.ledger()  # before any round
         self._rounds = iter(self.run)
-        self.booster: Booster[Any] = self.run._booster
+        self.booster: Booster[Any] = self.run.booster
         self.revised = self.booster.revises
         super().__init__(spec, points)
 

@@ -11,7 +11,7 @@ import numpy as np
 from pacboost.boosters.base.choose import as_booster
 from pacboost.boosters.base.filtering_booster import FilteringBooster
 from pacboost.errors import PacboostError, ParameterError
-from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
+from pacboost.estimators.boosting.filtering.filter_boost import FilterBoostClassifier
 from pacboost.lab.answers import interval
 from pacboost.lab.choices import make_learner
 from pacboost.lab.data import TRUTH_ROWS, TRUTH_SEED

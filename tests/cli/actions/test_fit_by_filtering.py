@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 import pacboost
 from pacboost.cli.main import main
 from pacboost.errors import FileError
-from pacboost.estimators.boosting import filter_session as sessions
-from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
+from pacboost.estimators.boosting.filtering import filter_session as sessions
+from pacboost.estimators.boosting.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.files import load
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes

@@ -17,12 +17,12 @@ import pytest
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import CheckpointWarning, FileError
-from pacboost.estimators.boosting import filter_session, filter_setup
+from pacboost.estimators.boosting.filtering import filter_session, filter_setup
 from pacboost.ledgers.refill import Refill
 from pacboost.models.file import checkpoint
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.worlds import LabelNoise, hastie
-from pacboost.training.filtering import candidates
+from pacboost.training.filtering.drawing import candidates
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 Fit = Callable[[FilterBoostClassifier, Path], FilterBoostClassifier]

@@ -13,7 +13,7 @@ from pacboost.ledgers.refill import Refill
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.pushed import PushedOracle
-from pacboost.training.filtering import candidates
+from pacboost.training.filtering.drawing import candidates
 from tests.estimators.filter_sources import noisy, small
 
 

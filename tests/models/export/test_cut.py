@@ -10,7 +10,7 @@ import pytest
 
 import pacboost as pb
 from pacboost.errors import ParameterError
-from pacboost.estimators.fitted.threshold import ThresholdClassifier
+from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
 from pacboost.models.export.cut import cut_of_score
 from pacboost.models.export.export import export
 from pacboost.models.export.onnx import to_onnx

@@ -16,7 +16,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import GRID, WordList
 from pacboost.models.file import format as model_file
-from pacboost.models.file.flat_rules import MOST_STEPS
+from pacboost.models.file.encoding.flat_rules import MOST_STEPS
 from pacboost.models.file.memory_budget import SPARE
 from pacboost.models.model import Model
 from pacboost.sources.text import TextFeatures

@@ -17,7 +17,7 @@ from pacboost.sources.oracles.worlds import WorldOracle
 from pacboost.sources.worlds import NoFreeLunch
 from pacboost.training.committees.recursion import Recursion
 from pacboost.training.committees.three_oracles import Source
-from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.drawing.row_encoder import RowEncoder
 
 POINTS = 2**14
 CLASSES = np.array([-1, 1], dtype=np.int8)

@@ -23,7 +23,7 @@ from pacboost.samples.coded import CodedTable
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Chooser
 from pacboost.sources.worlds import BooleanConcept
-from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.drawing.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import VoteSoFar
 
 Floats = NDArray[np.float64]

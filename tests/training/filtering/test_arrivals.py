@@ -8,8 +8,8 @@ from scipy import sparse
 
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
-from pacboost.training.filtering import arrivals
-from pacboost.training.filtering.arrivals import Arrivals, hashes_of
+from pacboost.training.filtering.drawing import arrivals
+from pacboost.training.filtering.drawing.arrivals import Arrivals, hashes_of
 
 KEY = np.uint64(11)
 

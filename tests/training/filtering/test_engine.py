@@ -29,15 +29,15 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.oracles.worlds import WorldOracle
 from pacboost.sources.worlds import BooleanConcept, LabelNoise, World
-from pacboost.training.filtering import candidates
-from pacboost.training.filtering.candidates import Stream
+from pacboost.training.filtering.drawing import candidates
+from pacboost.training.filtering.drawing.candidates import Stream
+from pacboost.training.filtering.drawing.row_encoder import RowEncoder
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import MeanTest
 from pacboost.training.filtering.plan import FilteringPlan, draws_for
 from pacboost.training.filtering.refilling import Refilling
-from pacboost.training.filtering.row_encoder import RowEncoder
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.training.filtering.setups import cube, cube_bins
 

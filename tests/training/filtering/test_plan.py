@@ -11,7 +11,7 @@ from scipy.stats import binom, nbinom
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting import filter_setup
+from pacboost.estimators.boosting.filtering import filter_setup
 from pacboost.learners.stump import Stump
 from pacboost.training.filtering.mean_test import PART
 from pacboost.training.filtering.plan import KEPT, FilteringPlan, draws_for

@@ -18,9 +18,9 @@ from pacboost.numerics.sequences import kt_upper
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.worlds import WorldOracle
-from pacboost.training.filtering.array_rows import ArrayRows
-from pacboost.training.filtering.candidates import Stream
-from pacboost.training.filtering.keys import key_of
+from pacboost.training.filtering.drawing.array_rows import ArrayRows
+from pacboost.training.filtering.drawing.candidates import Stream
+from pacboost.training.filtering.drawing.keys import key_of
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.vote_so_far import VoteSoFar

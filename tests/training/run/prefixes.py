@@ -104,7 +104,7 @@ def costs(potential: str, scores: Floats, sample: Sample) -> Floats:
 
 def relative_weights(run: Run, scores: Floats, rounds: int) -> Floats:
     """The mean weight of a row in units of the first, by the formula of the paper."""
-    margins, booster = scores * run.sample.signs, run._booster
+    margins, booster = scores * run.sample.signs, run.booster
     if isinstance(booster, Measure):
         return np.asarray(np.clip(1 - margins, 0, 1).mean(axis=1))
     if isinstance(booster, FilterBoost):
@@ -117,7 +117,7 @@ def relative_weights(run: Run, scores: Floats, rounds: int) -> Floats:
 
 def projected_products(run: Run) -> list[float]:
     """max(ε, ∏ Z_t) of the projected booster after each round, c_t found by bisection."""
-    sample, epsilon, told = run.sample, run._booster.epsilon, [1.0]  # type: ignore[attr-defined]
+    sample, epsilon, told = run.sample, run.booster.epsilon, [1.0]  # type: ignore[attr-defined]
     first = np.repeat(shares(sample)[:, None] / run.outputs, run.outputs, axis=1)
     D, before = first, np.zeros(first.shape)
     for staged in run.vote().staged(sample.table):

@@ -20,8 +20,8 @@ from pacboost.learners.tree import Tree
 from pacboost.ledgers.hard import KEPT
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.training.run.hardest import lowest
 from pacboost.training.run.loop import Run
+from pacboost.training.run.records.hardest import lowest
 from tests.worlds import make_sample, noisy
 
 Rows = NDArray[np.float64]

@@ -82,14 +82,14 @@ def test_silent_rules_move_nobody_else(sample: Sample, threads: int) -> None:
 
     def rounds(*, admit: bool) -> list[Any]:
         run = Run(sample, Words(3, 4), Logit(0.3, l2=1.0, prior=True), seed=2)
-        search = run._rounds.search.partition
+        search = run.rounds.search.partition
 
         def partition(*given: Any) -> Any:
             rule, cells = search(*given)
             return Talkative(rule.asked, rule.values, rule.abstains), cells  # type: ignore[attr-defined]
 
         if not admit:
-            run._rounds.search.partition = partition  # type: ignore[method-assign,assignment]
+            run.rounds.search.partition = partition  # type: ignore[method-assign,assignment]
         with using(threads):
             done = list(islice(run, 6))
         return [(d.hypothesis.values.tolist(), replace(d.entry, seconds=0)) for d in done]

@@ -9,7 +9,7 @@ import time
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from pacboost.cli.actions.fit_in_memory import show
+from pacboost.cli.actions.training.fit_in_memory import show
 from pacboost.cli.output import make_console, print_json
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.numerics.percent import percent

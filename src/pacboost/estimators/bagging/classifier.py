@@ -16,7 +16,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.base import BaggingBase
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
-from pacboost.estimators.fitted import calibrated
+from pacboost.estimators.fitted.decisions import calibrated
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.documented import documented

@@ -14,7 +14,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.bagging.base import BaggingBase
 from pacboost.estimators.bagging.classifier import BaggingClassifier
-from pacboost.estimators.fitted import calibrated
+from pacboost.estimators.fitted.decisions import calibrated
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented_like
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers

@@ -16,7 +16,7 @@ from pacboost.boosters.base.objective import CustomLoss
 from pacboost.boosters.regression.square import Square
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
-from pacboost.estimators.fitted import calibrated
+from pacboost.estimators.fitted.decisions import calibrated
 from pacboost.estimators.fitted.explained_numbers import ExplainedNumbers
 from pacboost.estimators.fitting.nested_parameters import with_fields
 from pacboost.estimators.fitting.stopping import MANY_ROWS, many
@@ -43,6 +43,7 @@ from pacboost.samples.fingerprint import fingerprint
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.training.losses import metric_of
 from pacboost.training.metrics import Metric
+from pacboost.training.run import resume
 from pacboost.training.run.loop import Run
 
 NO_CLASSES: NDArray[Any] = np.empty(0)
@@ -202,7 +203,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
             best, share = len(first.run.done), self._kept_share(everyone.n_rows)
             longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
             second = work(longer, everyone, None, first.trained if share else None)
-            second.run.keep_first_rounds(first.run, round(share * best))
+            resume.keep_first_rounds(second.run, first.run, round(share * best))
             return second
 
         return replace(first, again=again)

@@ -17,7 +17,7 @@ from pacboost.errors import DataError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.boosting.text_input import TextReading
-from pacboost.estimators.fitted.abstaining import refuse_wish
+from pacboost.estimators.fitted.decisions.abstaining import refuse_wish
 from pacboost.estimators.fitting.nested_parameters import with_fields
 from pacboost.estimators.fitting.tree_parameters import with_a_rule
 from pacboost.estimators.inputs.aliases import accepts_aliases

@@ -14,8 +14,8 @@ from sklearn.utils import get_tags
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.fitted import calibrated
 from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.decisions import calibrated
 from pacboost.estimators.fitted.mistakes import mistaken
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division

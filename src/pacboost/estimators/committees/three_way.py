@@ -42,7 +42,7 @@ from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.training.committees.recursion import Recursion
 from pacboost.training.committees.three_oracles import Source, look
-from pacboost.training.filtering.row_encoder import RowEncoder
+from pacboost.training.filtering.drawing.row_encoder import RowEncoder
 
 Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
 """A source, its classes where they are known, and where rows come from when it has no more."""

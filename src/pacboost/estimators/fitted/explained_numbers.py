@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitted.mistakes import refuse_half
+from pacboost.estimators.fitted.presentation import explaining
 from pacboost.estimators.inputs.labels import read_targets
 from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.kernels.threads import using

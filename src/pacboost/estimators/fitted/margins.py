@@ -16,7 +16,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.models.model import Model
 from pacboost.samples.sample import Sample
-from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
+from pacboost.training.run.records.margins import NAMING, largest, margins_of, norm, normalised
 
 Doubles = NDArray[np.float64]
 CURVES = 4

@@ -16,9 +16,11 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.training import training_error
 from pacboost.errors import DataError
-from pacboost.estimators.fitted import abstaining, calibrated, compressing, explaining, margins
+from pacboost.estimators.fitted import compressing, margins
 from pacboost.estimators.fitted.base import VoteBase
+from pacboost.estimators.fitted.decisions import abstaining, calibrated
 from pacboost.estimators.fitted.mistakes import judging, rank, staged_errors
+from pacboost.estimators.fitted.presentation import explaining
 from pacboost.estimators.inputs.examples import label_rows, training_weights
 from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses.vote import Scores

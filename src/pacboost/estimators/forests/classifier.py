@@ -16,7 +16,7 @@ from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.bagging import certifying
 from pacboost.estimators.bagging.bags import rows_to_count
 from pacboost.estimators.bagging.certifying import NOT_ASKED, out_of_bag_tally, shares_of
-from pacboost.estimators.fitted import calibrated
+from pacboost.estimators.fitted.decisions import calibrated
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Division, refuse_weights

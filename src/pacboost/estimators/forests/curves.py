@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.errors import DataError
-from pacboost.estimators.fitted.explaining import numbers_of
+from pacboost.estimators.fitted.presentation.explaining import numbers_of
 from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses import forest_shapes
 from pacboost.hypotheses.shapes import Shapes

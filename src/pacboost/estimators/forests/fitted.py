@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError
-from pacboost.estimators.fitted import explaining, reporting
+from pacboost.estimators.fitted.presentation import explaining, reporting
 from pacboost.estimators.fitted.training_rows import RemembersRows
 from pacboost.estimators.forests import curves
 from pacboost.estimators.inputs.division import Apart

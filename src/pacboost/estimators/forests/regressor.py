@@ -12,7 +12,7 @@ from sklearn.metrics import r2_score
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
-from pacboost.estimators.fitted import calibrated
+from pacboost.estimators.fitted.decisions import calibrated
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.labels import read_targets

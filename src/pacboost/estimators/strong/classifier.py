@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.fitted import display
-from pacboost.estimators.fitted.calibrated import keep_coverage
-from pacboost.estimators.fitted.threshold import ThresholdClassifier
+from pacboost.estimators.fitted.decisions.calibrated import keep_coverage
+from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
+from pacboost.estimators.fitted.presentation import display
 from pacboost.estimators.inputs.aliases import accepts_aliases
 from pacboost.estimators.inputs.documented import documented
 from pacboost.estimators.inputs.tables import open_table

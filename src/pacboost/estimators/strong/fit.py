@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.boosting.filter_boost import FilterBoostClassifier
+from pacboost.estimators.boosting.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.boosting.text_input import fingerprints
-from pacboost.estimators.fitted.choosing import positive_class
+from pacboost.estimators.fitted.decisions.choosing import positive_class
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import class_weights

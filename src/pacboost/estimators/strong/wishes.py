@@ -17,8 +17,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.fitted.choosing import choice_of, positive_class
-from pacboost.estimators.fitted.threshold import ThresholdClassifier
+from pacboost.estimators.fitted.decisions.choosing import choice_of, positive_class
+from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.inputs.division import SEPARATE
 from pacboost.estimators.strong.search import Promise
 from pacboost.numerics.checks import probability

@@ -20,7 +20,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.samples.sample import Sample
-from pacboost.training.run.margins import NAMING
+from pacboost.training.run.records.margins import NAMING
 from pacboost.training.run.scores import agreement
 
 Doubles = NDArray[np.float64]

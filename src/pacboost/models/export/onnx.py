@@ -14,8 +14,7 @@ import numpy as np
 from pacboost.errors import ParameterError
 from pacboost.models.calibration.curves import Isotonic, Sigmoid
 from pacboost.models.export.cut import Cut
-from pacboost.models.export.onnx_graph import Graph
-from pacboost.models.export.onnx_trees import agreed, sums_of
+from pacboost.models.export.onnx_trees import Graph, agreed, sums_of
 from pacboost.models.export.program import Output, Program
 
 OPSET, TREES_OPSET, IR = 18, 5, 10

@@ -8,12 +8,13 @@ leaf, and lines are looked up and added some trees at a time.
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.models.export.onnx_graph import Graph
+from pacboost.errors import ParameterError
 from pacboost.models.export.trees import Trees
 
 AT_MOST, MEMBER = 0, 6
@@ -21,6 +22,37 @@ AT_MOST, MEMBER = 0, 6
 SUM, AS_IS = 1, 0
 TREES_AT_ONCE = 16
 """So many lines a row are looked up at once: enough to be fast, few enough for any memory."""
+
+
+class Graph:
+    """Nodes of a graph, with the constants they use."""
+
+    def __init__(self) -> None:
+        try:
+            self.onnx: Any = import_module("onnx")
+        except ImportError as problem:
+            raise ParameterError(
+                "an export to ONNX needs onnx, which is not installed: pip install 'pacboost[onnx]'"
+            ) from problem
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def add(self, operator: str, *inputs: str | NDArray[Any], name: str = "", **fields: Any) -> str:
+        """Add a node; give the name of what it gives out."""
+        out = name or f"v{len(self.nodes)}"
+        given = [own if isinstance(own, str) else self.constant(own) for own in inputs]
+        self.nodes.append(self.onnx.helper.make_node(operator, given, [out], **fields))
+        return out
+
+    def constant(self, values: NDArray[Any]) -> str:
+        """Add a constant; give its name."""
+        name = f"c{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def tensor(self, values: NDArray[Any]) -> Any:
+        """Give a tensor, for the field of a node."""
+        return self.onnx.numpy_helper.from_array(values)
 
 
 def sums_of(graph: Graph, trees: Trees) -> str:

@@ -24,7 +24,7 @@ from pacboost.hypotheses.forest import LOW, Block, Forest
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.kernels.forest_grow import LEAF
 from pacboost.models.file import container, earlier, meaning, parts
-from pacboost.models.file.fields import LARGEST, Fields
+from pacboost.models.file.encoding.fields import LARGEST, Fields
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels
 

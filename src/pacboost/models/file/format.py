@@ -24,9 +24,10 @@ from pacboost.ledgers.ledger import OUTSIDE, Ledger, Round
 from pacboost.ledgers.refill import Refill
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
-from pacboost.models.file import container, earlier, meaning, parts, records
-from pacboost.models.file.fields import Fields
-from pacboost.models.file.rules import from_plain, to_plain
+from pacboost.models.file import container, earlier, meaning, parts
+from pacboost.models.file.encoding import records
+from pacboost.models.file.encoding.fields import Fields
+from pacboost.models.file.encoding.rules import from_plain, to_plain
 from pacboost.models.model import Model
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.mixed import read_features

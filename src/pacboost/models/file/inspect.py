@@ -12,9 +12,10 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.ledgers.ledger import Ledger
-from pacboost.models.file import container, earlier, records
+from pacboost.models.file import container, earlier
 from pacboost.models.file.container import VERSION
-from pacboost.models.file.fields import Fields
+from pacboost.models.file.encoding import records
+from pacboost.models.file.encoding.fields import Fields
 
 MOST_NAMED = 5
 

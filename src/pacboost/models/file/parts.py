@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError
-from pacboost.models.file import container, records
-from pacboost.models.file.fields import Fields
+from pacboost.models.file import container
+from pacboost.models.file.encoding import records
+from pacboost.models.file.encoding.fields import Fields
 from pacboost.models.file.seal import sealed
 from pacboost.samples.bins import MOST_BINS, Bins
 from pacboost.samples.sketch import Sketch

@@ -25,18 +25,19 @@ from pacboost.parallel.cores import usable_cores
 from pacboost.parallel.tasks import tasks_on
 from pacboost.samples.sample import Sample
 from pacboost.sources.oracles.remote import RemoteOracle
-from pacboost.training.filtering.block_rows import BlockRows
-from pacboost.training.filtering.candidates import Candidates
-from pacboost.training.filtering.keys import key_of, numbers
+from pacboost.training.filtering.drawing.block_rows import BlockRows
+from pacboost.training.filtering.drawing.candidates import Candidates
+from pacboost.training.filtering.drawing.keys import key_of, numbers
+from pacboost.training.filtering.drawing.row_encoder import RowEncoder
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import share_of
 from pacboost.training.filtering.plan import FilteringPlan
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote_refilling import RemoteRefilling
-from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import VoteSoFar
+from pacboost.training.run import resume
 from pacboost.training.run.loop import NO_EDGE, Run
-from pacboost.training.run.record import FinishedRound
+from pacboost.training.run.records.record import FinishedRound
 
 LEAST_ROWS = 10
 """A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""
@@ -226,7 +227,7 @@ class Filtering:
         seed = int(key_of(self.plan.seed, 4, len(self.refills)) >> np.uint64(33))
         run = Run(sample, self._learner, booster, seed=seed)
         self.vote_so_far.cells = run.cells
-        run.continue_on_other_rows(kept.margins, self.vote_so_far.votes, kept.path)
+        resume.continue_on_other_rows(run, kept.margins, self.vote_so_far.votes, kept.path)
         return run
 
     def rounds_on(self, kept: AcceptedRows) -> Iterator[Event]:
@@ -283,7 +284,7 @@ class Filtering:
         return kept
 
     def _chances(self, run: Run, kept: AcceptedRows) -> NDArray[np.float64]:
-        row_margins = run.path
+        row_margins = getattr(run.state, "log_weights", None)
         if row_margins is not None:
             return np.asarray(exp(row_margins).max(axis=1))
         return self._booster.chances(run.margins, len(self.vote_so_far), kept.examples.signs)

@@ -21,14 +21,14 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Sample
+from pacboost.training.filtering.drawing.keys import key_of
 from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filtering
-from pacboost.training.filtering.keys import key_of
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.mean_test import EdgeTest, share_of
 from pacboost.training.filtering.plan import draws_for
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.run.loop import Run
-from pacboost.training.run.record import FinishedRound
+from pacboost.training.run.records.record import FinishedRound
 
 TRIES = 3
 """How often a learner without an edge is asked again, each time on a sample of its own."""

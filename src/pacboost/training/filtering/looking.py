@@ -20,9 +20,9 @@ from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import Drawn
 from pacboost.sources.table import Table
-from pacboost.training.filtering.keys import numbers
-from pacboost.training.filtering.offer import Offer
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.drawing.keys import numbers
+from pacboost.training.filtering.drawing.offer import Offer
+from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 
 Floats = NDArray[np.float64]

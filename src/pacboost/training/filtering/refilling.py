@@ -16,7 +16,9 @@ from pacboost.samples.content_sample import joined
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import Candidates
+from pacboost.training.filtering.drawing.candidates import Candidates
+from pacboost.training.filtering.drawing.offer import Offer
+from pacboost.training.filtering.drawing.row_encoder import RowEncoder
 from pacboost.training.filtering.looking import (
     AGAIN,
     FRESH,
@@ -30,8 +32,6 @@ from pacboost.training.filtering.looking import (
     pieces,
 )
 from pacboost.training.filtering.mean_test import MeanTest
-from pacboost.training.filtering.offer import Offer
-from pacboost.training.filtering.row_encoder import RowEncoder
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 
 Floats = NDArray[np.float64]

@@ -21,10 +21,10 @@ from pacboost.sources.oracles.blocks import Span
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.remote import BlockPlace
 from pacboost.sources.table import Table
-from pacboost.training.filtering.keys import numbers
+from pacboost.training.filtering.drawing.keys import numbers
+from pacboost.training.filtering.drawing.offer import Offer
+from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
 from pacboost.training.filtering.looking import AcceptedRows, Look, Looked, Noted, pieces
-from pacboost.training.filtering.offer import Offer
-from pacboost.training.filtering.row_encoder import EncodedRows, RowEncoder
 
 Floats = NDArray[np.float64]
 

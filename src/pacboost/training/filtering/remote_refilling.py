@@ -15,9 +15,9 @@ from pacboost.parallel.cluster_jobs import Job, Shared
 from pacboost.sources.oracles.blocks import Spot
 from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.remote import BlockPlace, RemoteOracle
-from pacboost.training.filtering.block_rows import BlockRows
+from pacboost.training.filtering.drawing.block_rows import BlockRows
+from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.looking import AcceptedRows, Look
-from pacboost.training.filtering.offer import Offer
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote_looking import (
     FoundRows,

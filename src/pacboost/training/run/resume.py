@@ -1,4 +1,4 @@
-"""Resuming: recover the state after the rounds of an earlier run, and check that it fits."""
+"""Continue an earlier run: recover the state after its rounds, and check that it fits."""
 
 from __future__ import annotations
 
@@ -16,11 +16,56 @@ from pacboost.hypotheses.hypothesis import Answers, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.ledgers.ledger import Ledger
 from pacboost.samples.sample import Sample
+from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import Rounds
 from pacboost.training.run.scores import Floats
 
 
-def refuse_other_methods(booster: str, learner: str, ledger: Ledger) -> None:
+def resume(
+    run: Run, hypotheses: Sequence[Hypothesis], votes: Sequence[float], ledger: Ledger
+) -> None:
+    """Continue after the rounds of an earlier run on the same sample, by the same methods."""
+    if not ledger.rounds:
+        return
+    _refuse_other_methods(run.booster.name, run.learner.name, ledger)
+    memories = [entry.memory for entry in ledger.rounds]
+    run.state = _state_after(run.rounds, run.state, hypotheses, votes, memories)
+    _refuse_other_rows(run.rounds, run.state, ledger)
+    run.plain_votes = run.plain_votes and ledger.plain_votes
+    run.done = run.recorder.replayed(hypotheses, votes, ledger.rounds, run.state)
+    finished = run.rounds.finished(ledger.rounds[-1])
+    run.stopped = finished or run.booster.stop(run.state) or ""
+
+
+def keep_first_rounds(run: Run, earlier: Run, number: int) -> None:
+    """Continue after the first rounds of a run on some of these rows, in the same bins.
+
+    For regression, whose rounds bound nothing: the record of these rounds stays that of the rows
+    they were trained on. Values are whole multiples of a unit; if the rows that are new change it,
+    no round is kept.
+    """
+    units = {each.booster.unit(each.state) for each in (run, earlier)}
+    done = earlier.done[:number]
+    if len(units) > 1 or not done:
+        return
+    rules = _in_bins([finished.hypothesis for finished in done], run.sample)
+    entries = [replace(finished.entry, validation=None) for finished in done]
+    votes = [1.0] * len(done)
+    memories = [entry.memory for entry in entries]
+    run.state = _state_after(run.rounds, run.state, rules, votes, memories)
+    run.rounds.potential.resume(entries, run.state, run.rounds.first_weights)
+    run.done = run.recorder.replayed(rules, votes, entries, run.state)
+
+
+def continue_on_other_rows(
+    run: Run, margins: Floats, votes: Sequence[float], path: Floats | None = None
+) -> None:
+    """Continue from a vote that was trained on other rows, given the margins of these."""
+    run.rounds.continue_on_other_rows()
+    run.state = _state_on_other_rows(run.booster, run.state, margins, votes, path)
+
+
+def _refuse_other_methods(booster: str, learner: str, ledger: Ledger) -> None:
     """Raise unless the earlier rounds were made by the same booster and learner."""
     if (booster, learner) != (ledger.booster, ledger.learner):
         raise ParameterError(
@@ -30,7 +75,7 @@ def refuse_other_methods(booster: str, learner: str, ledger: Ledger) -> None:
         )
 
 
-def state_after(
+def _state_after(
     rounds: Rounds,
     state: Any,
     hypotheses: Sequence[Hypothesis],
@@ -51,7 +96,7 @@ def state_after(
     return state
 
 
-def in_bins(hypotheses: Sequence[Hypothesis], sample: Sample) -> list[Hypothesis]:
+def _in_bins(hypotheses: Sequence[Hypothesis], sample: Sample) -> list[Hypothesis]:
     """Give trees the bins object of a sample whose bins are equal to theirs."""
     assert sample.bins is not None
     return [
@@ -60,7 +105,7 @@ def in_bins(hypotheses: Sequence[Hypothesis], sample: Sample) -> list[Hypothesis
     ]
 
 
-def state_on_other_rows(
+def _state_on_other_rows(
     booster: Booster[Any],
     state: Any,
     margins: Floats,
@@ -93,7 +138,7 @@ def followed(
     return path
 
 
-def refuse_other_rows(rounds: Rounds, state: Any, ledger: Ledger) -> None:
+def _refuse_other_rows(rounds: Rounds, state: Any, ledger: Ledger) -> None:
     """Raise unless the mean potential = ∏ Z_t on these rows, up to the rounding of weights.
 
     The bound rests on this equation alone, so it decides whether the old rounds still count. Votes

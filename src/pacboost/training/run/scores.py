@@ -27,7 +27,7 @@ from pacboost.numerics.same_bits import total
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.run import exact_sums
-from pacboost.training.run.margins import NAMING
+from pacboost.training.run.records.margins import NAMING
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

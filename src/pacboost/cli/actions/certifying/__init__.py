@@ -1,0 +1,1 @@
+"""What the commands that certify and watch models do."""

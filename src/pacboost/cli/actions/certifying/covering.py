@@ -1,0 +1,86 @@
+"""Calibrate sets or intervals of a saved model by the rows of a file, and save them with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pacboost.bounds.family import Family
+from pacboost.bounds.label_sets import coverage_words
+from pacboost.cli.actions.certifying.order import order_of_rows
+from pacboost.cli.inputs.data_files import data_file
+from pacboost.cli.inputs.model_files import check_output, load, model_first
+from pacboost.cli.inputs.rows import column_names, read_all
+from pacboost.cli.output import bold, print_json, print_parts, working
+from pacboost.errors import FileError
+
+COMMON = ("coverage", "method", "delta", "copies")
+
+
+def run_sets(
+    model_path: Path, data: Path, target: str, output: Path | None, given: Mapping[str, Any]
+) -> None:
+    """Calibrate prediction sets, and print and save what is certified."""
+    model, X, y, more = _opened(model_path, data, target, output, given, [given["by"]])
+    if not hasattr(model, "classes_"):
+        raise FileError(f"{model_path}: predicts numbers; for those there is pacboost intervals")
+    order = order_of_rows(model, X, y, given)
+    by = None if more["by"] is None else [str(own) for own in more["by"]]
+    with working("calibrating"):
+        found = model.certify_sets(
+            X, y, by_class=given["by_class"], by=by, groups=more["groups"],
+            **{name: given[name] for name in COMMON},
+        )  # fmt: skip
+    size = model.sets_.mean_size
+    seen = f"Sets of the calibration rows hold {size:.3g} classes on average (an estimate)."
+    _tell(model, found, seen, output, given, {"mean_size": size, **order})
+
+
+def run_intervals(
+    model_path: Path, data: Path, target: str, output: Path | None, given: Mapping[str, Any]
+) -> None:
+    """Calibrate prediction intervals, and print and save what is certified."""
+    model, X, y, more = _opened(model_path, data, target, output, given, [])
+    if hasattr(model, "classes_"):
+        raise FileError(f"{model_path}: predicts classes; for those there is pacboost sets")
+    order = order_of_rows(model, X, y, given)
+    with working("calibrating"):
+        found = model.certify_intervals(
+            X, y, groups=more["groups"], **{name: given[name] for name in COMMON}
+        )
+    width = model.intervals_.mean_width
+    seen = f"Intervals of the calibration rows are {width:.4g} wide on average (an estimate)."
+    _tell(model, found, seen, output, given, {"mean_width": width, **order})
+
+
+def _opened(
+    model_path: Path, data: Path, target: str, output: Path | None, given: Mapping[str, Any],
+    columns: list[str | None],
+) -> tuple[Any, Any, Any, dict[str, Any]]:  # fmt: skip
+    """Read model and rows; also give the columns that are no features but say something of rows."""
+    model_path, data = model_first(model_path, data)
+    check_output(output, model_path, data)
+    model = load(model_path)
+    named = [name for name in (given["groups"], *columns) if name is not None]
+    outside = [name for name in named if name not in column_names(model)]
+    file = data_file(data, given)
+    X, y, cells = read_all(model, file, target, given["text"], [*given["drop"], *outside])
+    asked = {"groups": given["groups"], "by": given.get("by")}
+    return model, X, y, {
+        name: None if column is None else cells.of(column) for name, column in asked.items()
+    }  # fmt: skip
+
+
+def _tell(
+    model: Any, found: Any, seen: str, output: Path | None, given: Mapping[str, Any],
+    more: Mapping[str, Any],
+) -> None:  # fmt: skip
+    if output is not None:
+        model.save(output)
+    if given["as_json"]:
+        print_json({"sentence": coverage_words(found), **found.to_dict(), **more})
+        return
+    written = [f"Written to {output}."] if output is not None else []
+    table = ["", str(found)] if isinstance(found, Family) else []
+    print_parts(bold(coverage_words(found)), seen, *table, "", *written)

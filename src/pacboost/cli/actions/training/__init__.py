@@ -1,0 +1,1 @@
+"""What the commands that train models do."""

@@ -1,0 +1,42 @@
+"""``pacboost intervals``: prediction intervals that hold the number as often as was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pacboost.cli import options
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost intervals price.pacb fresh.csv --target price --coverage 0.9 -o sure.pacb",
+        "pacboost predict sure.pacb new.csv --intervals",
+    )
+)
+@options.model_file
+@options.data_file
+@options.target
+@options.coverage
+@click.option(
+    "--method",
+    type=click.Choice(["residual", "scaled"]),
+    default="residual",
+    show_default=True,
+    help="residual: all intervals have the same width; scaled: by the spread of the trees of a "
+    "forest. Choose it before the rows are looked at.",
+)
+@options.calibrating
+@options.output("Write the model with its intervals to this file.")
+@options.as_json
+def command(model: Path, data: Path, target: str, output: Path | None, **given: Any) -> None:
+    """Calibrate prediction intervals by rows that the model was not trained on, and certify them.
+
+    At least the share --coverage of new examples gets an interval that holds its number, with
+    confidence 1 - delta. `pacboost predict --intervals` writes the intervals of new rows.
+    """
+    from pacboost.cli.actions.certifying.covering import run_intervals
+
+    run_intervals(model, data, target, output, given)

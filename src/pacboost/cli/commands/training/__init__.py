@@ -1,0 +1,1 @@
+"""Commands that train models, or plan it: fit, compare, plan and diagnose."""

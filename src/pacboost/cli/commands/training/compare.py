@@ -1,0 +1,73 @@
+"""``pacboost compare``: several boosters on the same rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pacboost.cli import options
+
+
+@click.command(
+    epilog=options.example(
+        "pacboost compare adult.csv --target income --boosters adaboost,logit --learner tree"
+    )
+)
+@options.data_file
+@options.target
+@click.option(
+    "--boosters",
+    default="adaboost,logit,adaboost_v,lp,erlp",
+    show_default=True,
+    help="Names of boosters, separated by commas, or 'all'.",
+)
+@click.option(
+    "--learner",
+    type=click.Choice(["stump", "tree"]),
+    default="stump",
+    show_default=True,
+    help="The weak learner.",
+)
+@options.leaves
+@click.option(
+    "--rounds", default=100, show_default=True, help="Maximum number of rounds of each booster."
+)
+@click.option(
+    "--learning-rate", type=float, help="Factor on every vote.  [default: 0.1 for trees, else 1]"
+)
+@options.max_bins
+@click.option(
+    "--test",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.25,
+    show_default=True,
+    help="Share of rows held out to test on; 0 for none.",
+)
+@click.option(
+    "--share",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="The mean margin of this share of the worst rows is shown.",
+)
+@options.categories
+@options.drop
+@options.format_options
+@options.day_first
+@options.skip_unlabelled
+@options.delta
+@options.seed
+@options.jobs
+@click.option("--plot", type=options.FILE, help="Draw errors and margins into this file.")
+@options.as_json
+def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: Any) -> None:
+    """Train several boosters on the rows of a file, and compare them.
+
+    Prints rounds, seconds, training error and its bound, margins, and the error on held-out rows
+    with a confidence interval. If one booster fails, the reason is shown and the others continue.
+    """
+    from pacboost.cli.actions.training.compare import run_compare
+
+    run_compare(data, target, given, as_json=as_json, plot=plot)

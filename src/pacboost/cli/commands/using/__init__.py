@@ -1,0 +1,1 @@
+"""Commands that use a model: predict, ask, inspect, report and export."""

@@ -1,0 +1,1 @@
+"""The estimator that boosts by filtering, from arrays, files and streams."""

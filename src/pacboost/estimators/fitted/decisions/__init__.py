@@ -1,0 +1,1 @@
+"""Decisions with a guarantee: thresholds, abstention, prediction sets and intervals."""

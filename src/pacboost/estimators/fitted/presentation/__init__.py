@@ -1,0 +1,1 @@
+"""What people see of a fitted model: notebooks, explanations, plots and reports."""

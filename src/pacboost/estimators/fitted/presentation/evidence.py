@@ -1,0 +1,153 @@
+"""What a report shows of a fitted model on rows with labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.estimators.fitted.margins import naming
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows
+from pacboost.estimators.inputs.labels import read_labels, read_targets
+from pacboost.kernels.threads import using
+from pacboost.numerics.mistakes import wrong_margins
+from pacboost.reports.page.evidence import Cells, Evidence, Numbers, Shown
+from pacboost.samples.sample import Sample
+from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources.table import Table
+from pacboost.sources.words import WordTable
+from pacboost.training.run.records.hardest import lowest
+from pacboost.training.run.records.margins import largest, margins_of, normalised
+
+STAGES = 48
+"""A slider over rounds has at most so many places."""
+ROWS_STAGED = 20_000
+"""Of more rows, so many are looked at after every stage."""
+CASES = 6
+CELLS_SHOWN = 6
+LETTERS = 280
+"""Of longer texts, the beginning is shown."""
+
+Doubles = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
+    """Evaluate a model on rows with labels; ``shares`` ranks the columns to show."""
+    table: Table = model._open(X)
+    overlap = model.overlap(X) if getattr(model, "_sketches", ()) else None
+    seen = overlap is not None and bool(overlap.suspicious)
+    if not hasattr(model, "classes_"):
+        return _numbers(model, X, y, table, shares, seen)
+    several = bool(getattr(model, "several_labels_", False))
+    known = label_rows(table, y, model.classes_, "y", several=several)
+    probabilities, said = model.predict_proba(X), np.asarray(model.predict(X))
+    if several:
+        own, said = (known.signs > 0).astype(np.int64), said.astype(np.int64)
+    else:
+        own = np.searchsorted(model.classes_, read_labels(y, table.n_rows)).astype(np.int64)
+        said = np.searchsorted(model.classes_, said).astype(np.int64)
+    if hasattr(model, "margins"):
+        decided = model.margins(X, y)
+        wrong, stages, unit = model.mistakes(X, y), *_staged(model, known)
+    elif several:
+        decided = (2.0 * own - 1) * (2 * probabilities - 1)
+        wrong, stages, unit = (said != own).any(axis=1), {1: decided.ravel()}, "member"
+    else:
+        decided = _by_shares(probabilities, own)
+        wrong, unit = wrong_margins(decided), "member"
+        stages = {1: decided}
+    worst = decided.min(axis=1) if decided.ndim == 2 else decided
+    names = [str(name) for name in model.classes_.tolist()]
+    rows = lowest(worst, CASES)
+    cells = _cells(model, X, table, rows, shares)
+    shown = tuple(
+        Shown(int(k), _named(own[k], names), _named(said[k], names), float(worst[k]), shown)
+        for k, shown in zip(rows.tolist(), cells, strict=True)
+    )
+    return Evidence(own, said, np.asarray(wrong), probabilities, stages, shown, seen, unit)
+
+
+def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
+    """Give the margins after some rounds, and the name of such a round."""
+    vote = model.model_.vote
+    if known.n_rows > ROWS_STAGED:
+        known = known.take(np.linspace(0, known.n_rows - 1, ROWS_STAGED).astype(np.intp))
+    sample = Sample(known.table, known.signs, labels=known.labels)
+    count = len(vote.hypotheses)
+    wanted = set(np.unique(np.geomspace(1, max(count, 1), STAGES).round().astype(int)).tolist())
+    total, stages = 0.0, dict[int, Doubles]()
+    with using(model.n_jobs):
+        pairs = zip(vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True)
+        for number, (rule, cast, scores) in enumerate(pairs, start=1):
+            total += largest(rule, cast)
+            if number in wanted:
+                own = margins_of(sample, scores, naming=naming(model.model_))
+                stages[number] = normalised(own, total).ravel()
+    return stages, "round" if count == len(model.model_.ledger) else "rule"
+
+
+def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
+    """Give a margin for members: the share of the true class less that of the best other."""
+    rows = np.arange(own.size)
+    others = probabilities.copy()
+    others[rows, own] = -np.inf
+    best = others.max(axis=1) if probabilities.shape[1] > 1 else np.zeros(own.size)
+    return np.asarray(probabilities[rows, own] - best)
+
+
+def _numbers(model: Any, X: Any, y: Any, table: Table, shares: Doubles, seen: bool) -> Numbers:
+    own = read_targets(y, table.n_rows)
+    said = np.asarray(model.predict(X), dtype=np.float64)
+    rows = lowest(-np.abs(said - own), CASES)
+    cells = _cells(model, X, table, rows, shares)
+    shown = tuple(
+        Shown(int(k), f"{own[k]:.6g}", f"{said[k]:.6g}", float(said[k] - own[k]), line)
+        for k, line in zip(rows.tolist(), cells, strict=True)
+    )
+    return Numbers(own, said, shown, seen)
+
+
+def _named(said: Any, names: Sequence[str]) -> str:
+    """Name a class, or all labels of a row."""
+    if np.ndim(said) == 0:
+        return names[int(said)]
+    return ", ".join(names[k] for k in np.flatnonzero(said).tolist()) or "no label"
+
+
+def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> list[Cells]:
+    """Give the texts of some rows, or their values in the most important columns."""
+    if isinstance(table, WordTable):
+        return _texts(model.model_.text, X, rows)
+    few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
+    columns = [(few.name(j), few.cells(j)) for j in telling.tolist()]
+    return [
+        tuple((name, _value(values[place])) for name, values in columns)
+        for place in range(rows.size)
+    ]
+
+
+def _texts(features: Any, X: Any, rows: Rows) -> list[Cells]:
+    """Give the texts of some rows, and in mixed tables the other columns."""
+    if not isinstance(features, MixedFeatures):
+        texts = list(X)
+        return [(("", _value(texts[k])),) for k in rows.tolist()]
+    held = features.read(X).take(rows)
+    only = features.text[0] if len(features.text) == 1 else None
+    names = sorted(features.names, key=lambda name: name not in features.text)[: CELLS_SHOWN + 1]
+    columns = [("" if name == only else name, list(held.cells[name])) for name in names]
+    return [
+        tuple((name, _value(values[place])) for name, values in columns)
+        for place in range(rows.size)
+    ]
+
+
+def _value(value: Any) -> str:
+    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return "missing"
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    said = str(value)
+    return said if len(said) <= LETTERS else f"{said[:LETTERS]}…"

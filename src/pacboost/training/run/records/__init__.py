@@ -1,0 +1,1 @@
+"""What a run records: its rounds, the hardest rows, and margins."""
