@@ -142,6 +142,7 @@ MODES = [
 ]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("name", "certify"),
     [case for case in MODES if case[1] or case[0] not in public_classifiers("certify")],

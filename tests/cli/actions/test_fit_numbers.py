@@ -29,6 +29,7 @@ def data(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "houses.csv", columns())
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("loss", loss_names())
 def test_every_loss_fits_and_predicts(loss: str, data: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.pacb"
