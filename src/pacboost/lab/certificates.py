@@ -18,10 +18,11 @@ from pacboost.errors import NotCertified, PacboostError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.lab.answers import interval
 from pacboost.lab.bagged import BagRun
-from pacboost.lab.engine import BoostRun, LabRun, wrong
+from pacboost.lab.engine import BoostRun, LabRun
 from pacboost.lab.reproduce import fitted
 from pacboost.lab.session import LabSession, check_done
 from pacboost.lab.spec import MOST_ROUNDS, number, read_run, whole
+from pacboost.numerics.mistakes import wrong_margins
 from pacboost.questions.certify import certify
 
 NO_TEST = (
@@ -56,7 +57,7 @@ def truth(run: LabRun, done: int) -> dict[str, Any] | None:
     if run.points.truth is None or not run.answers_elsewhere:
         return None
     X, y = run.points.truth
-    return interval(wrong(run.scores(X, done), y), len(y))
+    return interval(int(wrong_margins(run.scores(X, done) * y).sum()), len(y))
 
 
 def _described(

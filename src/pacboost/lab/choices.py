@@ -172,8 +172,7 @@ def make_booster(choice: MethodChoice) -> Booster[Any]:
     >>> make_booster(MethodChoice("adaboost", {"learning_rate": 0.5})).learning_rate
     0.5
     """
-    own = booster_values(choice)  # knows the names
-    return BOOSTERS[choice.name](**own)
+    return BOOSTERS[choice.name](**booster_values(choice))
 
 
 def booster_values(choice: MethodChoice) -> dict[str, Any]:
@@ -193,8 +192,7 @@ def booster_code(choice: MethodChoice) -> tuple[str, str]:
 
 def make_learner(choice: MethodChoice) -> Learner:
     """Make the learner of a choice."""
-    own = learner_values(choice)
-    return LEARNERS[choice.name].make(**own)
+    return LEARNERS[choice.name].make(**learner_values(choice))
 
 
 def learner_values(choice: MethodChoice) -> dict[str, Any]:
@@ -206,27 +204,21 @@ def learner_values(choice: MethodChoice) -> dict[str, Any]:
 
 def learner_code(choice: MethodChoice) -> tuple[str, str]:
     """Give the import and the expression of a learner."""
-    own = learner_values(choice)
-    return LEARNERS[choice.name].code(own)
+    return LEARNERS[choice.name].code(learner_values(choice))
 
 
 def described() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Describe all boosters and all learners to the page."""
     boosters = [
-        {
-            "name": name, "title": BOOSTERS[name].title or _title(name), "about": offer.about,
-            "parameters": [own.plain() for own in offer.parameters],
-        }
+        _described(name, BOOSTERS[name].title or _title(name), offer)
         for name, offer in OFFERS.items()
-    ]  # fmt: skip
-    learners = [
-        {
-            "name": name, "title": offer.title, "about": offer.about,
-            "parameters": [own.plain() for own in offer.parameters],
-        }
-        for name, offer in LEARNERS.items()
-    ]  # fmt: skip
-    return boosters, learners
+    ]
+    return boosters, [_described(name, offer.title, offer) for name, offer in LEARNERS.items()]
+
+
+def _described(name: str, title: str, offer: BoosterOffer | LearnerOffer) -> dict[str, Any]:
+    parameters = [own.plain() for own in offer.parameters]
+    return {"name": name, "title": title, "about": offer.about, "parameters": parameters}
 
 
 def _title(name: str) -> str:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.errors import ParameterError
@@ -214,8 +213,3 @@ def forced_rules(parent: LabRun, after: int) -> dict[int, Hypothesis]:
             f"({parent.stopped or 'no more rules were found'})"
         )
     return {number: frame.rule for number, frame in enumerate(parent.frames[:after], start=1)}
-
-
-def wrong(scores: Doubles, y: NDArray[np.int64]) -> int:
-    """Count mistakes; a tie is one."""
-    return int(wrong_margins(scores * y).sum())

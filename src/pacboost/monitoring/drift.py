@@ -27,8 +27,7 @@ FIRST_REFIT = 64
 REFIT = 1024
 WINDOW = 2048
 """Rules are made from at most so many pairs, the last ones."""
-ROUNDS = 10
-SHRINK = 0.7
+ROUNDS, SHRINK = 10, 0.7
 BETS = np.array([0.05, 0.1, 0.2, 0.4, 0.8])
 """Shares of the capital that are staked."""
 FEWEST_REFERENCE = 200

@@ -12,7 +12,7 @@ from pacboost.monitoring.mistakes import MistakeStream, read_mistakes
 from pacboost.monitoring.state_file import read_state, write_state
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.certify import mistakes as mistakes_of
+from pacboost.questions.mistakes import mistakes as mistakes_of
 
 MOST_ROWS = 10**15
 

@@ -25,7 +25,7 @@ from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.numerics.soft_margin import soft_margin
-from pacboost.questions.certify import mistakes
+from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import refuse_training_rows
 from pacboost.reports import comparison
 

@@ -9,7 +9,7 @@ import numpy as np
 from pacboost.bounds.paired import Difference
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import probability
-from pacboost.questions.certify import mistakes
+from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting
 from pacboost.questions.selective import kept_rows
 from pacboost.sources.explained_errors import explains_input

@@ -209,7 +209,7 @@ def _classes(y: NDArray[Any], model: Any) -> bool:
 
 
 def _mistakes(model: Any, X: Any, y: NDArray[Any], *, classes: bool) -> tuple[str, str, Mask]:
-    from pacboost.questions.certify import mistakes
+    from pacboost.questions.mistakes import mistakes
 
     if classes:
         return "mistakes", "mistakes of the model", mistakes(model, X, y)

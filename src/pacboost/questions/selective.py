@@ -12,7 +12,7 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.thresholds import at_thresholds, by_ranks
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import confidence
-from pacboost.questions.certify import mistakes
+from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import RowCounting, refuse_training_rows, row_counting
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected

@@ -57,11 +57,8 @@ def _kept(source: _Source, column: int, most: int) -> tuple[Level, ...]:
     said = f"the {len(kept)} most frequent are kept and the other ones are treated as one"
     if not kept:
         said = "every row has another one, so nothing can be learned from it. Leave the column out"
-    warnings.warn(
-        f"column {name} has {len(levels):,} levels, more than {most}: {said}",
-        InputWarning,
-        stacklevel=2,
-    )
+    message = f"column {name} has {len(levels):,} levels, more than {most}: {said}"
+    warnings.warn(message, InputWarning, stacklevel=2)
     return tuple(sorted(kept))
 
 

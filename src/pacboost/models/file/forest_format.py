@@ -206,8 +206,7 @@ def _refuse_impossible(part: Fields, block: Block, start: int, features: int, cl
     tree = np.searchsorted(block.firsts, number, side="right") - 1
     sizes, place = np.diff(block.firsts)[tree], number - block.firsts[tree]
     feature, payload = nodes >> np.uint64(41), (nodes & LOW).astype(np.int64)
-    leaf = feature == LEAF
-    inner = ~leaf
+    leaf, inner = feature == LEAF, feature != LEAF
     if not (feature[inner] < features).all():
         part.refuse("nodes", f"ask for a feature beyond the {features} there are")
     children = (payload > place + 1) & (payload < sizes)
@@ -216,7 +215,6 @@ def _refuse_impossible(part: Fields, block: Block, start: int, features: int, cl
     if classes > 2:
         fits = payload < classes + np.diff(block.bases)[tree]
     else:
-        said = payload.astype(np.uint32).view(np.float32)
-        fits = np.isfinite(said)
+        fits = np.isfinite(payload.astype(np.uint32).view(np.float32))
     if not fits[leaf].all():
         part.refuse("nodes", "hold a leaf that has nothing to say")

@@ -11,7 +11,6 @@ import csv
 import io
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,11 @@ from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import HeldArrow, plain_labels, release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.columns import features, refuse_other
+from pacboost.sources.oracles.csv_header import header_of
 from pacboost.sources.oracles.files import Source, find_files, fingerprint
 from pacboost.sources.oracles.held import Held, HeldArray
 from pacboost.sources.oracles.labels import NO_LABEL
-from pacboost.sources.oracles.lines import BLOCK, Lines, cut, read_lines, rows_by_bytes
+from pacboost.sources.oracles.lines import Lines, cut, read_lines, rows_by_bytes
 from pacboost.sources.oracles.unchanged import check_unchanged, stamps_of
 from pacboost.sources.table import refuse_text
 
@@ -71,7 +71,7 @@ class CsvOracle(BlockOracle):
         self._headers: list[list[str]] = []
         self._blocks: list[Lines] = []
         for file, path in enumerate(self._files):
-            header, start, line = _header(path, self._sep)
+            header, start, line = header_of(path, self._sep)
             names = features(header, target, drop, str(path))
             if file == 0:
                 self.names = names
@@ -204,26 +204,3 @@ def _cases(word: str) -> Iterator[str]:
     if len(word) > LONG:
         return iter((word, word.upper(), word.capitalize(), word.title()))
     return map("".join, product(*({letter, letter.upper()} for letter in word)))
-
-
-def _header(path: Path, sep: str) -> tuple[list[str], int, int]:
-    """Give the names of the columns, and the byte and the line where rows begin."""
-    head, line = b"", 1
-    try:
-        with path.open("rb") as content:
-            while len(head) < BLOCK and (piece := content.readline(BLOCK)):
-                head, line = (head + piece).lstrip(b"\r\n"), line + 1
-                if head and head.count(b'"') % 2 == 0:
-                    break
-            start = content.tell()
-        text = io.StringIO(head.decode("utf-8-sig"), newline="")
-        names = next(csv.reader(text, delimiter=sep, strict=True), [])
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
-    except (UnicodeDecodeError, csv.Error) as problem:
-        raise FileError(f"{path}: the header cannot be read ({problem})") from problem
-    if not names:
-        raise FileError(f"{path}: is empty; a header line and at least one row are needed")
-    if b"\r" in head.rstrip(b"\r\n") or len(head) >= BLOCK:
-        raise FileError(f"{path}: has no lines that end in a line feed; is it a CSV file?")
-    return [name.strip() for name in names], start, line

@@ -68,13 +68,7 @@ class TableOracle(BlockOracle):
     n_rows: int
 
     def __init__(
-        self,
-        database: Any,
-        table: str,
-        target: str,
-        seed: int = 0,
-        *,
-        drop: Collection[str] = (),
+        self, database: Any, table: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
     ) -> None:
         self._target = target
         self._from = f"FROM {'.'.join(map(_quoted, table.split('.')))}"
