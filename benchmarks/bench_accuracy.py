@@ -180,7 +180,8 @@ def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> d
         started = time.perf_counter()
         model = make(seed, categories).fit(X.iloc[train], y[train])
         seconds = time.perf_counter() - started
-        shares = np.asarray(model.predict_proba(X.iloc[test]), dtype=np.float64)
+        shares = np.zeros((len(test), y.max() + 1))  # few training rows may lack a class
+        shares[:, np.unique(y[train])] = model.predict_proba(X.iloc[test])
         wrong = np.asarray(model.predict(X.iloc[test])).ravel() != y[test]
     true = np.clip(shares[np.arange(len(test)), y[test]], LEAST_PROBABILITY, None)
     found = {"error": wrong.mean(), "log_loss": -np.log(true).mean()}
