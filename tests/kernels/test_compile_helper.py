@@ -29,6 +29,7 @@ compile_helper.start(compile_helper.TREES)
 X = np.random.default_rng(0).normal(size=(700, 2))
 model = BoostClassifier(n_estimators=2, early_stopping=False).fit(X, X[:, 0] > 0)
 print("fitted")
+compile_helper._helper.wait()
 model.predict(X), model.predict(X[:3])
 """
 FIT_STUMPS = FIT.replace("TREES", "STUMPS").replace("BoostClassifier", "AdaBoostClassifier")

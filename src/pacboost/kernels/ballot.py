@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
 from pacboost.kernels.walk import CUT, LEFT, MEMBER, MISSING_LEFT, RIGHT
 
@@ -56,7 +57,7 @@ def by_masks(
     (32, outputs) are stored where a leaf's bit, multiplied by ``SPREAD``, points to.
     """
     rows, outputs = scores.shape
-    left = np.empty(ROWS_PER_TILE, np.uint32)
+    left = on_stack((ROWS_PER_TILE,), np.uint32)
     for tile in range(0, rows, ROWS_PER_TILE):
         own = scores[tile : tile + ROWS_PER_TILE]
         count = own.shape[0]
@@ -87,7 +88,7 @@ def leaf_masks(
     ``nodes`` are the splits of a tree, as kernels/walk.py has them. The parts of a split come after
     it, so the leaves below a split are known once those below all later ones are.
     """
-    below = np.zeros(nodes.shape[0], np.uint32)
+    below = on_stack((nodes.shape[0],), np.uint32)
     one = np.uint32(1)
     masks[:] = ALL
     for t in range(nodes.shape[0] - 1, -1, -1):

@@ -7,8 +7,10 @@ A pair is ``pull·2³² + weight``, see kernels/grow.py; a histogram is (outputs
 from __future__ import annotations
 
 import numpy as np
+from numba.types import UniTuple, float64, int64, uint8
 from numpy.typing import NDArray
 
+from pacboost.kernels.by_address import caller
 from pacboost.kernels.category_split import chance_of, choose_members, order_of, pool_rare
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel, part_of_kernels
@@ -226,6 +228,13 @@ def scan_feature(
     return best, cut, missing_left
 
 
+KINDS = (
+    int64[:, :, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], float64[::1],
+    int64[::1], uint8[::1],
+)  # fmt: skip
+"""The types of what ``scan`` takes."""
+
+
 @kernel
 def scan(
     histogram: NDArray[np.int64],
@@ -289,3 +298,7 @@ def scan(
                 left = choose_members(own, bins, order, cut, left, missing, members)
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
     return (after, before) if after > nothing else (before, before)
+
+
+scan_at = caller(UniTuple(float64, 2), KINDS)
+"""``scan`` at an address."""

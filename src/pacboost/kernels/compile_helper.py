@@ -1,6 +1,6 @@
 """A second process that helps to compile for the first fit of an installation.
 
-Compiling takes some fifteen seconds of one core, once; what is compiled goes to a cache on disk.
+Compiling takes some ten seconds of one core, once; what is compiled goes to a cache on disk.
 The second process compiles what grows a tree, or what finds a stump, which is half of all, while
 this one compiles the rest: see training/run/rehearsal.py. This module does not load the compiler.
 """
@@ -11,6 +11,7 @@ import atexit
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from pacboost.kernels.compile_note import say_once
@@ -53,10 +54,13 @@ def at_work() -> bool:
     return _helper is not None and _helper.poll() is None
 
 
-def wait() -> None:
-    """Wait until the second process has finished."""
-    if _helper is not None:
-        _helper.wait()
+def wait_for(rules: str) -> None:
+    """Wait until the second process has compiled what finds such rules.
+
+    What it compiles after that is needed for predictions only.
+    """
+    while at_work() and _first_run(rules):
+        time.sleep(0.02)
 
 
 def stop() -> None:

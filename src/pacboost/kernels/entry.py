@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import typeof, types
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
-from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+from numba.core.typed_passes import BaseNativeLowering
 from numba.np.arrayobj import make_array, populate_array
+
+from pacboost.kernels.lean_compiler import LeanCompiler
 
 WORD = ir.IntType(64)
 BYTE = ir.IntType(8)
@@ -116,17 +117,10 @@ class TeamLowering(BaseNativeLowering):  # type: ignore[misc]
     lowering_class = TeamLower
 
 
-class TeamCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler with that pass in the place of its own."""
+class TeamCompiler(LeanCompiler):
+    """Compiles a kernel of a team."""
 
-    def define_pipelines(self) -> list[Any]:
-        """Give the passes in their order."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [
-            (TeamLowering, why) if step is NativeLowering else (step, why)
-            for step, why in passes.passes
-        ]
-        return [passes]
+    lowering = TeamLowering
 
 
 class KernelEntry(NamedTuple):

@@ -76,8 +76,8 @@ class TeamFindings(NamedTuple):
 # what ``plan`` holds: the leaf to be split or -1, the number of its right part, the number of
 # leaves, whether the parts are to be searched, and whether the left part is the one counted
 LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
-# what ``limits`` holds
-DRAWN, DEEPEST, ALL_ROWS = range(3)
+# what ``limits`` holds; the last is the address of ``scan``, see kernels/by_address.py
+DRAWN, DEEPEST, ALL_ROWS, SCAN = range(4)
 
 
 @inlined
@@ -290,14 +290,14 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                 own = found.best[member, side]
                 at = left_slot if side == 0 else right_slot
                 if spans is None:
-                    after, before = plain_split.scan(
-                        histogram[at, 0], features[first:last], allowed[first:last], missing,
-                        sizes[k], rules, own,
+                    after, before = plain_split.scan_at(
+                        limits[SCAN], histogram[at, 0], features[first:last], allowed[first:last],
+                        missing, sizes[k], rules, own,
                     )  # fmt: skip
                 else:
-                    after, before = best_split.scan(
-                        histogram[at], features[first:last], allowed[first:last], missing,
-                        sizes[k], rules, spans[k], own, found.members[member, side],
+                    after, before = best_split.scan_at(
+                        limits[SCAN], histogram[at], features[first:last], allowed[first:last],
+                        missing, sizes[k], rules, spans[k], own, found.members[member, side],
                     )  # fmt: skip
                 own[FEATURE] += first
                 found.worth[member, 2 * side] = after

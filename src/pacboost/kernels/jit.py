@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
@@ -17,6 +17,7 @@ from numba.core import event
 from pacboost.kernels import compile_note
 from pacboost.kernels.disk_cache import keep_on_disk
 from pacboost.kernels.entry import TeamCompiler
+from pacboost.kernels.lean_compiler import LeanCompiler, PartCompiler
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -52,12 +53,22 @@ class CompileNote(event.Listener):  # type: ignore[misc]
 event.register("numba:compile", CompileNote())
 
 
+def _compiled(function: Function, **options: Any) -> Function:
+    options = {"pipeline_class": LeanCompiler, "no_cfunc_wrapper": True, **options}
+    made: Function = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    return made
+
+
 def kernel(function: Function, **options: Any) -> Function:
-    """Compile at the first call for each combination of array types; later processes load it."""
-    options = {"no_cfunc_wrapper": True, **options}  # nobody calls it from C
-    compiled: Function = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    """Compile at the first call for each combination of array types; later processes load it.
+
+    Kernels that call it link a part made of the same function, and not what Python calls.
+    """
+    compiled: Any = _compiled(function, **options)
     keep_on_disk(compiled)
-    return compiled
+    part: Any = part_of_kernels(function)
+    compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
+    return cast(Function, compiled)
 
 
 def inlined(function: Function) -> Function:
@@ -66,8 +77,8 @@ def inlined(function: Function) -> Function:
 
 
 def part_of_kernels(function: Function) -> Function:
-    """Make a part of kernels that is compiled once, and that Python cannot call."""
-    return kernel(function, no_cpython_wrapper=True)
+    """Make a part that is compiled with every kernel that calls it, and that Python cannot call."""
+    return _compiled(function, no_cpython_wrapper=True, pipeline_class=PartCompiler)
 
 
 def uncounted(function: Function) -> Function:

@@ -7,6 +7,7 @@ the same splits, but takes four times as long to compile.
 from __future__ import annotations
 
 import numpy as np
+from numba.types import UniTuple, float64, int64, uint8
 from numpy.typing import NDArray
 
 from pacboost.kernels.best_split import (
@@ -23,9 +24,13 @@ from pacboost.kernels.best_split import (
     open_feature,
     scan_quickly,
 )
+from pacboost.kernels.by_address import caller
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
 from pacboost.kernels.pairing import LOW
+
+KINDS = (int64[:, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], int64[::1])
+"""The types of what ``scan`` takes."""
 
 
 @kernel
@@ -71,3 +76,7 @@ def scan(
         if cut >= 0:
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
     return (after, before) if after > nothing else (before, before)
+
+
+scan_at = caller(UniTuple(float64, 2), KINDS)
+"""``scan`` at an address."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow_team, routing
+from pacboost.kernels import best_split, grow_team, plain_split, routing
+from pacboost.kernels.by_address import address_of
 from pacboost.kernels.team import largest_team, together
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.growing import TreeSearch
@@ -76,7 +79,9 @@ class DenseTreeSearch(TreeSearch):
         team = self._team(rows.size * self._codes.lanes)
         if len(self._found.lefts) < team:
             self._room_for(team)
-        limits = np.array([self._drawn, self._deepest, chosen is None], dtype=np.int64)
+        limits = np.array(
+            [self._drawn, self._deepest, chosen is None, _scan(self._plain)], dtype=np.int64
+        )
         together(
             grow_team.grow_tree, self._codes, rows, self._spare, self._pairs, self._histogram,
             self._partial, self._rules, self._all_leaves, None if self._plain else self._spans,
@@ -122,3 +127,10 @@ class DenseTreeSearch(TreeSearch):
             )  # fmt: skip
 
         each_rows(task, rows.size)
+
+
+@cache
+def _scan(plain: bool) -> int:
+    """Give the address of what searches for splits."""
+    scans = plain_split if plain else best_split
+    return address_of(scans.scan, scans.KINDS)

@@ -1,13 +1,14 @@
 """Compile the kernels of boosting on two cores, by using each of them once on a tiny sample.
 
-Run as a program, this module looks for a rule: it grows a tree, or finds a stump.
-kernels/compile_helper.py starts it on the first fit of an installation. The process that fits does
-the rest meanwhile.
+Run as a program, this module compiles what grows a tree, or finds a stump, and then what scores
+rows. kernels/compile_helper.py starts it on the first fit of an installation. The process that fits
+compiles the rest meanwhile.
 """
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,13 @@ from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import compile_helper, lookup, routing, shares
+from pacboost.kernels import compile_helper, lookup, plain_split, routing, shares
+from pacboost.kernels.board import board_for
+from pacboost.kernels.by_address import address_of
+from pacboost.kernels.entry import entry_of
 from pacboost.kernels.measure import LOGISTIC
 from pacboost.kernels.team import Team
+from pacboost.learners import dense_growing
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -46,14 +51,16 @@ def finish_compiling(sample: Sample, learner: Learner, booster: Booster[Any]) ->
     if plain and sample.signs.shape[1] == 1:
         kinds = type(learner), type(booster)
         if kinds == (Tree, Logit):
+            address_of(plain_split.scan, plain_split.KINDS)
             weigh_and_measure()
             call_a_team()
-            score()
-            compile_helper.wait()
-        elif kinds == (Stump, AdaBoost):
+            compile_helper.wait_for(compile_helper.TREES)
+            return
+        if kinds == (Stump, AdaBoost):
             vote_and_measure()
             call_a_team()
-            compile_helper.wait()
+            compile_helper.wait_for(compile_helper.STUMPS)
+            return
     compile_helper.stop()
 
 
@@ -65,11 +72,23 @@ def tiny_sample() -> Sample:
     return Sample(table, signs, bins=fit_bins(table))
 
 
+class Compiled(Exception):  # noqa: N818 - not an error
+    """What a kernel would have been run for is compiled."""
+
+
 def grow() -> None:
-    """Grow a tree."""
+    """Compile what grows a tree; do not grow one: what searches splits is compiled elsewhere."""
     sample = tiny_sample()
     ones = np.ones(sample.signs.shape, dtype=np.int64)
-    Tree().on(sample).partition(Request(ones, ones * sample.signs, ROWS, ROWS), 0, None)
+
+    def compile_only(body: Any, *arguments: Any, **_: Any) -> None:
+        entry_of(body, (board_for(1), *arguments))
+        raise Compiled
+
+    for name, made in (("_scan", lambda _: 0), ("together", compile_only)):
+        setattr(dense_growing, name, made)
+    with suppress(Compiled):
+        Tree().on(sample).partition(Request(ones, ones * sample.signs, ROWS, ROWS), 0, None)
 
 
 def find_stump() -> None:
@@ -118,7 +137,12 @@ def call_a_team() -> None:
     team.close()
 
 
-def score() -> None:
+def score_by_stumps() -> None:
+    """Score rows by a stump."""
+    Vote([StumpRule(0, 0.0, 0, 1, 1)], np.ones(1), 1).scores(tiny_sample().table)
+
+
+def score_by_trees() -> None:
     """Score rows by a tree of two leaves: many of them by masks, and few by a walk."""
     sample, one = tiny_sample(), np.array([0], dtype=np.int32)
     tree = TreeRule(
@@ -132,4 +156,9 @@ def score() -> None:
 
 if __name__ == "__main__":
     interpret_what_others_compile()
-    {compile_helper.TREES: grow, compile_helper.STUMPS: find_stump}[sys.argv[1]]()
+    if sys.argv[1] == compile_helper.TREES:
+        grow()
+        score_by_trees()
+    else:
+        find_stump()
+        score_by_stumps()
