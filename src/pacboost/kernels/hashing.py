@@ -5,12 +5,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import kernel, part_of_kernels
 
 MISSING = np.uint64(0x9E3779B97F4A7C15)
 LARGEST_CELL = 2.0**62
 CELLS_WORTH_COMPILING = 2_000_000
 """On fewer cells, NumPy is done before this is compiled."""
+
+
+@part_of_kernels
+def mixed(x: np.uint64) -> np.uint64:
+    """Spread bits over the whole word (the finaliser of splitmix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@part_of_kernels
+def near_cell(value: float, step: float) -> np.uint64:
+    """Round a value to its column's step; missing values are all alike."""
+    if np.isnan(value):
+        return MISSING
+    whole = min(max(np.rint(value / step), -LARGEST_CELL), LARGEST_CELL)
+    return np.uint64(np.int64(whole))
 
 
 @kernel
@@ -23,12 +40,23 @@ def add_near_hashes(
     """Add the hash of every value (rows, columns), rounded to its column's step, to its row's."""
     for i in range(total.size):
         for j in range(steps.size):
-            value = np.float64(values[i, j])
-            x = MISSING
-            if value == value:  # noqa: PLR0124 - not missing
-                whole = min(max(np.rint(value / steps[j]), -LARGEST_CELL), LARGEST_CELL)
-                x = np.uint64(np.int64(whole))
-            x += factors[j]
-            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            total[i] += x ^ (x >> np.uint64(31))
+            total[i] += mixed(near_cell(np.float64(values[i, j]), steps[j]) + factors[j])
+
+
+@kernel
+def near_below(
+    values: NDArray[np.floating],
+    columns: NDArray[np.int64],
+    steps: NDArray[np.float64],
+    factors: NDArray[np.uint64],
+    salt: np.uint64,
+    limit: np.uint64,
+    below: NDArray[np.bool_],
+) -> None:
+    """Tell of every row whether the hash of some of its columns is below a limit."""
+    for i in range(below.size):
+        total = salt
+        for k in range(columns.size):
+            j = columns[k]
+            total += mixed(near_cell(np.float64(values[i, j]), steps[j]) + factors[j])
+        below[i] = mixed(total) < limit

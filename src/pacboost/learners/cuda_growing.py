@@ -18,7 +18,8 @@ from pacboost.kernels.cuda import launches
 from pacboost.kernels.cuda.device import on_gpu, to_host
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
-from pacboost.samples.blocks import lay_out
+from pacboost.samples import fingerprint
+from pacboost.samples.gpu_codes import gpu_codes
 from pacboost.samples.request import Request
 
 
@@ -33,10 +34,10 @@ class CudaTreeSearch(TreeSearch):
             raise ParameterError(
                 "interaction constraints are not available on a GPU: set device='cpu'"
             )
-        blocks = lay_out(self.sample.table, self._bins)
-        self._lanes = blocks.lanes
-        self._codes = launches.codes_by_row(blocks.words, blocks.lanes)
-        return blocks.features
+        found = gpu_codes(self.sample.table, self._bins)
+        self._codes, self._lanes, features = found
+        fingerprint.take_codes_from(self.sample, found.columns)
+        return features.copy()  # monotone slopes are written into it
 
     def _make_room(self) -> None:
         """Reserve what is used for every tree."""

@@ -38,17 +38,22 @@ class Blocks:
     """For each feature: lane, first code, bins, default code or -1, whether it is a category."""
 
 
-def lay_out(table: Table, bins: Bins) -> Blocks:
-    """Encode a table into words."""
+def lay_out(table: Table, bins: Bins, *, share: bool = True) -> Blocks:
+    """Encode a table into words; ``share``: features may share lanes."""
     refuse_long_codes(bins)
-    shared = _sharing(table, bins)
+    shared = sharing(table, bins) if share else []
     while True:
-        features, lanes = _places(bins, shared)
+        features, lanes = places_of(bins, shared)
         words = np.zeros((max(1, -(-lanes // 8)), table.n_rows), dtype=np.uint64)
         clashing = _fill(table, bins, features, words)
         if not clashing:
             return Blocks(words, lanes, features)
-        shared = [{j: d for j, d in group.items() if j not in clashing} for group in shared]
+        shared = without(shared, clashing)
+
+
+def without(shared: list[Defaults], clashing: set[int]) -> list[Defaults]:
+    """Leave out the features that cannot share a lane after all."""
+    return [{j: d for j, d in group.items() if j not in clashing} for group in shared]
 
 
 def refuse_long_codes(bins: Bins) -> None:
@@ -60,7 +65,7 @@ def refuse_long_codes(bins: Bins) -> None:
         )
 
 
-def _sharing(table: Table, bins: Bins) -> list[Defaults]:
+def sharing(table: Table, bins: Bins) -> list[Defaults]:
     """Group features that, on some rows, are never away from their defaults together."""
     step, known = max(1, table.n_rows // ROWS_LOOKED_AT), _known(table, bins)
     some = np.arange(0, table.n_rows, step)
@@ -87,7 +92,7 @@ def _sharing(table: Table, bins: Bins) -> list[Defaults]:
     return [group for group in groups if len(group) > 1]
 
 
-def _places(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], int]:
+def places_of(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], int]:
     """Give every feature its lane and codes; also the number of lanes."""
     places = np.zeros((len(bins.thresholds), 6), dtype=np.int64)
     places[:, best_split.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
@@ -113,7 +118,7 @@ def _fill(
     clashing: set[int] = set()
     known = _known(table, bins)
     if known is not None:
-        all_maps = np.stack([_map(feature, bins.missing) for feature in features])
+        all_maps = np.stack([lane_map(feature, bins.missing) for feature in features])
 
         def lay(start: int, stop: int) -> None:
             clashes = np.zeros(len(features), dtype=np.int64)
@@ -125,7 +130,7 @@ def _fill(
         return clashing
     for first, values in table.blocks():
         own = features[first : first + values.shape[1]]
-        maps = np.stack([_map(feature, bins.missing) for feature in own])
+        maps = np.stack([lane_map(feature, bins.missing) for feature in own])
 
         def task(
             start: int,
@@ -155,7 +160,7 @@ def _known(table: Table, bins: Bins) -> NDArray[np.uint8] | None:
     return None
 
 
-def _map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
+def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
     """Say for every code of a feature which code it has in its lane.
 
     Where lanes are shared, 0 is every feature's default; a missing value has no place there.

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.sample import Sample
 from pacboost.sources.words import WordTable
+
+Pieces = Callable[[], Iterator[NDArray[np.generic]]]
+
+_begun: WeakKeyDictionary[Sample, Future[str]] = WeakKeyDictionary()
+_elsewhere: WeakKeyDictionary[Sample, Pieces] = WeakKeyDictionary()
+
+
+def take_codes_from(sample: Sample, pieces: Pieces) -> None:
+    """Take the codes of a sample from where they are already, feature by feature."""
+    _elsewhere[sample] = pieces
+
+
+def begin(sample: Sample) -> None:
+    """Compute the fingerprint of a sample on another thread, while a GPU boosts."""
+    with_one = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
+    _begun[sample] = with_one.submit(_fingerprint, sample)
+    with_one.shutdown(wait=False)
 
 
 def fingerprint(sample: Sample) -> str:
@@ -20,11 +41,25 @@ def fingerprint(sample: Sample) -> str:
     >>> fingerprint(one) == fingerprint(one), fingerprint(one) == fingerprint(other)
     (True, False)
     """
+    begun = _begun.pop(sample, None)
+    return _fingerprint(sample) if begun is None else begun.result()
+
+
+def _fingerprint(sample: Sample) -> str:
     found = hashlib.sha256()
-    for array in (*_known(sample), *_seen(sample)):
+    pieces = _elsewhere.get(sample)
+    for array in (*_known(sample), *(_seen(sample) if pieces is None else ())):
         found.update(f"{array.dtype.str[1:]}{array.shape}".encode())
-        found.update(memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)))  # type: ignore[arg-type]
+        _add(found, array)
+    if pieces is not None:
+        found.update(f"u1{(sample.table.n_columns, sample.n_rows)}".encode())
+        for piece in pieces():
+            _add(found, piece)
     return found.hexdigest()
+
+
+def _add(found: Any, array: NDArray[np.generic]) -> None:
+    found.update(memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)))  # type: ignore[arg-type]
 
 
 def _known(sample: Sample) -> list[NDArray[np.generic]]:

@@ -58,6 +58,22 @@ class RowHasher:
         """Hash rows by their values rounded to steps."""
         return self._hashes(table, rows, columns, near=True)
 
+    def near_below(self, table: Table, columns: NDArray[np.int64], limit: int) -> Rows:
+        """Give the rows whose near hash of some columns is below a limit."""
+        if not _worth_a_kernel(table, columns.size):
+            every = columns.size == table.n_columns
+            hashes = self.near(table, None, None if every else columns.tolist())
+            return np.flatnonzero(hashes < np.uint64(limit))
+        below = np.empty(table.n_rows, dtype=np.bool_)
+        values, salt = table.rows(), np.uint64(self.salt)
+        fixed = columns, self.steps, self._factors, salt, np.uint64(limit)
+        each_rows(
+            lambda a, b: hashing.near_below(values[a:b], *fixed, below[a:b]),
+            table.n_rows,
+            width=columns.size,
+        )
+        return np.flatnonzero(below)
+
     def _hashes(
         self, table: Table, rows: Rows | None, columns: Iterable[int] | None, *, near: bool
     ) -> Hashes:
@@ -86,6 +102,12 @@ class RowHasher:
         sums = np.zeros(entries.n_rows, dtype=np.uint64)
         np.add.at(sums, entries.rows, more)
         return sums if rows is None else sums[rows]
+
+
+def _worth_a_kernel(table: Table, columns: int) -> bool:
+    """Tell whether a table is large, and lies in memory as one array of numbers."""
+    plain = table.entries is None and not table.levels and table.width >= table.n_columns
+    return plain and table.n_rows * columns > hashing.CELLS_WORTH_COMPILING
 
 
 def _add_columns(

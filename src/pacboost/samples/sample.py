@@ -90,7 +90,10 @@ def signs_of(numbers: NDArray[np.integer], classes: int) -> tuple[Signs, NDArray
     ([[-1], [1]], [[1, -1, -1], [-1, -1, 1]])
     """
     if classes <= 2:
-        return np.where(numbers == classes - 1, np.int8(1), np.int8(-1))[:, None], None
+        own = (numbers == classes - 1).view(np.int8)
+        own *= 2
+        own -= 1
+        return own[:, None], None
     labels = numbers.astype(np.int64)
     signs = np.full((labels.size, classes), -1, dtype=np.int8)
     signs[np.arange(labels.size), labels] = 1

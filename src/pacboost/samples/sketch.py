@@ -120,9 +120,7 @@ def selected(
     """Select a share of the rows by their content; without columns, all of them."""
     if columns.size == 0:
         return np.arange(table.n_rows)
-    every = columns.size == table.n_columns
-    hashes = hasher.near(table, None, None if every else columns.tolist())
-    return np.flatnonzero(hashes < np.uint64(share * WHOLE))
+    return hasher.near_below(table, columns, int(share * WHOLE))
 
 
 def _kept(content: Mapping[str, Any], name: str) -> HashCounts:

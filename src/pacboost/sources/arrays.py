@@ -36,6 +36,10 @@ class ArrayTable(Table):
         part: Values = self._array[:, first:last]
         return part if self._in_place else part.astype(np.float64)
 
+    def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
+        """Give the array itself where it holds floats."""
+        return (self._array, None) if self._in_place else None
+
     def columns(self, kept: Sequence[int]) -> Self:
         """Copy some columns; the levels of those that have some move with them."""
         names = None if self.names is None else tuple(self.names[j] for j in kept)

@@ -53,6 +53,10 @@ class Table(ABC):
         """The whole table as one array, for learners that want rows."""
         return self.block(0, self.n_columns)
 
+    def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
+        """One array of floats whose rows these are, and which of them (None: all); else None."""
+        return None
+
     def take(self, rows: NDArray[np.intp]) -> Table:
         """Some of the rows, in this order."""
         return SomeRows(self, rows)
@@ -106,6 +110,14 @@ class SomeRows(Table):
     def block(self, first: int, last: int) -> Values:
         """Copy these columns of the chosen rows."""
         return self._table.block(first, last)[self._chosen]
+
+    def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
+        """Choose among the rows of the other table's array."""
+        found = self._table.in_place()
+        if found is None:
+            return None
+        array, rows = found
+        return array, self._chosen if rows is None else rows[self._chosen]
 
 
 class RecodedTable(ColumnTable):

@@ -23,10 +23,11 @@ from pacboost.estimators.inputs.evaluation_sets import EvaluationSets, read_sets
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
 from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
 from pacboost.kernels import compile_helper
-from pacboost.kernels.cuda.device import use_gpu, using_gpu
+from pacboost.kernels.cuda.device import gpu_in_use, use_gpu, using_gpu
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
+from pacboost.samples import fingerprint
 from pacboost.samples.sample import Sample
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
@@ -190,6 +191,8 @@ class BoostingFit(VoteBase):
             subsample=recipe.subsample,
             watch=self._watch(held, sample, recipe),
         )
+        if gpu_in_use():
+            fingerprint.begin(sample)
         if self.warm_start and hasattr(self, "model_"):
             self._resume(run, recipe.booster, recipe.rounds, classes)
         return run

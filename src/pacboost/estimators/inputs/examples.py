@@ -13,6 +13,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.inputs.division import draw
 from pacboost.estimators.inputs.labels import read_labels, read_targets, read_weights
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.whole_labels import number_classes
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, Signs, signs_of
@@ -86,7 +87,7 @@ def read_examples(
     if labels.ndim == 2:
         signs = np.where(labels > 0, np.int8(1), np.int8(-1))
         return LabelledRows(table, signs, weights), np.arange(labels.shape[1])
-    classes, codes = np.unique(labels, return_inverse=True)
+    classes, codes = number_classes(labels)
     _refuse_weightless(classes, codes, weights)
     signs, numbers = signs_of(codes, classes.size)
     return LabelledRows(table, signs, weights, numbers), classes
@@ -171,7 +172,7 @@ def class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64
 
 
 def _refuse_weightless(
-    classes: NDArray[Any], codes: NDArray[np.intp], weights: NDArray[np.float64] | None
+    classes: NDArray[Any], codes: NDArray[np.integer], weights: NDArray[np.float64] | None
 ) -> None:
     if weights is None:
         return

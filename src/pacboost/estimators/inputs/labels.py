@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import column_or_1d
 
 from pacboost.errors import DataError
+from pacboost.estimators.inputs.whole_labels import lowest_label
 from pacboost.sources.levels import is_unicode
 from pacboost.sources.odd_cells import odd_value, shown
 
@@ -49,6 +50,8 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
         raise DataError(
             f"y holds {labels.dtype}; labels are text, whole numbers or booleans. Make them text"
         )
+    if lowest_label(labels) is not None:
+        return labels
     try:
         check_classification_targets(labels)
     except ValueError as problem:

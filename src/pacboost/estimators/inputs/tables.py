@@ -19,6 +19,9 @@ from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, Table, refuse_infinite
 
+CELLS_CHECKED_BY_THREADS = 1_000_000
+"""So many numbers are looked at by several threads; scikit-learn uses one."""
+
 
 def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     """Take X as it comes; ``reset`` is true in fit, where its width, names and levels are learned.
@@ -69,6 +72,11 @@ def _is_plain(estimator: Any, X: Any) -> bool:
     levels: Levels = getattr(estimator, "levels_", NO_LEVELS)
     if hasattr(estimator, "feature_names_in_") or levels:
         return False
+    return _no_infinity(X)
+
+
+def _no_infinity(X: Any) -> bool:
+    """Tell whether no number of an array is infinite."""
     finite: list[bool] = []
 
     def task(start: int, stop: int) -> None:
@@ -132,6 +140,8 @@ def _with_levels(estimator: Any, table: Table, *, reset: bool) -> Table:
 
 def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Let scikit-learn check an array, and say what to do about what it finds."""
+    large = type(X) is np.ndarray and X.dtype.kind == "f" and X.size >= CELLS_CHECKED_BY_THREADS
+    checked = large and X.ndim == 2 and _no_infinity(X)
     try:
         array = validate_data(
             estimator,
@@ -139,7 +149,7 @@ def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
             reset=reset,
             accept_sparse=["csr", "csc"],
             dtype="numeric",
-            ensure_all_finite="allow-nan",
+            ensure_all_finite=False if checked else "allow-nan",
         )
     except ValueError as problem:
         message = str(problem)

@@ -32,6 +32,19 @@ def _rows() -> Any:
 
 
 @cache
+def encode_kernel(name: str) -> Any:
+    """Give a kernel that turns numbers into codes, or reads codes back."""
+    return _encode().get_function(name)
+
+
+@cache
+def _encode() -> Any:
+    import cupy
+
+    return cupy.RawModule(code=source_of("encode.cu"), options=OPTIONS)
+
+
+@cache
 def tree_kernel() -> Any:
     """Give the kernel whose blocks grow a tree together."""
     import cupy

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,11 +14,11 @@ whole = np.int64
 
 
 class GpuScores:
-    """Scores (rows, outputs) of rows whose codes are (features, rows)."""
+    """Scores (rows, outputs) of rows whose codes (rows, features) are on the GPU."""
 
-    def __init__(self, codes: NDArray[np.uint8], outputs: int) -> None:
-        self._codes = to_gpu(to_gpu(codes).T)
-        self._scores = to_gpu(np.zeros((codes.shape[1], outputs)))
+    def __init__(self, codes: Any, outputs: int) -> None:
+        self._codes = codes
+        self._scores = to_gpu(np.zeros((len(codes), outputs)))
 
     def add(
         self,

@@ -12,6 +12,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.cuda.scores import GpuScores
+from pacboost.samples.gpu_codes import gpu_codes
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric
 
@@ -74,8 +75,8 @@ class EarlyStopping:
         sample = self._sample
         tree = hypothesis if isinstance(hypothesis, TreeRule) else None
         if tree is not None and self._seen == 0 and gpu_in_use() and sample.bins is tree.bins:
-            codes = np.asarray(sample.codes, dtype=np.uint8)  # of trees, they fit into a byte
-            self._on_gpu = GpuScores(codes, len(tree.values[0]))
+            found = gpu_codes(sample.table, tree.bins, share=False)
+            self._on_gpu = GpuScores(found.codes, len(tree.values[0]))
         if tree is None or self._on_gpu is None:
             self._scores += vote * hypothesis.values[hypothesis.cells(sample)]
         else:

@@ -1,0 +1,84 @@
+// Codes of numbers, laid out row by row: the twin of ``encode`` of kernels/lookup.py and ``place`` of
+// kernels/routing.py in one pass. A block takes tile after tile of rows; their codes lie in its own
+// memory, feature by feature, until they are written to their lanes.
+#include "tree.cuh"
+
+#define NO_PLACE 255  // the code of what cannot share a lane
+#define GAP 4         // behind every feature's part of the tile, so that threads rarely collide
+
+extern __shared__ byte tile[];
+
+// Count the cuts below a value, whatever power of two they are.
+__device__ __forceinline__ whole rank(const double* cuts, whole size, double value) {
+  whole low = 0;
+  for (whole step = size >> 1; step > 0; step >>= 1) low += step * (cuts[low + step - 1] < value);
+  return low;
+}
+
+template <typename Number>
+__device__ void encode_tile(const Number* values, whole row_step, whole column_step, int rows,
+                            whole columns, const double* cuts, const whole* offsets, byte missing,
+                            int line) {
+  for (whole k = threadIdx.x; k < rows * columns; k += blockDim.x) {
+    whole row = column_step == 1 ? k / columns : k % rows;
+    whole column = column_step == 1 ? k % columns : k / rows;
+    double value = (double)values[row * row_step + column * column_step];
+    whole first = offsets[column];
+    byte code = (byte)rank(cuts + first, offsets[column + 1] - first, value);
+    tile[column * line + row] = isnan(value) ? missing : code;
+  }
+}
+
+// ``lane_features`` from ``lane_starts[lane]`` on are the features of a lane. ``clashes`` counts for
+// each feature how often it found its lane taken, or has no place in it.
+extern "C" __global__ void encode(const void* values, whole bytes, whole row_step,
+                                  whole column_step, whole rows, whole columns,
+                                  const double* cuts, const whole* offsets, whole missing,
+                                  const whole* features, const byte* maps,
+                                  const whole* lane_starts, const whole* lane_features,
+                                  whole lanes, whole stride, whole tile_rows, byte* codes,
+                                  uint* clashes) {
+  int line = (int)tile_rows + GAP;
+  for (whole first = blockIdx.x * tile_rows; first < rows; first += gridDim.x * tile_rows) {
+    int here = (int)min(tile_rows, rows - first);
+    if (bytes == 4)
+      encode_tile((const float*)values + first * row_step, row_step, column_step, here, columns,
+                  cuts, offsets, (byte)missing, line);
+    else
+      encode_tile((const double*)values + first * row_step, row_step, column_step, here, columns,
+                  cuts, offsets, (byte)missing, line);
+    __syncthreads();
+    for (whole k = threadIdx.x; k < here * stride; k += blockDim.x) {
+      whole row = k / stride, lane = k % stride;
+      byte taken = 0;
+      for (whole f = lane < lanes ? lane_starts[lane] : 0;
+           lane < lanes && f < lane_starts[lane + 1]; f++) {
+        whole feature = lane_features[f];
+        byte code = tile[feature * line + row];
+        if (features[feature * FEATURE_COLUMNS + DEFAULT] >= 0) {
+          code = maps[feature * CODES + code];
+          if (code == NO_PLACE || (code != 0 && taken != 0)) atomicAdd(clashes + feature, 1u);
+        }
+        taken |= code;
+      }
+      codes[(first + row) * stride + lane] = taken;
+    }
+    __syncthreads();
+  }
+}
+
+// Give the codes of a feature back, row after row.
+extern "C" __global__ void codes_of_feature(const byte* codes, whole stride, whole rows,
+                                            const whole* feature, byte* out) {
+  whole lane = feature[LANE], base = feature[BASE], bins = feature[BINS];
+  whole standard = feature[DEFAULT], step = (whole)gridDim.x * blockDim.x;
+  for (whole row = (whole)blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += step) {
+    whole b = codes[row * stride + lane];
+    if (standard >= 0) {  // other features' codes mean that this one has its default
+      b -= base;
+      if (b < 0 || b >= bins - 1) b = standard;
+      else if (b >= standard) b += 1;
+    }
+    out[row] = (byte)b;
+  }
+}

@@ -1,0 +1,145 @@
+"""Bin rows on the GPU: bring numbers there piece by piece, and keep their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels.best_split import LANE
+from pacboost.kernels.cuda.device import on_gpu, to_gpu
+from pacboost.kernels.cuda.module import encode_kernel
+from pacboost.kernels.threads import each_rows
+
+BYTES_AT_ONCE = 64 * 2**20
+"""What is copied to the GPU while it works on the piece before."""
+MOST_TILE_BYTES = 40 * 1_024
+MOST_ROWS_PER_TILE, LEAST_ROWS_PER_TILE = 256, 32
+GAP = 4
+"""As in encode.cu."""
+MOST_COLUMNS = MOST_TILE_BYTES // (LEAST_ROWS_PER_TILE + GAP)
+
+whole = np.int64
+Rows = NDArray[np.intp]
+
+
+class Layout(NamedTuple):
+    """The cuts of all features (kernels/lookup.py), and the lanes of their codes."""
+
+    cuts: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    missing: int
+    features: NDArray[np.int64]
+    maps: NDArray[np.uint8]
+    lanes: int
+
+    @property
+    def stride(self) -> int:
+        """How many bytes the codes of a row take: the lanes, rounded up to words of four."""
+        return -(-self.lanes // 4) * 4
+
+
+def rows_per_tile(columns: int) -> int:
+    """Give how many rows of codes fit into the memory of a block."""
+    tile = MOST_ROWS_PER_TILE
+    while tile > LEAST_ROWS_PER_TILE and columns * (tile + GAP) > MOST_TILE_BYTES:
+        tile //= 2
+    return tile
+
+
+def encode(values: Any, chosen: Rows | None, layout: Layout) -> tuple[Any, NDArray[np.intp]]:
+    """Give the codes (rows, stride) of an array, or of some of its rows, on the GPU.
+
+    Also give the features that cannot share their lanes.
+    """
+    import cupy
+
+    columns, stride, tile = values.shape[1], layout.stride, rows_per_tile(values.shape[1])
+    count = len(values) if chosen is None else chosen.size
+    order = np.argsort(layout.features[:, LANE], kind="stable")
+    starts = np.searchsorted(layout.features[order, LANE], np.arange(layout.lanes + 1))
+    tables = layout.cuts, layout.offsets, layout.features, layout.maps, starts, order
+    cuts, offsets, features, maps, starts, order = (to_gpu(table) for table in tables)
+    codes, clashes = cupy.empty((count, stride), np.uint8), cupy.zeros(columns, np.uint32)
+    kernel = encode_kernel("encode")
+    for first, part, stream in pieces(values, chosen):
+        row_step, column_step = (step // part.itemsize for step in part.strides)
+        with stream:
+            kernel((min(2_048, -(-len(part) // tile)),), (256,), (
+                part, whole(part.itemsize), whole(row_step), whole(column_step), whole(len(part)),
+                whole(columns), cuts, offsets, whole(layout.missing), features, maps, starts,
+                order, whole(layout.lanes), whole(stride), whole(tile), codes[first:], clashes,
+            ), shared_mem=columns * (tile + GAP))  # fmt: skip
+    cupy.cuda.Device().synchronize()
+    return codes, np.flatnonzero(clashes.get())
+
+
+def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
+    """Bring rows to the GPU; give the number of the first, the piece, and the stream to use.
+
+    Pieces take turns on two streams, so that one is copied while the other is worked on.
+    """
+    import cupy
+    import cupyx
+
+    count = len(values) if chosen is None else chosen.size
+    at_once = max(1, BYTES_AT_ONCE // (values.itemsize * values.shape[1]))
+    current = cupy.cuda.get_current_stream()
+    current.synchronize()  # memory that is used again may still be written to
+    if on_gpu(values):
+        for first in range(0, count, at_once if chosen is not None else max(1, count)):
+            own = None if chosen is None else to_gpu(chosen[first : first + at_once])
+            yield first, values if own is None else values[own], current
+        return
+    shape, kind = (min(at_once, max(1, count)), values.shape[1]), values.dtype
+    sides = [
+        (cupyx.empty_pinned(shape, kind), cupy.empty(shape, kind), cupy.cuda.Stream())
+        for _ in range(1 if count <= at_once else 2)
+    ]
+    for turn, first in enumerate(range(0, count, at_once)):
+        here, there, stream = sides[turn % len(sides)]
+        stream.synchronize()
+        size = min(at_once, count - first)
+        _copy_rows(values, chosen, first, here[:size])
+        there[:size].set(here[:size], stream)
+        yield first, there[:size], stream
+    cupy.cuda.Device().synchronize()
+
+
+def _copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
+    """Copy rows from ``first`` on, by several threads."""
+
+    def task(start: int, stop: int) -> None:
+        own = slice(first + start, first + stop)
+        if chosen is None:
+            np.copyto(out[start:stop], values[own])
+        else:
+            np.take(values, chosen[own], axis=0, out=out[start:stop], mode="clip")
+
+    each_rows(task, len(out), width=out.shape[1])
+
+
+def code_columns(
+    codes: Any, features: NDArray[np.int64], most_rows: int
+) -> Iterator[NDArray[np.uint8]]:
+    """Give the codes of feature after feature back, in pieces of rows; for another thread."""
+    import cupy
+    import cupyx
+
+    kernel, tables = encode_kernel("codes_of_feature"), to_gpu(features)
+    cupy.cuda.get_current_stream().synchronize()
+    size = max(1, min(most_rows, len(codes)))
+    stream, here = cupy.cuda.Stream(non_blocking=True), cupyx.empty_pinned(size, np.uint8)
+    there = cupy.empty(size, np.uint8)
+    for feature in range(len(features)):
+        for first in range(0, len(codes), size):
+            own = codes[first : first + size]
+            with stream:
+                kernel((512,), (256,), (
+                    own, whole(codes.shape[1]), whole(len(own)), tables[feature], there,
+                ))  # fmt: skip
+                there.get(stream, out=here)
+                stream.synchronize()
+            yield here[: len(own)]
