@@ -32,8 +32,9 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
+from pacboost.parallel.batches import in_batches
 from pacboost.parallel.cluster import Cluster
-from pacboost.parallel.sending import each_in_order, joblib_cluster, send
+from pacboost.parallel.sending import joblib_cluster, send
 from pacboost.questions.compare import (
     Compared,
     Comparison,
@@ -168,8 +169,10 @@ class Contest:
         """Have workers fit; they show no progress."""
         elsewhere = copy(self)
         elsewhere._verbose = False
-        work = send(cluster, elsewhere.numbered, "the rows and the boosters")
-        yield from each_in_order(cluster, work, range(len(self._choices)))
+        work = send(cluster, elsewhere, "the rows and the boosters")
+        yield from in_batches(
+            cluster, Contest.numbered, work, ((k,) for k in range(len(self._choices)))
+        )
 
     def comparison(self) -> Comparison:
         """Compare the boosters that are done."""

@@ -8,25 +8,18 @@ be made again if it is lost with a worker.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Sequence
 from importlib import import_module
-from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 from pacboost.errors import ClusterError
 from pacboost.parallel.cluster import Cluster
 from pacboost.parallel.cluster_jobs import Shared
 from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
 
-Result = TypeVar("Result")
-
 PIECE = 2**23
 """Bytes sent at once; Dask warns of tasks that are larger than ten million."""
 TIMES_HELD = 4
 """A worker holds an object, its pieces, and what it makes of it: so many times its size."""
-LONG_ENOUGH = 0.2
-"""A task does as many things as take about so many seconds."""
-MOST_AT_ONCE = 64
 
 
 def joblib_cluster() -> Cluster | None:
@@ -65,36 +58,9 @@ def send(cluster: Cluster, thing: Any, what: str) -> Shared[Any]:
     return cluster.share(_put_together, *(cluster.share(_same, piece) for piece in pieces))
 
 
-def each_in_order(
-    cluster: Cluster, work: Shared[Callable[[int], Result]], numbers: Sequence[int]
-) -> Generator[Result]:
-    """Have workers call an object with every number; give the results in the order of numbers.
-
-    Every task does some of them, more where each takes little time. That changes no result.
-    """
-    at_once = 1
-
-    def tasks() -> Generator[tuple[Any, Sequence[int]]]:
-        done = 0
-        while done < len(numbers):
-            some = numbers[done : done + at_once]
-            done += len(some)
-            yield work, some
-
-    for results, seconds in cluster.each(_call, tasks()):
-        at_once = max(1, min(MOST_AT_ONCE, round(LONG_ENOUGH * len(results) / max(seconds, 1e-9))))
-        yield from results
-
-
 def _same(piece: bytes) -> bytes:
     return piece
 
 
 def _put_together(*pieces: bytes) -> Any:
     return import_module("cloudpickle").loads(b"".join(pieces))
-
-
-def _call(work: Callable[[int], Result], numbers: Sequence[int]) -> tuple[list[Result], float]:
-    started = perf_counter()
-    results = [work(number) for number in numbers]
-    return results, perf_counter() - started

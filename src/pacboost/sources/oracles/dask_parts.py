@@ -95,6 +95,7 @@ class DaskOracle(SpreadOracle):
     """
 
     reads_ahead = False
+    reads_in_tasks = False
     n_rows: int
 
     def __init__(

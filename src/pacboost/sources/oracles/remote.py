@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ClusterError
+from pacboost.parallel.batches import in_batches
 from pacboost.parallel.cluster import Cluster
 from pacboost.parallel.cluster_jobs import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
@@ -49,6 +50,9 @@ class BlockPlace:
 
 class SpreadOracle(BlockOracle):
     """A source whose blocks can be read on any machine that has access to it."""
+
+    reads_in_tasks = True
+    """Whether a task reads its blocks itself, one after the other, rather than being given them."""
 
     @abstractmethod
     def block_rows(self, block: int) -> int:
@@ -108,8 +112,8 @@ class RemoteOracle(BlockOracle):
         self.source, self.cluster = source, cluster
         self.names, self.n_columns, self.n_rows = source.names, source.n_columns, source.n_rows
         self.shuffles_rows = source.shuffles_rows
-        self.span_seconds = 0.0
-        """How long looking at some rows took the last time."""
+        self.row_seconds = 0.0
+        """How long looking at a row took the last time."""
         self._blocks: dict[Spot, Shared[Held]] = {}
         self._most_blocks = self._blocks_ahead()
 
@@ -194,8 +198,12 @@ class RemoteOracle(BlockOracle):
             if batch.n_rows:
                 yield batch
         chooser = self.cluster.share(_same, choose)
-        arguments = ((chooser, *self._read(block)) for block in rest)
-        for batch, _ in self.cluster.each(_select_again, arguments):
+        found: Iterator[tuple[Batch, None]]
+        if self.source.reads_in_tasks:
+            found = in_batches(self.cluster, _select_again, chooser, map(self._read, rest))
+        else:
+            found = self.cluster.each(_select_again, ((chooser, *self._read(k)) for k in rest))
+        for batch, _ in found:
             if batch.n_rows:
                 yield batch
 

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.threads import using
+from pacboost.parallel.batches import in_batches
 from pacboost.parallel.cluster import Cluster
-from pacboost.parallel.sending import each_in_order, send
+from pacboost.parallel.sending import send
 from pacboost.training.bags.bags import Bags, in_order
 from pacboost.training.bags.members import Answers, Maker, Member
 from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes, Settling
@@ -128,6 +129,11 @@ class Bagging:
     def _made_on(self, cluster: Cluster, task: MemberTask, numbers: range) -> Generator[Evaluated]:
         """Have members made by the workers of a cluster."""
         work = send(cluster, MemberElsewhere(task), "the rows and the learner")
-        with closing(each_in_order(cluster, work, numbers)) as results:
+        made = in_batches(cluster, _call, work, ((k,) for k in numbers))
+        with closing(made) as results:
             for packed, rows, answers in results:
                 yield self.maker.unpacked(packed), rows, answers
+
+
+def _call(task: MemberElsewhere, number: int) -> tuple[Any, NDArray[np.intp], Answers]:
+    return task(number)
