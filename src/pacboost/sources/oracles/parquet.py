@@ -198,7 +198,9 @@ class ParquetOracle(SpreadOracle):
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
         """Have workers read the target column alone."""
         groups = ((group,) for group in self._row_groups())
-        return distinct(in_batches(cluster, RowGroup.distinct_labels, None, groups))
+        return distinct(
+            in_batches(cluster, RowGroup.distinct_labels, None, groups, calls=cluster.blocks)
+        )
 
     def _row_groups(self) -> Iterator[RowGroup]:
         return map(self.row_group, range(len(self._groups)))

@@ -96,12 +96,20 @@ class RemoteRefilling(Refilling):
             self._look_ahead()
             visit = self._open.popleft()
             self._found.extend(zip(visit.spans, visit.job.result(), strict=True))
+            self._count_block(visit)
         (span, ticket), found = self._found.popleft()
         if (ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
             raise RuntimeError("rows were looked at in another order than they are drawn")
         kept = found.accepted(self._encoder, span.block, self._scale)
         self._note(found, kept)
         self._look_ahead()
+
+    def _count_block(self, visit: Visit) -> None:
+        """Note which worker has read a block, once for all tasks that look at it."""
+        span = visit.spans[0].span
+        if (span.lap, span.block) != self._oracle.last_counted:
+            self._oracle.last_counted = span.lap, span.block
+            self._cluster.blocks[visit.job.makers[0]] += 1
 
     def _note(self, found: FoundRows, kept: AcceptedRows) -> None:
         self._notes += found.noted
