@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import fsspec
@@ -72,6 +73,15 @@ def test_addresses_give_the_model_of_the_files(folder: Path, threads: Client) ->
         assert "memory:" in text
     finally:
         system.rm("/rows", recursive=True)
+
+
+def test_an_archive_gives_the_model_of_its_files(
+    folder: Path, tmp_path: Path, processes: Client
+) -> None:
+    archive = shutil.make_archive(str(tmp_path / "rows"), "zip", folder)
+    first = bytes_of(small().fit_source(folder, "y", client=False))
+    for address in (f"zip://::{archive}", f"zip://part*.parquet::file://{archive}"):
+        assert bytes_of(small().fit_source(address, "y", client=processes)) == first
 
 
 def test_addresses_that_cannot_be_read(tmp_path: Path) -> None:

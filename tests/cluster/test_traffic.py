@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from distributed import Client
 
 from pacboost.errors import ClusterError
+from pacboost.estimators.boosting import filter_setup
 from pacboost.parallel.cluster import Cluster
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.remote import RemoteOracle
@@ -68,6 +72,54 @@ def test_the_client_holds_no_blocks(folder: Path, threads: Client) -> None:
     oracle = RemoteOracle(ParquetOracle(folder, "y"), Cluster(threads))
     small(n_rounds=3).fit_source(oracle)
     assert (oracle.bytes_needed, oracle.most_bytes_held, oracle.bytes_read) == (0, 0, 0)
+
+
+def test_blocks_are_counted_by_worker(
+    folder: Path, processes: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
+    cluster = Cluster(processes)
+    model = small(n_rounds=20, sample_rows=3000)
+    model.fit_source(RemoteOracle(ParquetOracle(folder, "y"), cluster))
+    assert set(cluster.blocks) == set(cluster.workers())
+    looked_at = -(-sum(refill.draws for refill in model.ledger_.refills) // 4000)
+    passes = 2 * 10  # one for the labels, and one for the rows that certify and test
+    assert passes + 1 < cluster.blocks.total() <= passes + looked_at + 2
+
+
+FIT = """
+import resource, sys
+from distributed import Client
+from pacboost import FilterBoostClassifier
+with Client(sys.argv[1], set_as_default=False) as client:
+    model = FilterBoostClassifier(n_rounds=10, random_state=0, memory=sys.argv[3], verbose=False)
+    model.fit_source(sys.argv[2], "y", client=client)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def peak_of_client(client: Client, folder: Path, memory: str) -> int:
+    """Fit in a process of its own, and give the most memory that it took."""
+    command = [sys.executable, "-c", FIT, client.scheduler.address, str(folder), memory]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def test_the_client_stays_within_its_memory(folder: Path, processes: Client) -> None:
+    assert peak_of_client(processes, folder, "470MB") <= 470_000_000
+
+
+@pytest.mark.slow
+def test_the_client_stays_within_its_memory_on_large_files(
+    tmp_path: Path, processes: Client
+) -> None:
+    X, y = noisy(100_000)
+    X = np.tile(X, 10)
+    for part in range(40):
+        write_parquet(tmp_path / f"part{part}", X, y, files=1, group=50_000)
+    assert 40 * X.nbytes > 600_000_000
+    assert peak_of_client(processes, tmp_path, "520MB") <= 520_000_000
 
 
 def test_a_worker_that_is_too_small_is_named(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import closing, suppress
+from copy import copy
 from dataclasses import fields, replace
 from typing import Any
 
@@ -31,6 +32,9 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import probability
+from pacboost.parallel.batches import in_batches
+from pacboost.parallel.cluster import Cluster
+from pacboost.parallel.sending import joblib_cluster, send
 from pacboost.questions.compare import (
     Compared,
     Comparison,
@@ -42,6 +46,9 @@ from pacboost.questions.compare import (
 from pacboost.reports.progress import RoundsBar
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
+
+Measured = tuple[Compared, NDArray[np.bool_] | None]
+"""What was measured of a booster, and on which test rows it is wrong."""
 
 WARM_ROWS = 200
 """So few rows suffice to load the compiled code."""
@@ -66,7 +73,8 @@ def compare(
     """Boost a learner by several boosters, and compare the results.
 
     If a booster fails, its entry says why, and the others go on. After Ctrl-C the attribute
-    ``comparison`` of the KeyboardInterrupt holds those that were done.
+    ``comparison`` of the KeyboardInterrupt holds those that were done. Within
+    ``joblib.parallel_config("dask")`` the workers of a cluster fit them (docs/cluster.md).
 
     Parameters
     ----------
@@ -143,12 +151,28 @@ class Contest:
         self._training, self._test = self._split(X, y, test, seed)
 
     def run(self) -> None:
-        """Fit and measure one booster after the other."""
-        for name, choice in self._choices.items():
-            self.entries.append(self._one(name, choice))
+        """Fit and measure one booster after the other, or several at once on a cluster."""
+        cluster = joblib_cluster()
+        with closing(self._measured() if cluster is None else self._measured_on(cluster)) as found:
+            for entry, wrong in found:
+                self.entries.append(entry)
+                if wrong is not None:
+                    self._wrong[entry.name] = wrong
         failures = [entry for entry in self.entries if entry.failed]
         if len(failures) == len(self.entries):
             raise PacboostError(f"every booster failed; {failures[0].name}: {failures[0].stopped}")
+
+    def _measured(self) -> Generator[Measured]:
+        yield from map(self.numbered, range(len(self._choices)))
+
+    def _measured_on(self, cluster: Cluster) -> Generator[Measured]:
+        """Have workers fit; they show no progress."""
+        elsewhere = copy(self)
+        elsewhere._verbose = False
+        work = send(cluster, elsewhere, "the rows and the boosters")
+        yield from in_batches(
+            cluster, Contest.numbered, work, ((k,) for k in range(len(self._choices)))
+        )
 
     def comparison(self) -> Comparison:
         """Compare the boosters that are done."""
@@ -178,19 +202,24 @@ class Contest:
         training, kept = (Rows(division.taken(X, rows), np.asarray(y)[rows]) for rows in chosen)
         return training, kept
 
-    def _one(self, name: str, choice: Any) -> Compared:
+    def numbered(self, number: int) -> Measured:
+        """Fit and measure the booster of this number."""
+        return self._one(*list(self._choices.items())[number])
+
+    def _one(self, name: str, choice: Any) -> Measured:
         """Fit and measure one booster; record an error instead of raising it."""
+        wrong = None
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             try:
-                entry = self._fitted(name, choice)
+                entry, wrong = self._fitted(name, choice)
             except Exception as problem:  # a learner of the user's may raise anything
                 kind = "" if isinstance(problem, PacboostError) else f"{type(problem).__name__}: "
                 entry = Compared(name, stopped=f"{kind}{problem}", failed=True)
         said = dict.fromkeys(str(warning.message) for warning in heard)
-        return replace(entry, notes=(*entry.notes, *said))
+        return replace(entry, notes=(*entry.notes, *said)), wrong
 
-    def _fitted(self, name: str, choice: Any) -> Compared:
+    def _fitted(self, name: str, choice: Any) -> Measured:
         if isinstance(choice, str | Booster):
             model = BoostClassifier(choice, self._learner, self._rounds, **self._parameters)
             seconds = self._boost(name, model)
@@ -206,9 +235,7 @@ class Contest:
             delta=self._delta,
             boosters=len(self._choices),
         )
-        if wrong is not None:
-            self._wrong[name] = wrong
-        return replace(entry, seconds=seconds)
+        return replace(entry, seconds=seconds), wrong
 
     def _boost(self, name: str, model: BoostClassifier) -> float:
         """Fit with a progress bar if wanted; compiled code is loaded before the clock runs."""

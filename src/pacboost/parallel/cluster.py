@@ -56,6 +56,8 @@ class Cluster(Tasks):
         """Workers that get no tasks, and why."""
         self.done: Counter[str] = Counter()
         """How many tasks each worker has done."""
+        self.blocks: Counter[str] = Counter()
+        """How many blocks each worker has read."""
         self.seconds = 0.0
         """How long these tasks took, in all."""
         self._greet()

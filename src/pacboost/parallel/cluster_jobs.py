@@ -53,6 +53,9 @@ class Job(Generic[Result]):
         self._cluster, self._function, self._given = cluster, function, given
         self._avoid = frozenset(cluster.unusable)
         self._future = cluster.start(function, given, self._avoid)
+        self.worker = ""
+        self.makers: tuple[str, ...] = ()
+        """When there is a result: who did the task, and who made what it was given as shared."""
 
     def result(self) -> Result:
         """Wait for the result; where a worker fails or is slow, have others try."""
@@ -63,6 +66,7 @@ class Job(Generic[Result]):
             if isinstance(outcome, Done):
                 self._cluster.done[outcome.worker] += 1
                 self._cluster.seconds += outcome.seconds
+                self.worker, self.makers = outcome.worker, outcome.makers
                 value: Result = outcome.value
                 return value
             if isinstance(outcome, Failed) and not outcome.elsewhere:

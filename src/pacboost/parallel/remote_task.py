@@ -31,6 +31,8 @@ class Done:
     value: Any
     worker: str
     seconds: float
+    makers: tuple[str, ...] = ()
+    """The workers that made what it shares with other tasks."""
 
     def __sizeof__(self) -> int:
         """Tell the scheduler how much memory the value takes, if the value knows."""
@@ -89,7 +91,8 @@ def run(expected: dict[str, str], function: Callable[..., Any], *given: Any) -> 
         value = function(*(own.value if isinstance(own, Done) else own for own in given))
     except Exception as problem:  # becomes a value that says which worker it is from
         return Failed(_portable(problem), worker)
-    return Done(value, worker, time.perf_counter() - started)
+    makers = tuple(own.worker for own in given if isinstance(own, Done))
+    return Done(value, worker, time.perf_counter() - started, makers)
 
 
 def worker_name() -> str:

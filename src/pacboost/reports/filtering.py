@@ -89,7 +89,7 @@ class FilteringView(LiveView):
         grid.add_row("rounds", f"{self._rounds} of at most {self._most}, {seconds:.0f} s")
         grid.add_row("", ProgressBar(self._most, self._rounds, width=BAR))
         if self._workers:
-            grid.add_row("tasks by worker", _busiest(self._workers))
+            grid.add_row("blocks by worker", _busiest(self._workers))
         if self._last is None:
             grid.add_row("draws", "the first sample is being drawn")
             return grid
@@ -117,7 +117,7 @@ class FilteringView(LiveView):
 
 
 def _busiest(workers: Mapping[str, int]) -> str:
-    """Name the workers that did the most tasks.
+    """Name the workers that read the most blocks.
 
     >>> _busiest({"tcp://a:1": 3, "tcp://b:2": 5})
     'tcp://b:2 5, tcp://a:1 3'

@@ -20,6 +20,7 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
+from pacboost.parallel.sending import joblib_cluster
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
@@ -112,7 +113,8 @@ def make_members(asked: Any, run: Bagging, most: int) -> None:
             from pacboost.reports.progress import MembersBar
 
             watchers.append(stack.enter_context(MembersBar(most, after=after)))
-        steps = run.run(most, threads(asked.n_jobs), watched=watched)
+        cluster = joblib_cluster()
+        steps = run.run(most, threads(asked.n_jobs), watched=watched, cluster=cluster)
         for made in stack.enter_context(closing(steps)):
             wishes = [watcher(made) for watcher in watchers]
             if any(wishes):

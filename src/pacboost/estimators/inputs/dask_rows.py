@@ -38,6 +38,11 @@ def lazily(model: Any, method: str, X: Any) -> Any:
     return X.map_blocks(_of_array, own, method, chunks=widths, dtype=answers.dtype)
 
 
+def gathered(given: Any) -> Any:
+    """Compute the Dask collections among arguments: most estimators need all rows in one memory."""
+    return need("dask", "dask").compute(given)[0]
+
+
 def _of_array(rows: NDArray[Any], model: Any, method: str) -> NDArray[Any]:
     return np.asarray(getattr(model, method)(rows))
 

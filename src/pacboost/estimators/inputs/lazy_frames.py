@@ -11,7 +11,7 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, TypeVar
 
-from pacboost.estimators.inputs.dask_rows import lazily
+from pacboost.estimators.inputs.dask_rows import gathered, lazily
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 from pacboost.sources.oracles.dask_parts import is_collection
@@ -32,6 +32,7 @@ def collects_lazy_frames(kind: type[Kind]) -> type[Kind]:
         super(kind, cls).__init_subclass__(**options)
         _wrap_methods(cls)
 
+    kind._reads_partitions = False  # type: ignore[attr-defined]
     kind.__init_subclass__ = classmethod(of_subclass)  # type: ignore[assignment]
     _wrap_methods(kind)
     return kind
@@ -54,6 +55,8 @@ def _collecting(method: Callable[..., Any]) -> Callable[..., Any]:
         first = given[0] if given else named.get("X")
         if is_collection(first) and not method.__name__.startswith("fit"):
             return lazily(self, method.__name__, first)
+        if is_collection(first) and not self._reads_partitions:
+            given, named = gathered((given, named))
         rows = [collected(value) for value in given]
         return method(self, *rows, **{name: collected(value) for name, value in named.items()})
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, DataTypeError, ParameterError
+from pacboost.parallel.batches import in_batches
 from pacboost.parallel.cluster import Cluster
 from pacboost.parallel.tasks import Serial
 from pacboost.sources.oracles.columns import refuse_other
@@ -95,6 +96,7 @@ class DaskOracle(SpreadOracle):
     """
 
     reads_ahead = False
+    reads_in_tasks = False
     n_rows: int
 
     def __init__(
@@ -129,7 +131,8 @@ class DaskOracle(SpreadOracle):
         if cluster is None:
             return list(Serial().map(lambda k: self._computed(self._how.facts, k), numbers))
         given = ((k, *_futures(self._parts[k], cluster)) for k in numbers)
-        return list(cluster.each(self._how.facts, given))
+        facts = in_batches(cluster, self._how.facts, None, given, most=1, calls=cluster.blocks)
+        return list(facts)
 
     def _computed(self, function: Callable[..., Any], number: int) -> Any:
         """Compute a partition in this process, and call a function with it."""

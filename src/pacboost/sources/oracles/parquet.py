@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError
+from pacboost.parallel.batches import in_batches
 from pacboost.parallel.cluster import Cluster
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import (
@@ -196,7 +197,10 @@ class ParquetOracle(SpreadOracle):
 
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
         """Have workers read the target column alone."""
-        return distinct(cluster.map(RowGroup.distinct_labels, self._row_groups()))
+        groups = ((group,) for group in self._row_groups())
+        return distinct(
+            in_batches(cluster, RowGroup.distinct_labels, None, groups, calls=cluster.blocks)
+        )
 
     def _row_groups(self) -> Iterator[RowGroup]:
         return map(self.row_group, range(len(self._groups)))

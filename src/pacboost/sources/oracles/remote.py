@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ClusterError
+from pacboost.parallel.batches import MOST_AT_ONCE, in_batches
 from pacboost.parallel.cluster import Cluster
 from pacboost.parallel.cluster_jobs import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot
@@ -50,6 +51,9 @@ class BlockPlace:
 class SpreadOracle(BlockOracle):
     """A source whose blocks can be read on any machine that has access to it."""
 
+    reads_in_tasks = True
+    """Whether a task reads its blocks itself, one after the other, rather than being given them."""
+
     @abstractmethod
     def block_rows(self, block: int) -> int:
         """How many rows a block has."""
@@ -72,7 +76,8 @@ class SpreadOracle(BlockOracle):
     def classes_on(self, cluster: Cluster) -> NDArray[Any]:
         """Find the distinct labels, a block at a time."""
         arguments = (self.reading(block, cluster) for block in range(self._n_blocks or 0))
-        return distinct(cluster.each(_labels, ((own.function, *own.given) for own in arguments)))
+        given = ((own.function, *own.given) for own in arguments)
+        return distinct(in_batches(cluster, _labels, None, given, most=1, calls=cluster.blocks))
 
 
 class Absent(Held):
@@ -108,8 +113,10 @@ class RemoteOracle(BlockOracle):
         self.source, self.cluster = source, cluster
         self.names, self.n_columns, self.n_rows = source.names, source.n_columns, source.n_rows
         self.shuffles_rows = source.shuffles_rows
-        self.span_seconds = 0.0
-        """How long looking at some rows took the last time."""
+        self.row_seconds = 0.0
+        """How long looking at a row took the last time."""
+        self.last_counted: tuple[int, int] | None = None
+        """The pass and number of the block that was last counted as read."""
         self._blocks: dict[Spot, Shared[Held]] = {}
         self._most_blocks = self._blocks_ahead()
 
@@ -188,14 +195,18 @@ class RemoteOracle(BlockOracle):
         """Have workers read every block once, and fetch the rows that are chosen."""
         rest = range(self._n_blocks or 0)
         if isinstance(choose, SettlingChooser):
-            batch, settled = self.cluster.submit(_select, choose, *self._read(0)).result()
+            job = self.cluster.submit(_select, choose, *self._read(0))
+            batch, settled = job.result()
+            self.cluster.blocks[job.worker] += 1
             choose.settle(settled)
             rest = rest[1:]
             if batch.n_rows:
                 yield batch
         chooser = self.cluster.share(_same, choose)
-        arguments = ((chooser, *self._read(block)) for block in rest)
-        for batch, _ in self.cluster.each(_select_again, arguments):
+        for batch, _ in in_batches(
+            self.cluster, _select_again, chooser, map(self._read, rest),
+            most=MOST_AT_ONCE if self.source.reads_in_tasks else 1, calls=self.cluster.blocks,
+        ):  # fmt: skip
             if batch.n_rows:
                 yield batch
 

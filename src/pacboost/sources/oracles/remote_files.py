@@ -59,12 +59,17 @@ class RemoteFile:
     @property
     def name(self) -> str:
         """The last part of the address."""
-        return PurePosixPath(self.url).name
+        return self._path.name
 
     @property
     def suffix(self) -> str:
         """How the name ends."""
-        return PurePosixPath(self.url).suffix
+        return self._path.suffix
+
+    @property
+    def _path(self) -> PurePosixPath:
+        """The path of the file itself; an archive in which it lies may follow it in the address."""
+        return PurePosixPath(self.url.partition("::")[0])
 
     def absolute(self) -> RemoteFile:
         """Give the file itself: an address is the same everywhere."""
@@ -77,7 +82,9 @@ class RemoteFile:
     def open(self, mode: str = "rb") -> Any:
         """Open the file."""
         system, path = _system(self.url)
-        return system.open(path, mode)
+        opened = system.open(path, mode)
+        opened.file_system = system  # which closes an archive when nothing refers to it
+        return opened
 
     def __str__(self) -> str:
         return self.url
@@ -86,6 +93,7 @@ class RemoteFile:
 def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
     """Give the files at an address: one, those that match a pattern, or those of a folder."""
     system, path = _system(url)
+    _, link, rest = url.partition("::")  # zip://*.parquet::s3://bucket/archive.zip
     try:
         if has_magic(path):
             found = system.glob(path, detail=True)
@@ -100,7 +108,7 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
     except (OSError, ValueError) as problem:
         raise FileError(f"{url}: cannot be listed ({problem})") from problem
     files = [
-        RemoteFile(str(system.unstrip_protocol(name)), int(facts["size"]))
+        RemoteFile(f"{system.unstrip_protocol(name)}{link}{rest}", int(facts["size"]))
         for name, facts in found.items()
         if facts.get("type") == "file"
     ]

@@ -10,10 +10,15 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.threads import using
+from pacboost.parallel.batches import in_batches
+from pacboost.parallel.cluster import Cluster
+from pacboost.parallel.sending import send
 from pacboost.training.bags.bags import Bags, in_order
 from pacboost.training.bags.members import Answers, Maker, Member
 from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes, Settling
@@ -38,6 +43,41 @@ TORN = (
 )
 
 
+Evaluated = tuple[Member, NDArray[np.intp], Answers]
+"""A member, the rows outside its bag, and its answers for them, if they are wanted."""
+
+
+@dataclass(frozen=True, eq=False)
+class MemberTask:
+    """Makes the member of a bag: a pure function of the number of the bag."""
+
+    maker: Maker
+    bags: Bags
+    asks: bool
+    """Whether the member answers for the rows outside its bag."""
+
+    def __call__(self, number: int) -> Evaluated:
+        """Make the member of this number."""
+        bag = self.bags.bag(number)
+        member, rows = self.maker.make(bag), bag.outside
+        if not self.asks or not rows.size:  # black boxes do not answer about nothing
+            return member, rows, np.empty(0, dtype=np.int64)
+        return member, rows, self.maker.out_of_bag(member, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class MemberElsewhere:
+    """The same on a worker of a cluster: one thread, and only what is new of a member is sent."""
+
+    task: MemberTask
+
+    def __call__(self, number: int) -> tuple[Any, NDArray[np.intp], Answers]:
+        """Make the member of this number, and pack it."""
+        with using(1):
+            member, rows, answers = self.task(number)
+        return self.task.maker.packed(member), rows, answers
+
+
 @dataclass(eq=False)
 class Bagging:
     """A run: iterate to make members; ``stopped`` says why it ended, ``outside`` what was found."""
@@ -51,14 +91,21 @@ class Bagging:
     torn: bool = False
     """Whether an interrupt came while a member was counted, so that the counts are not usable."""
 
-    def run(self, most: int, threads: int, *, watched: bool = False) -> Generator[Made]:
+    def run(
+        self, most: int, threads: int, *, watched: bool = False, cluster: Cluster | None = None
+    ) -> Generator[Made]:
         """Make members until there are ``most``, or the error out of bag has settled.
 
         The error costs a pass over all rows, so it is computed only if the run is ``watched``.
         """
-        threads = 1 if self.maker.alone else threads
+        task = MemberTask(self.maker, self.bags, self.outside is not None)
         numbers = range(len(self.members), most)
-        with closing(in_order(self._make, numbers, threads)) as results:
+        made = (
+            in_order(task, numbers, 1 if self.maker.alone else threads)
+            if cluster is None
+            else self._made_on(cluster, task, numbers)
+        )
+        with closing(made) as results:
             for member, rows, answers in results:
                 error, noise = None, 0.0
                 self.torn = self.outside is not None
@@ -68,21 +115,25 @@ class Bagging:
                 self.torn = False
                 if self.outside is not None and (watched or self.settling is not None):
                     error, noise = self.outside.estimate()
-                made = Made(len(self.members), error)
-                if self.settling is not None and self.settling.see(made.members, error, noise):
+                state = Made(len(self.members), error)
+                if self.settling is not None and self.settling.see(state.members, error, noise):
                     self.stopped = (
                         f"the error out of bag moved by less than its noise, {noise:.3g}, over the "
                         f"last {self.settling.patience} members"
                     )
-                yield made
+                yield state
                 if self.stopped:
                     return
         self.stopped = f"all {most} members are made"
 
-    def _make(self, number: int) -> tuple[Member, NDArray[np.intp], Answers]:
-        """Make a member, and let it answer for the rows outside its bag, if that is wanted."""
-        bag = self.bags.bag(number)
-        member, rows = self.maker.make(bag), bag.outside
-        if self.outside is None or not rows.size:  # black boxes do not answer about nothing
-            return member, rows, np.empty(0, dtype=np.int64)
-        return member, rows, self.maker.out_of_bag(member, rows)
+    def _made_on(self, cluster: Cluster, task: MemberTask, numbers: range) -> Generator[Evaluated]:
+        """Have members made by the workers of a cluster."""
+        work = send(cluster, MemberElsewhere(task), "the rows and the learner")
+        made = in_batches(cluster, _call, work, ((k,) for k in numbers))
+        with closing(made) as results:
+            for packed, rows, answers in results:
+                yield self.maker.unpacked(packed), rows, answers
+
+
+def _call(task: MemberElsewhere, number: int) -> tuple[Any, NDArray[np.intp], Answers]:
+    return task(number)

@@ -161,6 +161,19 @@ class TreeMaker(Maker):
         assert isinstance(member, TreeMember)
         return member.said(self._lines[rows])
 
+    def packed(self, member: Member) -> ForestTree:
+        """Send the tree alone: bins are the same for all."""
+        assert isinstance(member, TreeMember)
+        return member.inner
+
+    def unpacked(self, packed: ForestTree) -> TreeMember:
+        """Make a member of a tree that was grown elsewhere."""
+        return self.member(packed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give what a worker needs: codes, but not the rows that they were made from."""
+        return {name: own for name, own in vars(self).items() if name not in {"sample", "targets"}}
+
 
 class Shares:
     """Average the shares of classes that trees give out of bag; they come in order.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,15 @@ class Maker(ABC):
         """Give the answers of a member for rows outside its bag."""
         return member.answers(unlabelled(ArrayTable(self.sample.rows[rows])))
 
+    def packed(self, member: Member) -> Any:
+        """Give what is sent of a member that was made on another machine."""
+        return member
+
+    def unpacked(self, packed: Any) -> Member:
+        """Give the member that ``packed`` was called with there."""
+        member: Member = packed
+        return member
+
 
 class BoxMaker(Maker):
     """Fits scikit-learn estimators."""
@@ -176,11 +186,21 @@ class CodesMaker(Maker):
         self, learner: Learner, sample: Sample, targets: NDArray[Any], classes: int
     ) -> None:
         super().__init__(sample, targets, classes)
-        self._search = learner.on(sample)
+        self._learner, self._of_thread = learner, local()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give what a worker needs; what belongs to a thread is made there."""
+        return {name: own for name, own in vars(self).items() if name != "_of_thread"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _of_thread=local())
 
     def make(self, bag: Bag) -> Member:
         """Weigh rows by how often they are in the bag."""
-        rule = _found(self._search, bag.counts, self.targets, self.classes, bag.seed)
+        own = self._of_thread
+        if not hasattr(own, "search"):  # it holds arrays to work in, which threads cannot share
+            own.search = self._learner.on(self.sample)
+        rule = _found(own.search, bag.counts, self.targets, self.classes, bag.seed)
         return RuleMember(rule, self.classes)
 
     def out_of_bag(self, member: Member, rows: NDArray[np.intp]) -> Answers:

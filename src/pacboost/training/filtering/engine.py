@@ -106,7 +106,7 @@ class Filtering:
         most = self._most_draws(wanted)
         key, scale = key_of(self.plan.seed, 2, number), self._scale(wanted)
         refilling = self._refilling(key, scale, delta)
-        refilling.expect(wanted * scale / (self.mass or 1.0))
+        refilling.expect(wanted * scale / self._mean_weight())
         refilling.score_testing_rows()
         tested = refilling.test.count
         for _ in () if self._good_enough(refilling) else refilling.groups():
@@ -152,11 +152,15 @@ class Filtering:
         A refill that sees all n rows keeps n·μ/scale of them; one that reads rows one after the
         other does not read more than ``offered`` times as many as it may keep.
         """
-        mean = self.mass or self._booster.first_chance(self.vote_so_far.outputs)
+        mean = self._mean_weight()
         if self.candidates.whole:
             rows = self.candidates.oracle.n_rows or 1
             return max(rows * mean / wanted, 1e-12)
         return min(1.0, max(self.plan.offered * mean, 1e-12))
+
+    def _mean_weight(self) -> float:
+        """Estimate the mean weight of candidates: the share of them that would be kept."""
+        return self.mass or self._booster.first_chance(self.vote_so_far.outputs)
 
     def _most_draws(self, wanted: int) -> int:
         """After so many draws the filter starves."""

@@ -6,6 +6,7 @@ ones are there. How many rows a task has, and how many tasks are open, changes n
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
@@ -27,9 +28,10 @@ from pacboost.training.filtering.remote_looking import (
     look_at,
 )
 
-LONG_ENOUGH = 0.2
-"""Tasks that take less than so many seconds get more rows."""
-MOST_SPANS = 64
+LEAST_SECONDS, MOST_SECONDS = 0.05, 0.25
+"""A task gets as many rows as take about so many seconds of a core."""
+TASKS_PER_THREAD = 4
+"""A refill has so many tasks for every thread, if they are not too short: they end together."""
 
 
 class Visit(NamedTuple):
@@ -45,18 +47,22 @@ class RemoteRefilling(Refilling):
     def __init__(self, candidates: BlockRows, oracle: RemoteOracle, *more: Any) -> None:
         super().__init__(candidates, *more)
         self._rows, self._oracle, self._cluster = candidates, oracle, oracle.cluster
-        self._expected = 0.0
+        self._expected = 0
         self._again_drawn = 0
         self._open: deque[Visit] = deque()
         self._found: deque[tuple[Ticketed, FoundRows]] = deque()
         self._looks: dict[bool, Shared[RemoteLook]] = {}
         self._upcoming = self._spans_ahead()
         self._next = next(self._upcoming)
-        self._most_open = 2 * self._cluster.threads
+        self._threads = self._cluster.threads
 
     def expect(self, draws: float) -> None:
-        """Look no further ahead than about so many draws, as long as they are enough."""
-        self._expected = draws
+        """Look no further ahead than about so many draws, as long as they are enough.
+
+        Whether they are is decided after whole groups of rows.
+        """
+        groups = math.ceil(draws / self._rows.at_once)
+        self._expected = max(1, groups) * self._rows.at_once
 
     def groups(self) -> Iterator[None]:
         """Look at one group of candidates after the other."""
@@ -85,15 +91,25 @@ class RemoteRefilling(Refilling):
 
     def _use(self, offer: Offer) -> None:
         while not self._found:
+            if not self._open:
+                self._expect_more()
             self._look_ahead()
             visit = self._open.popleft()
             self._found.extend(zip(visit.spans, visit.job.result(), strict=True))
+            self._count_block(visit)
         (span, ticket), found = self._found.popleft()
         if (ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
             raise RuntimeError("rows were looked at in another order than they are drawn")
         kept = found.accepted(self._encoder, span.block, self._scale)
         self._note(found, kept)
         self._look_ahead()
+
+    def _count_block(self, visit: Visit) -> None:
+        """Note which worker has read a block, once for all tasks that look at it."""
+        span = visit.spans[0].span
+        if (span.lap, span.block) != self._oracle.last_counted:
+            self._oracle.last_counted = span.lap, span.block
+            self._cluster.blocks[visit.job.makers[0]] += 1
 
     def _note(self, found: FoundRows, kept: AcceptedRows) -> None:
         self._notes += found.noted
@@ -104,7 +120,8 @@ class RemoteRefilling(Refilling):
             for own in found.known:
                 for known, hashes in zip(self._candidates.known, own, strict=False):
                     known.note(hashes)
-        self._oracle.span_seconds = found.seconds
+        if found.draws:
+            self._oracle.row_seconds = found.seconds / found.draws
         self.draws += found.draws
         self._again_drawn += found.draws * found.again
         self.accepted += kept.n_rows
@@ -123,20 +140,27 @@ class RemoteRefilling(Refilling):
         The first rows that are kept say how all are hashed: nothing is started before they are.
         """
         started = self._candidates.learned.started
-        while len(self._open) < (self._most_open if started else 1):
-            if (self._open or self._found) and self._next[1].ticket >= self._expected:
-                return
-            if self._next[1].ticket >= self._expected:  # it was not enough
-                self._expected = 1.25 * (self._next[1].ticket + 1)
-            self._open.append(self._visit(self._spans_per_task() if started else 1))
+        most = 2 * self._threads if started else 1
+        while len(self._open) < most and self._next[1].ticket < self._expected:
+            self._open.append(self._visit(self._rows_per_task() if started else 1))
 
-    def _visit(self, most: int) -> Visit:
-        """Start a task that looks at rows of one block: at most so many spans."""
+    def _expect_more(self) -> None:
+        """Go on for a group of rows, where those that were expected are not enough."""
+        while self._next[1].ticket >= self._expected:
+            self._expected += self._rows.at_once
+
+    def _visit(self, enough: float) -> Visit:
+        """Start a task that looks at rows of one block, and ends with the span that is enough.
+
+        What would be left of the block is included if it is no more than half a task.
+        """
         spot, first = self._next
         spans = [first]
         self._next = next(self._upcoming)
-        while len(spans) < most and self._next[0] == spot:
-            if self._next[1].ticket >= self._expected:
+        left = first.span.block_rows - first.span.first
+        enough = left if left <= 1.5 * enough else enough
+        while self._next[0] == spot and self._next[1].ticket < self._expected:
+            if self._next[1].ticket - first.ticket >= enough:
                 break
             spans.append(self._next[1])
             self._next = next(self._upcoming)
@@ -164,10 +188,13 @@ class RemoteRefilling(Refilling):
                 ticket, missing = ticket + last - first, missing - (last - first) or at_once
                 first = last
 
-    def _spans_per_task(self) -> int:
-        """So many spans that a task is worth sending, by the time the last one took."""
-        seconds = self._oracle.span_seconds
-        return max(1, min(MOST_SPANS, round(LONG_ENOUGH / max(seconds, 1e-9)))) if seconds else 1
+    def _rows_per_task(self) -> float:
+        """So many rows that a task is worth sending, by the time that rows took before."""
+        seconds = self._oracle.row_seconds
+        if not seconds:
+            return 1.0
+        fair = self._expected / (TASKS_PER_THREAD * self._threads)
+        return min(max(fair, LEAST_SECONDS / seconds), MOST_SECONDS / seconds)
 
     def _remote_look(self) -> RemoteLook:
         candidates = self._rows

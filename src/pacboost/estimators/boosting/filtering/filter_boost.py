@@ -142,6 +142,8 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
 
+    _reads_partitions = True
+    """Whether Dask collections are read block by block; other estimators need all rows at once."""
     _copies = ""
     """What is wrong with the rows of an array, if some are surely copies of others."""
 

@@ -22,7 +22,7 @@ def watching(estimator: Any, session: Session, watchers: list[Watcher]) -> Itera
 
     rounds, earlier = session.run.plan.rounds, session.run.refills
     oracle = session.run.candidates.oracle
-    workers = oracle.cluster.done if isinstance(oracle, RemoteOracle) else None
+    workers = oracle.cluster.blocks if isinstance(oracle, RemoteOracle) else None
     with FilteringView(rounds, earlier=earlier, workers=workers, after=after) as view:
         yield [*watchers, view]
         view.certified(estimator.model_.certificate)
