@@ -144,7 +144,7 @@ class Family:
                 str(own.details.get("group", "")),
                 _end(own),
                 measures.number_of(own, KINDS[own.of_what].rate),
-                f"{float(own.details.get('seen', float('nan'))):.4g}",
+                f"{float(own.details['seen']):.4g}" if "seen" in own.details else "–",
                 f"{own.size:,}",
             ]
             for own in self
