@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from pacboost.monitoring.mistakes import MistakeStream
@@ -127,7 +128,15 @@ def delays(streams: int) -> None:
             )
 
 
-def quiet_streams(streams: int, drifting: int) -> None:
+def says_drift(seed: int) -> bool:
+    """Tell whether rows are said to have drifted that have not."""
+    rows = np.random.default_rng(seed).normal(size=(2 * LONG + 1000, 4))
+    watch = Monitor(error=BEFORE, reference=rows[: LONG + 1000], delta=FALSE_ALARMS)
+    drift = watch.update_rows(rows[LONG + 1000 :]).status().drift
+    return drift is not None and drift.drifted_at is not None
+
+
+def quiet_streams(streams: int, drifting: int, jobs: int) -> None:
     """Count false alarms over long streams of mistakes, and of rows of four columns."""
     refuted = sounded = 0
     for seed in range(streams):
@@ -141,13 +150,7 @@ def quiet_streams(streams: int, drifting: int) -> None:
         f"detector (one in {streams * LONG / max(1, sounded):,.0f} rows; promised {LONG:,})",
         flush=True,
     )
-    drifted = 0
-    for seed in range(drifting):
-        generator = np.random.default_rng(seed)
-        rows = generator.normal(size=(2 * LONG + 1000, 4))
-        watch = Monitor(error=BEFORE, reference=rows[: LONG + 1000], delta=FALSE_ALARMS)
-        drift = watch.update_rows(rows[LONG + 1000 :]).status().drift
-        drifted += drift is not None and drift.drifted_at is not None
+    drifted = sum(Parallel(jobs)(delayed(says_drift)(seed) for seed in range(drifting)))
     print(
         f"{drifting} streams of {LONG:,} rows: {drifted} said to have drifted "
         f"({drifted / max(1, drifting):.1%}; promised at most {FALSE_ALARMS:.0%})"
@@ -175,12 +178,13 @@ def main() -> None:
     parser.add_argument("what", nargs="*", default=[], metavar="delays|quiet|speed")
     parser.add_argument("--streams", type=int, default=500)
     parser.add_argument("--drifting", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=1, help="processes that watch rows")
     given = parser.parse_args()
     asked = given.what or ["delays", "quiet", "speed"]
     if "speed" in asked:
         speed()
     if "quiet" in asked:
-        quiet_streams(given.streams, given.drifting)
+        quiet_streams(given.streams, given.drifting, given.jobs)
     if "delays" in asked:
         delays(given.streams)
 

@@ -54,14 +54,14 @@ def test_the_kernel_follows_the_definition_row_by_row() -> None:
         wrong += int(x)
         capital, level = capital * factor, (level + 1) * factor
         refuted = row if refuted is None and capital.mean() >= 20 else refuted
-        if level.mean() >= 500:
+        if level @ monitoring.DETECTOR_WEIGHTS >= 500:
             sounded.append(row)
             level = np.zeros(16)
     assert refuted is not None
     assert len(sounded) > 1
     assert (stream.refuted_at, stream.sounded_at) == (refuted, sounded[0])
     assert (stream.sounded_last, stream.sounded) == (sounded[-1], len(sounded))
-    assert stream.detector == pytest.approx(level.mean(), rel=1e-9)
+    assert stream.detector == pytest.approx(level @ monitoring.DETECTOR_WEIGHTS, rel=1e-9)
     exact = monitoring.mean_interval(wrong, squares, 2000, DELTA)
     assert stream.interval() == pytest.approx(exact, abs=1e-9)
 

@@ -10,6 +10,7 @@ this, the average run length of the detector, and the interval of the mean error
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,12 @@ from pacboost.numerics.checks import counts, plain_numbers, positive_whole, prob
 
 ODDS = np.geomspace(1.1, 10.0, 16)
 """Each alternative q multiplies the odds of a mistake by one of these."""
+EQUAL_WEIGHTS = np.full(ODDS.size, 1 / ODDS.size)
+USUAL_JUMP, SPREAD, EQUAL_PART = 1.5, 0.25, 0.2
+DETECTOR_WEIGHTS = np.exp(-0.5 * ((np.log(ODDS) - math.log(USUAL_JUMP)) / SPREAD) ** 2)
+DETECTOR_WEIGHTS *= (1 - EQUAL_PART) / DETECTOR_WEIGHTS.sum()
+DETECTOR_WEIGHTS += EQUAL_PART * EQUAL_WEIGHTS
+"""The detector bets most on errors that grow by a half or so, and something on each alternative."""
 WEIGHTS = 0.5 * 0.5 ** np.arange(14)
 """The weights λ of the confidence sequence; each has an equal share of δ."""
 
@@ -49,11 +56,14 @@ def log_capital(k: int, n: int, error: float) -> float:
     >>> round(log_capital(80, 1000, 0.05), 6)
     5.99339
     """
-    k, n = counts(k, n)
+    return _log_capital(*counts(k, n), error, EQUAL_WEIGHTS)
+
+
+def _log_capital(k: int, n: int, error: float, weights: NDArray[np.float64]) -> float:
     won, lost = log_factors(error)
     single = k * won + (n - k) * lost
     top = float(single.max())
-    return top + math.log(float(np.exp(single - top).mean()))
+    return top + math.log(float((np.exp(single - top) * weights).sum()))
 
 
 @plain_numbers
@@ -63,23 +73,27 @@ def mistakes_to_refute(n: int, error: float, delta: float) -> int:
     >>> mistakes_to_refute(1000, 0.05, 0.05)
     74
     """
-    return _mistakes_to_reach(n, error, -math.log(probability("delta", delta)))
+    goal = -math.log(probability("delta", delta))
+    return _mistakes_to_reach(n, lambda k: log_capital(k, n, error) >= goal)
 
 
-def _mistakes_to_reach(n: int, error: float, goal: float) -> int:
+def _mistakes_to_reach(n: int, enough: Callable[[int], bool]) -> int:
     """Find the number by halving, since the capital rises with the mistakes."""
     low, high = 0, positive_whole("n", n) + 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if log_capital(middle, n, error) >= goal else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
 @plain_numbers
-def rows_to_see(before: float, after: float, log_goal: float, power: float = 0.9) -> int:
+def rows_to_see(
+    before: float, after: float, log_goal: float, power: float = 0.9, *, detector: bool = False
+) -> int:
     """Count the rows after which the capital has passed e^log_goal with probability ``power``.
 
-    The certified error is ``before``, the true one ``after``, from the first of these rows on.
+    The certified error is ``before``, the true one ``after``, from the first of these rows on. The
+    capital is divided among the alternatives equally, or as the detector does it.
 
     >>> rows_to_see(0.05, 0.08, 3.0)
     1313
@@ -89,9 +103,11 @@ def rows_to_see(before: float, after: float, log_goal: float, power: float = 0.9
             f"before is {before:g} and after is {after:g}; only an error that grows can be seen"
         )
     probability("power", power)
+    weights = DETECTOR_WEIGHTS if detector else EQUAL_WEIGHTS
 
     def seen(n: int) -> bool:
-        return bool(binom.sf(_mistakes_to_reach(n, before, log_goal) - 1, n, after) >= power)
+        fewest = _mistakes_to_reach(n, lambda k: _log_capital(k, n, before, weights) >= log_goal)
+        return bool(binom.sf(fewest - 1, n, after) >= power)
 
     return smallest(seen, 1, f"seeing an error of {after:g} above {before:g}")
 

@@ -27,14 +27,16 @@ def follow(
     logs: Doubles,
     goal: float,
     levels: Doubles,
+    weights: Doubles,
     run_length: float,
     marks: Whole,
 ) -> None:
     """Count rows and mistakes, and note when the capital or the detector reaches its goal.
 
     ``counts`` are rows and mistakes; ``logs`` the logarithms of each bet's factors, in the first
-    row after no mistake; ``marks`` the row of refutation, the first and last row at which the
-    detector sounded, and how often it did. The detector then starts again.
+    row after no mistake; ``weights`` the share of each bet in the detector; ``marks`` the row of
+    refutation, the first and last row at which the detector sounded, and how often it did. The
+    detector then starts again.
     """
     bets = levels.size
     factors = np.exp(logs)
@@ -61,8 +63,8 @@ def follow(
         total = 0.0
         for j in range(bets):
             levels[j] = (levels[j] + 1.0) * own[j]
-            total += levels[j]
-        if total >= run_length * bets:
+            total += weights[j] * levels[j]
+        if total >= run_length:
             levels[:] = 0.0
             marks[1] = counts[0] if marks[1] == 0 else marks[1]
             marks[2] = counts[0]

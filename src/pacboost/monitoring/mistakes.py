@@ -36,7 +36,7 @@ class MistakeStream:
             some = mistakes[place : place + self.history.until_due(self.rows)]
             follow(
                 some, self._counts, self._squares, self._logs, self._goal, self._levels,
-                float(self.run_length), self._marks,
+                monitoring.DETECTOR_WEIGHTS, float(self.run_length), self._marks,
             )  # fmt: skip
             place += some.size
             if self.history.due(self.rows):
@@ -63,7 +63,7 @@ class MistakeStream:
     @property
     def detector(self) -> float:
         """The level of the detector, which sounds at ``run_length``."""
-        return float(self._levels.mean())
+        return float((monitoring.DETECTOR_WEIGHTS * self._levels).sum())
 
     @property
     def refuted_at(self) -> int | None:

@@ -22,7 +22,7 @@ def monitor(
 
     >>> answer = monitor(before=0.05, after=0.08, delta=0.05)
     >>> answer.examples, answer.details["rows after a late jump"]
-    (1313, 2785)
+    (1313, 2576)
     """
     level = probability("delta", delta)
     late = math.log(positive_whole("run_length", run_length))
@@ -32,7 +32,9 @@ def monitor(
         theorem="P[ever K_t ≥ 1/δ] ≤ δ while the certificate holds; K_t by Bin(t, after)",
         examples=monitoring.rows_to_see(before, after, -math.log(level), power),
         details={
-            "rows after a late jump": monitoring.rows_to_see(before, after, late, power),
+            "rows after a late jump": monitoring.rows_to_see(
+                before, after, late, power, detector=True
+            ),
             "average run length": run_length,
             "false alarm ever": level,
         },
