@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.answering import Answering
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import sentence
-from pacboost.errors import FileError, NotCertified
+from pacboost.errors import FileError
 from pacboost.estimators.fitted.decisions.calibrated import covering_model
 from pacboost.estimators.fitted.decisions.wrapped import WrappedClassifier
 from pacboost.models.answers import AnswerList, answers, confidence
@@ -42,31 +41,13 @@ class AnsweringClassifier(WrappedClassifier):
     @classmethod
     def of(cls, estimator: Any, found: Answering, rows: Any = None) -> AnsweringClassifier:
         """Make it of a fitted classifier; ``rows`` are those by which the threshold was chosen."""
-        made = cls(estimator, found.point.threshold)
-        made._start(estimator)
-        made.decision_ = found
-        made._remember(rows)
-        return made
+        return cls(estimator, found.point.threshold)._decide(estimator, found, rows)
 
     @property
     def curve_(self) -> Answering:
         """The error among the answered at all thresholds that were looked at."""
-        if "decision_" not in self.__dict__:
-            raise NotCertified(
-                "nothing is certified for this threshold; choose it by pacboost.choose_threshold"
-            )
-        found: Answering = self.decision_
+        found: Answering = self.decision
         return found
-
-    @property
-    def threshold_(self) -> float:
-        """The least confidence with which a row is answered."""
-        return float(self.threshold)
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The error among the answered that is guaranteed."""
-        return self.curve_.certificate
 
     @property
     def sentence_(self) -> str:

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import wording
-from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.errors import FileError, NotCertified
+from pacboost.errors import FileError
 from pacboost.estimators.fitted.decisions.calibrated import covering_model
 from pacboost.estimators.fitted.decisions.wrapped import WrappedClassifier
 from pacboost.models.file import forest_format
@@ -48,30 +47,13 @@ class ThresholdClassifier(WrappedClassifier):
     ) -> ThresholdClassifier:
         """Make it of a fitted classifier; ``rows`` are those by which the threshold was chosen."""
         made = cls(estimator, decision.threshold, decision.positive)
-        made._start(estimator)
-        made.decision_ = decision
-        made._remember(rows)
-        return made
+        return made._decide(estimator, decision, rows)
 
     @property
     def decision(self) -> ThresholdDecision:
         """Everything that is known of the threshold."""
-        if "decision_" not in self.__dict__:
-            raise NotCertified(
-                "nothing is certified for this threshold; choose it by pacboost.choose_threshold"
-            )
-        found: ThresholdDecision = self.decision_
+        found: ThresholdDecision = super().decision
         return found
-
-    @property
-    def threshold_(self) -> float:
-        """The threshold."""
-        return float(self.threshold)
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What is guaranteed."""
-        return self.decision.certificate
 
     @property
     def others_(self) -> Family:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
 from pacboost.questions.wrappers import inner_models, remembers
 from pacboost.samples.overlap import Overlap
@@ -23,6 +25,7 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     estimator: Any
+    threshold: float
     remembers_rows: ClassVar[bool] = True
     _sketches: tuple[Sketch, ...] = ()
 
@@ -39,6 +42,33 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("n_features_in_", "feature_names_in_", "levels_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
+
+    def _decide(self, estimator: Any, decision: Any, rows: Any) -> Self:
+        """Take over a fitted classifier, what is known of the threshold, and what rows chose it."""
+        self._start(estimator)
+        self.decision_ = decision
+        self._remember(rows)
+        return self
+
+    @property
+    def decision(self) -> Any:
+        """Everything that is known of the threshold."""
+        if "decision_" not in self.__dict__:
+            raise NotCertified(
+                "nothing is certified for this threshold; choose it by pacboost.choose_threshold"
+            )
+        return self.decision_
+
+    @property
+    def threshold_(self) -> float:
+        """The threshold."""
+        return float(self.threshold)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is guaranteed."""
+        found: Certificate = self.decision.certificate
+        return found
 
     def _remember(self, rows: Any) -> None:
         """Remember the rows of the fit, and those by which the rule was chosen."""
