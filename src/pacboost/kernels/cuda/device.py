@@ -5,6 +5,7 @@ CuPy is imported only when a GPU is asked for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +19,10 @@ from pacboost.errors import ParameterError
 DEVICES = ("cpu", "cuda", "auto")
 CELLS_WORTH_A_GPU = 20_000_000
 """Rows times columns; on fewer, a fit on the CPU is done before the GPU has warmed up."""
+CELLS_WORTH_SCORING = 2_000_000
+"""Fewer cells are scored on the CPU sooner, also by device="cuda"."""
+BYTES_A_ROW = 44
+"""What a fit holds of a row of two classes besides its codes."""
 LEAST_CAPABILITY = 70
 """Compute capability 7.0 (Volta) and newer let blocks wait for each other without a risk."""
 
@@ -70,14 +75,50 @@ def use_gpu(device: Any, cells: int) -> bool:
     return not missing
 
 
+def predict_on_gpu(device: Any, X: Any) -> bool:
+    """Tell whether rows are scored on the GPU: where there is one, and the table is large.
+
+    A model that was fitted on a GPU predicts without one, too.
+
+    >>> predict_on_gpu("cuda", np.ones((1, 3)))
+    False
+    """
+    if device == "cpu":
+        return False
+    cells = math.prod(getattr(X, "shape", (0,)))
+    worth = on_gpu(X) or cells >= (CELLS_WORTH_A_GPU if device == "auto" else CELLS_WORTH_SCORING)
+    return worth and not what_is_missing()
+
+
 @contextmanager
-def using_gpu(yes: bool) -> Iterator[None]:
-    """Grow trees on the GPU inside this block, or do not."""
+def using_gpu(yes: bool, columns: int = 0) -> Iterator[None]:
+    """Work on the GPU inside this block, or do not.
+
+    If its memory does not suffice, an error says how many rows of so many columns would fit.
+    """
     token = _in_use.set(yes)
     try:
         yield
+    except Exception as error:
+        if yes and type(error).__name__ == "OutOfMemoryError":
+            raise ParameterError(_too_large(columns)) from error
+        raise
     finally:
         _in_use.reset(token)
+
+
+def _too_large(columns: int) -> str:
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
+    free, total = cupy.cuda.runtime.memGetInfo()
+    limit = cupy.get_default_memory_pool().get_limit() or free
+    fits = min(free, limit) // (-(-columns // 4) * 4 + BYTES_A_ROW)
+    return (
+        f"the memory of the GPU does not suffice: {free / 2**30:.1f} of {total / 2**30:.1f} GiB "
+        f"are free, in which about {fits:,} rows of {columns} columns can be boosted on. Give "
+        "fewer rows, set max_leaves lower, or set device='cpu'"
+    )
 
 
 def gpu_in_use() -> bool:

@@ -13,19 +13,27 @@ import numpy as np
 
 from pacboost.kernels.cuda.device import on_gpu, to_gpu
 from pacboost.kernels.cuda.module import row_kernel
+from pacboost.kernels.threads import ROWS_PER_SPAN
 
 THREADS = 256
 BLOCKS = 132 * 8
 """Enough to keep every GPU of today busy."""
 MOST_OWN_WORDS = 5_000
 """Sums of so many whole numbers fit into the memory of a block."""
-TILE_WORDS = THREADS // 32 * (1_024 + 64)
-"""What ``log_costs`` fetches at once, in doubles."""
+TILE, PARTS = 1_024, 64
+"""Of so many rows, so many sums of costs and of squared pulls are left: see kernels/measure.py."""
 
 MOST_SHARED_AT_FIRST = 48 * 1_024
 """The memory of a block that a kernel gets without asking for more, which takes time."""
 
 whole, real = np.int64, np.float64
+
+_costs_of: dict[int, tuple[Any, int]] = {}
+"""By the address of margins: the costs of spans and the wrong rows that ``logistic`` found."""
+_squares_of: dict[int, Any] = {}
+"""By the address of pulls: the sums of their squares over spans."""
+_sums_in: dict[int, tuple[int, int, Any]] = {}
+"""By the address of cells: of which weights and pulls (addresses) sums over them are known."""
 
 
 def _launch(name: str, arguments: tuple[Any, ...], blocks: int = BLOCKS, shared: int = 0) -> None:
@@ -57,14 +65,30 @@ def _chosen(chosen: Any, rows: int) -> Any:
     return None if chosen.size == rows else to_gpu(chosen)
 
 
+def _forget(*arrays: Any) -> None:
+    """Forget what was found of arrays that are about to change."""
+    for array in arrays:
+        for known in (_costs_of, _squares_of, _sums_in):
+            known.pop(array.data.ptr, None)
+
+
+def _span_sums(costs: Any, squares: Any, rows: int, found: Any) -> None:
+    """Add up costs and squares of tiles, span by span."""
+    spans, tiles = -(-rows // ROWS_PER_SPAN), -(-rows // TILE)
+    counts = whole(tiles), whole(ROWS_PER_SPAN // TILE), whole(spans)
+    row_kernel("add_spans")((2 * spans,), (PARTS,), (costs, squares, *counts, found))
+
+
 def pair_up(
     weights: Any, pulls: Any, times_weight: bool, flips: Any, pull_scale: float,
     weight_scale: float, pairs: Any,
 ) -> None:  # fmt: skip
     """Pair pulls and weights."""
     rows, outputs = weights.shape
-    held = to_gpu(weights), *_pulls(pulls, times_weight), to_gpu(flips)
-    sizes = real(pull_scale), real(weight_scale), whole(rows), whole(outputs), whole(len(flips))
+    flips = None if flips is None else to_gpu(flips)
+    held = to_gpu(weights), *_pulls(pulls, times_weight), flips
+    lines = whole(1 if flips is None else len(flips))
+    sizes = real(pull_scale), real(weight_scale), whole(rows), whole(outputs), lines
     _launch("pair_up", (*held, *sizes, pairs), _for_rows(rows))
 
 
@@ -73,7 +97,7 @@ def pair_up_one(
     pairs: Any,
 ) -> None:  # fmt: skip
     """Pair pulls and weights of one output."""
-    given = weights[:, None], pulls[:, None], times_weight, np.ones((1, 1), dtype=np.int8)
+    given = weights[:, None], pulls[:, None], times_weight, None
     pair_up(*given, pull_scale, weight_scale, pairs[None])
 
 
@@ -81,13 +105,25 @@ def logistic(
     cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any, weights: Any,
     pulls: Any, totals: Any,
 ) -> None:  # fmt: skip
-    """Weigh rows by the logistic loss."""
-    sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
+    """Weigh rows by the logistic loss; keep what they cost for ``log_costs`` and others."""
+    import cupy
+
+    cells, rows = to_gpu(cells), cells.size
+    _forget(cells)
+    spans, tiles = -(-rows // ROWS_PER_SPAN), -(-rows // TILE)
+    costs, squares = cupy.empty((2, tiles * PARTS), np.float64)
+    found = _zeros(3 + 2 * spans)
     _launch("logistic", (
-        cells, whole(cells.itemsize), to_gpu(values), signs, base, whole(base.size), real(most),
-        whole(cells.size), margins, weights, pulls, sums,
-    ), _for_rows(cells.size))  # fmt: skip
-    totals[0] += sums.get()
+        cells, whole(cells.itemsize), to_gpu(values), signs,
+        to_gpu(base) if base.size > 1 else None, whole(base.size), real(base[0]), real(most),
+        whole(rows), margins, weights, pulls, costs, squares, found,
+    ), min(tiles, BLOCKS))  # fmt: skip
+    _span_sums(costs, squares, rows, found[3:])
+    back = found.get()
+    totals[0] += back[:2]
+    sums = back[3:].view(np.float64)
+    _costs_of[margins.data.ptr] = sums[:spans], int(back[2])
+    _squares_of[pulls.data.ptr] = sums[spans:]
 
 
 def softmax(
@@ -95,6 +131,7 @@ def softmax(
     weights: Any, pulls: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh the chosen rows by the loss of many classes."""
+    _forget(margins, pulls)
     sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
     _launch("softmax", (
         _chosen(chosen, cells.size), whole(chosen.size), cells, whole(cells.itemsize),
@@ -109,6 +146,7 @@ def exponential(
     weights: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh rows by the exponential loss after the vote of a rule."""
+    _forget(margins)
     sums, log_base = _zeros(1), to_gpu(log_base)
     _launch("exponential", (
         to_gpu(agree), real(vote), real(total_vote), log_base, whole(log_base.size),
@@ -122,6 +160,7 @@ def exponential_cells(
     weights: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh rows by the exponential loss."""
+    _forget(margins)
     sums, cells, log_base = _zeros(1), to_gpu(cells), to_gpu(log_base)
     rows, outputs = signs.shape
     _launch("exponential_cells", (
@@ -137,11 +176,18 @@ def cell_sums(
     """Add up pulls and weights in every cell, and squared pulls span by span."""
     rows, outputs = weights.shape
     wholes, signs = _pulls(pulls, times_weight)
-    found = _zeros(squares.shape, np.float64)
-    spans = whole(rows * outputs), whole(size * outputs)
-    _launch("squares_of_pulls", (weights, wholes, signs, *spans, found), squares.size)
-    _sums_of(None, rows, cells, weights, wholes, signs, sums)
-    squares[:] = found.get()
+    known = None if wholes is None else _squares_of.get(wholes.data.ptr)
+    if known is None:
+        found = _zeros(squares.shape, np.float64)
+        spans = whole(rows * outputs), whole(size * outputs)
+        _launch("squares_of_pulls", (weights, wholes, signs, *spans, found), squares.size)
+        known = found.get()
+    squares[:] = known
+    ready = _sums_in.pop(cells.data.ptr, None) if on_gpu(cells) and wholes is not None else None
+    if ready is not None and ready[:2] == (weights.data.ptr, wholes.data.ptr):
+        sums[0, :, :, 0] += ready[2]
+    else:
+        _sums_of(None, rows, cells, weights, wholes, signs, sums)
 
 
 def cell_sums_of_one(
@@ -158,24 +204,43 @@ def class_sums(chosen: Any, cells: Any, weights: Any, pulls: Any, sums: Any) -> 
     _sums_of(rows, chosen.size, cells, weights, pulls, None, sums)
 
 
+def add_up_cells(cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
+    """Add up weights and pulls of all rows in cells, to ``sums`` (2, cells, outputs) on the GPU."""
+    _add_up(None, cells.size, cells, weights, pulls, None, sums)
+
+
+def keep_sums(cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
+    """Keep sums over cells for ``cell_sums``, which is asked for them next."""
+    _sums_in[cells.data.ptr] = weights.data.ptr, pulls.data.ptr, sums
+
+
 def _sums_of(
     chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
 ) -> None:
-    cells, found = to_gpu(cells), _zeros(sums.shape[1:])
-    _, cell_count, outputs = found.shape
-    here = found.size <= MOST_OWN_WORDS
+    found = _zeros(sums.shape[1:])
+    _add_up(chosen, count, to_gpu(cells), weights, wholes, signs, found)
+    sums[0] += found.get()
+
+
+def _add_up(
+    chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
+) -> None:
+    _, cell_count, outputs = sums.shape
+    here = sums.size <= MOST_OWN_WORDS
     _launch("cell_sums", (
         chosen, whole(count), cells, whole(cells.itemsize), weights, wholes, signs, whole(outputs),
-        whole(cell_count), whole(here), found,
-    ), _for_rows(count * outputs), 8 * found.size if here else 0)  # fmt: skip
-    sums[0] += found.get()
+        whole(cell_count), whole(here), sums,
+    ), _for_rows(count * outputs), 8 * sums.size if here else 0)  # fmt: skip
 
 
 def log_costs(margins: Any, size: int, sums: Any) -> None:
     """Add up the logistic costs of rows, span by span."""
+    if margins.data.ptr in _costs_of:
+        sums[:] = _costs_of[margins.data.ptr][0]
+        return
     found = _zeros(sums.shape, np.float64)
     arguments = margins, whole(margins.size), whole(size), found
-    _launch("log_costs", arguments, sums.size, 8 * TILE_WORDS)
+    _launch("log_costs", arguments, sums.size)
     sums[:] = found.get()
 
 
@@ -191,6 +256,9 @@ def potential(kind: int, margins: Any, base: Any, size: int, sums: Any) -> None:
 
 def mistakes(margins: Any, first_weights: Any, totals: Any) -> None:
     """Add up the first weights of wrong rows."""
+    if first_weights.size == 1 and margins.data.ptr in _costs_of:
+        totals[0] += _costs_of[margins.data.ptr][1] * int(first_weights[0])
+        return
     sums, weighted = _zeros(1), whole(first_weights.size > 1)
     arguments = margins, to_gpu(first_weights), weighted, whole(margins.size), sums
     _launch("mistakes", arguments, _for_rows(margins.size))
