@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pacboost.errors import DataError
-from pacboost.kernels.cuda.device import gpu_in_use, on_gpu
+from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.sources.gpu_array import GpuTable
 
 CUDA = 2
@@ -20,7 +20,7 @@ def lies_on_gpu(array: Any) -> bool:
     >>> lies_on_gpu(np.ones(3)), lies_on_gpu([1.0, 2.0])
     (False, False)
     """
-    if on_gpu(array):
+    if hasattr(array, "__cuda_array_interface__"):
         return True
     where = getattr(array, "__dlpack_device__", None)
     return where is not None and not isinstance(array, np.ndarray) and where()[0] == CUDA
@@ -30,7 +30,8 @@ def as_cupy(array: Any) -> Any:
     """Give a CuPy array that shares the memory of another one."""
     import cupy
 
-    return cupy.asarray(array) if on_gpu(array) else cupy.from_dlpack(array)
+    shares = hasattr(array, "__cuda_array_interface__")
+    return cupy.asarray(array) if shares else cupy.from_dlpack(array)
 
 
 def in_host_memory(array: Any) -> Any:

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 
@@ -26,7 +27,8 @@ BYTES_A_ROW = 44
 LEAST_CAPABILITY = 70
 """Compute capability 7.0 (Volta) and newer let blocks wait for each other without a risk."""
 
-_in_use: ContextVar[bool] = ContextVar("pacboost_cuda", default=False)
+_in_use: ContextVar[dict[Any, Any] | None] = ContextVar("pacboost_cuda", default=None)
+"""Where a GPU is in use: what the passes over rows have found, for those that come after them."""
 
 
 @cache
@@ -75,6 +77,19 @@ def use_gpu(device: Any, cells: int) -> bool:
     return not missing
 
 
+def refuse_gpu(device: Any, what: str) -> None:
+    """Raise if a GPU is asked for what is done on the CPU alone.
+
+    >>> refuse_gpu("auto", "forests are grown")
+    """
+    use_gpu("cpu" if device == "cuda" else device, 0)
+    if device == "cuda":
+        raise ParameterError(
+            f"device is 'cuda', but {what} on the CPU only. Set device='cpu', or 'auto' to use a "
+            "GPU only where it helps"
+        )
+
+
 def predict_on_gpu(device: Any, X: Any) -> bool:
     """Tell whether rows are scored on the GPU: where there is one, and the table is large.
 
@@ -86,7 +101,8 @@ def predict_on_gpu(device: Any, X: Any) -> bool:
     if device == "cpu":
         return False
     cells = math.prod(getattr(X, "shape", (0,)))
-    worth = on_gpu(X) or cells >= (CELLS_WORTH_A_GPU if device == "auto" else CELLS_WORTH_SCORING)
+    there = hasattr(X, "__cuda_array_interface__")
+    worth = there or cells >= (CELLS_WORTH_A_GPU if device == "auto" else CELLS_WORTH_SCORING)
     return worth and not what_is_missing()
 
 
@@ -96,7 +112,7 @@ def using_gpu(yes: bool, columns: int = 0) -> Iterator[None]:
 
     If its memory does not suffice, an error says how many rows of so many columns would fit.
     """
-    token = _in_use.set(yes)
+    token = _in_use.set({} if yes else None)
     try:
         yield
     except Exception as error:
@@ -123,12 +139,21 @@ def _too_large(columns: int) -> str:
 
 def gpu_in_use() -> bool:
     """Tell whether trees are grown on the GPU here."""
-    return _in_use.get()
+    return _in_use.get() is not None
+
+
+def found_so_far() -> dict[Any, Any]:
+    """Give what is kept until ``using_gpu`` ends."""
+    found = _in_use.get()
+    return {} if found is None else found
 
 
 def on_gpu(array: Any) -> bool:
-    """Tell whether an array is in the GPU's memory."""
-    return hasattr(array, "__cuda_array_interface__")
+    """Tell whether an array of ours is in the GPU's memory: it is NumPy's or CuPy's.
+
+    Only its type is looked at, since CuPy takes microseconds to tell where an array lies.
+    """
+    return hasattr(type(array), "__cuda_array_interface__")
 
 
 def to_gpu(array: Any) -> Any:
@@ -138,6 +163,15 @@ def to_gpu(array: Any) -> Any:
     import cupy
 
     return cupy.ascontiguousarray(cupy.asarray(array))
+
+
+def pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Reserve an array in the CPU's memory that a GPU copies from and to at full speed."""
+    import cupy
+
+    size = math.prod(shape)
+    memory = cupy.cuda.alloc_pinned_memory(max(1, size * np.dtype(dtype).itemsize))
+    return np.frombuffer(memory, dtype, size).reshape(shape)
 
 
 def to_host(array: Any) -> Any:

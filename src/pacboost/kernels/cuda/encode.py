@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.best_split import LANE
-from pacboost.kernels.cuda.device import on_gpu, to_gpu
+from pacboost.kernels.cuda.device import on_gpu, pinned, to_gpu
 from pacboost.kernels.cuda.module import encode_kernel
 from pacboost.kernels.threads import each_rows
 
@@ -100,7 +100,6 @@ def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
     Pieces take turns on two streams, so that one is copied while the other is worked on.
     """
     import cupy
-    import cupyx
 
     count = len(values) if chosen is None else chosen.size
     at_once = max(1, BYTES_AT_ONCE // (values.itemsize * values.shape[1]))
@@ -113,7 +112,7 @@ def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
         return
     shape, kind = (min(at_once, max(1, count)), values.shape[1]), values.dtype
     sides = [
-        (cupyx.empty_pinned(shape, kind), cupy.empty(shape, kind), cupy.cuda.Stream())
+        (pinned(shape, kind), cupy.empty(shape, kind), cupy.cuda.Stream())
         for _ in range(1 if count <= at_once else 2)
     ]
     for turn, first in enumerate(range(0, count, at_once)):
@@ -142,22 +141,27 @@ def _copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
 def code_columns(
     codes: Any, features: NDArray[np.int64], most_rows: int
 ) -> Iterator[NDArray[np.uint8]]:
-    """Give the codes of feature after feature back, in pieces of rows; for another thread."""
-    import cupy
-    import cupyx
+    """Give the codes of feature after feature back, in pieces of rows.
 
-    kernel, tables = encode_kernel("codes_of_feature"), to_gpu(features)
-    cupy.cuda.get_current_stream().synchronize()
+    Another thread may go through them: everything that loads modules is done before.
+    """
+    import cupy
+
+    kernel = encode_kernel("codes_of_feature")
     size = max(1, min(most_rows, len(codes)))
-    stream, here = cupy.cuda.Stream(non_blocking=True), cupyx.empty_pinned(size, np.uint8)
-    there = cupy.empty(size, np.uint8)
-    for feature in range(len(features)):
-        for first in range(0, len(codes), size):
-            own = codes[first : first + size]
-            with stream:
-                kernel((512,), (256,), (
-                    own, whole(codes.shape[1]), whole(len(own)), tables[feature], there,
-                ))  # fmt: skip
-                there.get(stream, out=here)
-                stream.synchronize()
-            yield here[: len(own)]
+    here, there = pinned((size,), np.uint8), cupy.empty(size, np.uint8)
+    stream, lines = cupy.cuda.Stream(non_blocking=True), list(to_gpu(features))
+    cupy.cuda.get_current_stream().synchronize()
+
+    def pieces_of_columns() -> Iterator[NDArray[np.uint8]]:
+        for line in lines:
+            for first in range(0, len(codes), size):
+                own = codes[first : first + size]
+                with stream:
+                    kernel((512,), (256,), (
+                        own, whole(codes.shape[1]), whole(len(own)), line, there,
+                    ))  # fmt: skip
+                    there.get(stream, out=here)
+                yield here[: len(own)]
+
+    return pieces_of_columns()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pacboost.kernels.cuda import twins
 from pacboost.kernels.cuda.device import to_gpu
 from pacboost.kernels.cuda.module import row_kernel, tree_kernel
+from pacboost.kernels.cuda.weighing import Copied
 
 CODES = 256
 PLAN_WORDS = 5
@@ -100,8 +101,8 @@ class GrowingTree:
         self._order = cupy.empty((2, len(codes)), np.uint32)
         self._histogram = cupy.empty((splits + 1, lines, lanes, CODES), np.int64)
         # What travels back lies in one piece: the plan, the splits and their gains, sums of leaves.
-        self._back = cupy.zeros(PLAN_WORDS + 8 * leaves, np.int64)
-        self._sums = self._back[PLAN_WORDS + 6 * leaves :].reshape(2, leaves, 1)
+        self._back = Copied(cupy.zeros(PLAN_WORDS + 8 * leaves, np.int64))
+        self._sums = self._back.there[PLAN_WORDS + 6 * leaves :].reshape(2, leaves, 1)
         self._split_members = cupy.zeros((leaves, CODES), np.uint8)
         self._features = to_gpu(features)
         of_nodes = (
@@ -126,7 +127,7 @@ class GrowingTree:
         words = max(CODES * group, room, LEAST_SHARED_BYTES // 8)
         self._shared = 8 * words
         at = {name: array.data.ptr for name, array in kept.items()}
-        back = self._back.data.ptr
+        back = self._back.there.data.ptr
         fields = (
             codes.data.ptr, codes.shape[1], len(codes), lanes, count, lines, leaves, missing,
             drawn, deepest, splits, ahead, int(features[:, 5].any()), self._features.data.ptr,
@@ -164,7 +165,7 @@ class GrowingTree:
 
     def end(self) -> Grown:
         """Wait for the tree."""
-        back = self._back.get()
+        back = self._back.fetch()
         leaves = int(back[LEAVES])
         splits = back[PLAN_WORDS : PLAN_WORDS + 5 * self._leaves].reshape(-1, 5)[: leaves - 1]
         gains = back[PLAN_WORDS + 5 * self._leaves : PLAN_WORDS + 6 * self._leaves]

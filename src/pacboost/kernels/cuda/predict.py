@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import to_gpu
+from pacboost.kernels.cuda.device import pinned, to_gpu
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
 from pacboost.kernels.cuda.module import predict_kernel
 from pacboost.kernels.threads import each_rows
@@ -43,7 +43,6 @@ class TreesOnGpu:
     ) -> None:
         """Add what the trees say of rows to their scores (rows, outputs)."""
         import cupy
-        import cupyx
 
         encoder, kernel = Encoder(layout), predict_kernel()
         shared = 8 * SPLITS_AT_ONCE + THREADS * (layout.stride + 4)
@@ -59,7 +58,7 @@ class TreesOnGpu:
                     self._groups, whole(self._groups.size - 1), self._values,
                     whole(self._outputs), whole(SPLITS_AT_ONCE), found,
                 ), shared_mem=shared)  # fmt: skip
-                here = cupyx.empty_pinned(found.shape, np.float64)
+                here = pinned(found.shape, np.float64)
                 found.get(stream, out=here)
             _add(here, scores[first : first + len(part)])
 

@@ -13,34 +13,33 @@ import numpy as np
 
 from pacboost.kernels.cuda.device import on_gpu, to_gpu
 from pacboost.kernels.cuda.module import row_kernel
-from pacboost.kernels.threads import ROWS_PER_SPAN
+from pacboost.kernels.cuda.weighing import (
+    COSTS,
+    NOTHING,
+    SQUARES,
+    SUMS,
+    forget,
+    keep,
+    known,
+    weigh,
+)
 
 THREADS = 256
 BLOCKS = 132 * 8
 """Enough to keep every GPU of today busy."""
 MOST_OWN_WORDS = 5_000
 """Sums of so many whole numbers fit into the memory of a block."""
-TILE, PARTS = 1_024, 64
-"""Of so many rows, so many sums of costs and of squared pulls are left: see kernels/measure.py."""
-
 MOST_SHARED_AT_FIRST = 48 * 1_024
 """The memory of a block that a kernel gets without asking for more, which takes time."""
 
 whole, real = np.int64, np.float64
-
-_costs_of: dict[int, tuple[Any, int]] = {}
-"""By the address of margins: the costs of spans and the wrong rows that ``logistic`` found."""
-_squares_of: dict[int, Any] = {}
-"""By the address of pulls: the sums of their squares over spans."""
-_sums_in: dict[int, tuple[int, int, Any]] = {}
-"""By the address of cells: of which weights and pulls (addresses) sums over them are known."""
 
 
 def _launch(name: str, arguments: tuple[Any, ...], blocks: int = BLOCKS, shared: int = 0) -> None:
     function = row_kernel(name)
     if shared > MOST_SHARED_AT_FIRST:
         function.max_dynamic_shared_size_bytes = shared
-    pointers = tuple(np.uintp(0) if a is None else a for a in arguments)
+    pointers = tuple([NOTHING if a is None else a for a in arguments])
     function((max(1, blocks),), (THREADS,), pointers, shared_mem=shared)
 
 
@@ -57,26 +56,14 @@ def _for_rows(count: int) -> int:
 def _pulls(pulls: Any, signed: bool) -> tuple[Any, Any]:
     """Give pulls as whole numbers and as signs; one of them is None."""
     held = to_gpu(pulls)
-    return (None, held) if signed else (held.astype(np.int64, copy=False), None)
+    if signed:
+        return None, held
+    return held if held.dtype == np.int64 else held.astype(np.int64), None
 
 
 def _chosen(chosen: Any, rows: int) -> Any:
     """Give the numbers of chosen rows, None for all of them."""
     return None if chosen.size == rows else to_gpu(chosen)
-
-
-def _forget(*arrays: Any) -> None:
-    """Forget what was found of arrays that are about to change."""
-    for array in arrays:
-        for known in (_costs_of, _squares_of, _sums_in):
-            known.pop(array.data.ptr, None)
-
-
-def _span_sums(costs: Any, squares: Any, rows: int, found: Any) -> None:
-    """Add up costs and squares of tiles, span by span."""
-    spans, tiles = -(-rows // ROWS_PER_SPAN), -(-rows // TILE)
-    counts = whole(tiles), whole(ROWS_PER_SPAN // TILE), whole(spans)
-    row_kernel("add_spans")((2 * spans,), (PARTS,), (costs, squares, *counts, found))
 
 
 def pair_up(
@@ -85,10 +72,8 @@ def pair_up(
 ) -> None:  # fmt: skip
     """Pair pulls and weights."""
     rows, outputs = weights.shape
-    flips = None if flips is None else to_gpu(flips)
-    held = to_gpu(weights), *_pulls(pulls, times_weight), flips
-    lines = whole(1 if flips is None else len(flips))
-    sizes = real(pull_scale), real(weight_scale), whole(rows), whole(outputs), lines
+    held = to_gpu(weights), *_pulls(pulls, times_weight), to_gpu(flips)
+    sizes = real(pull_scale), real(weight_scale), whole(rows), whole(outputs), whole(len(flips))
     _launch("pair_up", (*held, *sizes, pairs), _for_rows(rows))
 
 
@@ -97,33 +82,18 @@ def pair_up_one(
     pairs: Any,
 ) -> None:  # fmt: skip
     """Pair pulls and weights of one output."""
-    given = weights[:, None], pulls[:, None], times_weight, None
-    pair_up(*given, pull_scale, weight_scale, pairs[None])
+    rows, one = weights.size, whole(1)
+    held = to_gpu(weights), *_pulls(pulls, times_weight), None
+    sizes = real(pull_scale), real(weight_scale), whole(rows), one, one
+    _launch("pair_up", (*held, *sizes, pairs), _for_rows(rows))
 
 
 def logistic(
     cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any, weights: Any,
     pulls: Any, totals: Any,
 ) -> None:  # fmt: skip
-    """Weigh rows by the logistic loss; keep what they cost for ``log_costs`` and others."""
-    import cupy
-
-    cells, rows = to_gpu(cells), cells.size
-    _forget(cells)
-    spans, tiles = -(-rows // ROWS_PER_SPAN), -(-rows // TILE)
-    costs, squares = cupy.empty((2, tiles * PARTS), np.float64)
-    found = _zeros(3 + 2 * spans)
-    _launch("logistic", (
-        cells, whole(cells.itemsize), to_gpu(values), signs,
-        to_gpu(base) if base.size > 1 else None, whole(base.size), real(base[0]), real(most),
-        whole(rows), margins, weights, pulls, costs, squares, found,
-    ), min(tiles, BLOCKS))  # fmt: skip
-    _span_sums(costs, squares, rows, found[3:])
-    back = found.get()
-    totals[0] += back[:2]
-    sums = back[3:].view(np.float64)
-    _costs_of[margins.data.ptr] = sums[:spans], int(back[2])
-    _squares_of[pulls.data.ptr] = sums[spans:]
+    """Weigh rows by the logistic loss."""
+    weigh(cells, values, signs, base, most, margins, weights, pulls, totals)
 
 
 def softmax(
@@ -131,7 +101,7 @@ def softmax(
     weights: Any, pulls: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh the chosen rows by the loss of many classes."""
-    _forget(margins, pulls)
+    forget(margins, pulls)
     sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
     _launch("softmax", (
         _chosen(chosen, cells.size), whole(chosen.size), cells, whole(cells.itemsize),
@@ -146,7 +116,7 @@ def exponential(
     weights: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh rows by the exponential loss after the vote of a rule."""
-    _forget(margins)
+    forget(margins)
     sums, log_base = _zeros(1), to_gpu(log_base)
     _launch("exponential", (
         to_gpu(agree), real(vote), real(total_vote), log_base, whole(log_base.size),
@@ -160,7 +130,7 @@ def exponential_cells(
     weights: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh rows by the exponential loss."""
-    _forget(margins)
+    forget(margins)
     sums, cells, log_base = _zeros(1), to_gpu(cells), to_gpu(log_base)
     rows, outputs = signs.shape
     _launch("exponential_cells", (
@@ -174,28 +144,26 @@ def cell_sums(
     cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
 ) -> None:
     """Add up pulls and weights in every cell, and squared pulls span by span."""
-    rows, outputs = weights.shape
     wholes, signs = _pulls(pulls, times_weight)
-    known = None if wholes is None else _squares_of.get(wholes.data.ptr)
-    if known is None:
+    found = None if wholes is None else known(SQUARES, wholes)
+    if found is None:
         found = _zeros(squares.shape, np.float64)
-        spans = whole(rows * outputs), whole(size * outputs)
+        spans = whole(weights.size), whole(size * sums.shape[3])
         _launch("squares_of_pulls", (weights, wholes, signs, *spans, found), squares.size)
-        known = found.get()
-    squares[:] = known
-    ready = _sums_in.pop(cells.data.ptr, None) if on_gpu(cells) and wholes is not None else None
+        found = found.get()
+    squares[:] = found
+    ready = known(SUMS, cells) if on_gpu(cells) and wholes is not None else None
     if ready is not None and ready[:2] == (weights.data.ptr, wholes.data.ptr):
         sums[0, :, :, 0] += ready[2]
     else:
-        _sums_of(None, rows, cells, weights, wholes, signs, sums)
+        _sums_of(None, cells.size, cells, weights, wholes, signs, sums)
 
 
 def cell_sums_of_one(
     cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
 ) -> None:
     """Add up pulls and weights of one output in every cell."""
-    flat = weights[:, None], pulls[:, None]
-    cell_sums(cells, *flat, times_weight, size, sums[..., None], squares)
+    cell_sums(cells, weights, pulls, times_weight, size, sums[..., None], squares)
 
 
 def class_sums(chosen: Any, cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
@@ -211,7 +179,7 @@ def add_up_cells(cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
 
 def keep_sums(cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
     """Keep sums over cells for ``cell_sums``, which is asked for them next."""
-    _sums_in[cells.data.ptr] = weights.data.ptr, pulls.data.ptr, sums
+    keep(SUMS, cells, (weights.data.ptr, pulls.data.ptr, sums))
 
 
 def _sums_of(
@@ -235,8 +203,9 @@ def _add_up(
 
 def log_costs(margins: Any, size: int, sums: Any) -> None:
     """Add up the logistic costs of rows, span by span."""
-    if margins.data.ptr in _costs_of:
-        sums[:] = _costs_of[margins.data.ptr][0]
+    costs = known(COSTS, margins)
+    if costs is not None:
+        sums[:] = costs[0]
         return
     found = _zeros(sums.shape, np.float64)
     arguments = margins, whole(margins.size), whole(size), found
@@ -256,8 +225,9 @@ def potential(kind: int, margins: Any, base: Any, size: int, sums: Any) -> None:
 
 def mistakes(margins: Any, first_weights: Any, totals: Any) -> None:
     """Add up the first weights of wrong rows."""
-    if first_weights.size == 1 and margins.data.ptr in _costs_of:
-        totals[0] += _costs_of[margins.data.ptr][1] * int(first_weights[0])
+    costs = known(COSTS, margins) if first_weights.size == 1 else None
+    if costs is not None:
+        totals[0] += costs[1] * int(first_weights[0])
         return
     sums, weighted = _zeros(1), whole(first_weights.size > 1)
     arguments = margins, to_gpu(first_weights), weighted, whole(margins.size), sums
