@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pacboost import BoostClassifier
+from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
-from pacboost.kernels import best_split, shares
-from pacboost.kernels.cuda import device, launches, module, twins
-from pacboost.kernels.update import LN2_HIGH, LN2_LOW, LOG_UNITS, MOST
+from pacboost.kernels import best_split, measure, shares
+from pacboost.kernels.cuda import device, encode, launches, module, predict, twins, weighing
+from pacboost.kernels.update import LN2_HIGH, LN2_LOW, LOG_UNITS, MOST, ROWS_PER_TILE
 
 
 def rows() -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +44,7 @@ def test_the_package_does_not_load_cupy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("file", ["rows.cu", "grow_tree.cu"])
+@pytest.mark.parametrize("file", sorted(path.name for path in module.FOLDER.glob("*.cu")))
 def test_every_source_compiles(file: str, tmp_path: Path) -> None:
     compiler = shutil.which("nvcc")
     if compiler is None:
@@ -82,7 +82,7 @@ def test_constants_are_those_of_the_cpu() -> None:
     assert columns is not None
     for place, name in enumerate(columns[1].split(", ")):
         assert getattr(best_split, name) == place
-    rules = re.search(r"enum \{ (CRITERION, .*) \};", tree)
+    rules = re.search(r"enum \{ (CRITERION, .*), RULES \};", tree)
     assert rules is not None
     for place, name in enumerate(rules[1].split(", ")):
         assert getattr(best_split, name) == place
@@ -93,3 +93,71 @@ def test_constants_are_those_of_the_cpu() -> None:
     assert plan is not None
     assert plan[1].split(", ").index("LEAVES") == launches.LEAVES
     assert len(plan[1].split(", ")) == launches.PLAN_WORDS
+
+
+def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
+    for columns in (1, 28, 150, 151, 700, encode.MOST_COLUMNS):
+        tile = encode.rows_per_tile(columns)
+        assert encode.LEAST_ROWS_PER_TILE <= tile <= encode.MOST_ROWS_PER_TILE
+        assert columns * (tile + encode.GAP) <= encode.MOST_TILE_BYTES
+    gap = re.search(r"#define GAP (\d+)", module.source_of("encode.cu"))
+    assert gap is not None
+    assert int(gap[1]) == encode.GAP
+
+
+def test_tiles_and_parts_are_those_of_the_cpu() -> None:
+    rows_cu = module.source_of("rows.cu")
+    for name, value in [("TILE", ROWS_PER_TILE), ("PARTS", measure.PARTS)]:
+        found = re.search(rf"#define {name} (\d+)", rows_cu)
+        assert found is not None
+        assert int(found[1]) == value == getattr(weighing, name)
+
+
+def test_trees_are_grouped_by_what_a_block_can_hold() -> None:
+    sizes = np.array([0, 1000, 3000, 72, 3000, 1, 1])
+    starts = np.cumsum(sizes)
+    groups = predict._groups(starts)
+    assert groups[0] == 0
+    assert groups[-1] == sizes.size - 1
+    held = np.diff(starts[groups])
+    assert (held <= predict.SPLITS_AT_ONCE).all()
+    assert (np.diff(groups) > 0).all()
+
+
+def test_models_of_a_gpu_predict_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = rows()
+    model = BoostClassifier(n_rounds=2, random_state=0).fit(X, y)
+    expected = model.decision_function(X)
+    monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
+    monkeypatch.setattr(device, "CELLS_WORTH_SCORING", 1)
+    assert np.array_equal(model.set_params(device="cuda").decision_function(X), expected)
+
+
+def test_forests_are_grown_on_the_cpu() -> None:
+    with pytest.raises(ParameterError, match="forests are grown on the CPU only"):
+        RandomForestClassifier(n_estimators=2, device="cuda").fit(*rows())
+    assert RandomForestClassifier(n_estimators=2, device="auto").fit(*rows()).n_features_in_ == 3
+    with pytest.raises(ParameterError, match="device is 'tpu'"):
+        RandomForestClassifier(n_estimators=2, device="tpu").fit(*rows())
+
+
+def test_what_is_found_is_kept_until_the_fit_ends() -> None:
+    with device.using_gpu(True):
+        device.found_so_far()["rows"] = 3
+        assert device.gpu_in_use()
+        assert device.found_so_far() == {"rows": 3}
+        with device.using_gpu(False):
+            assert not device.gpu_in_use()
+    assert device.found_so_far() == {}
+
+
+class OutOfMemoryError(Exception):
+    """Named as CuPy's."""
+
+
+def test_too_little_memory_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "_too_large", lambda columns: f"{columns} columns do not fit")
+    with pytest.raises(ParameterError, match="28 columns do not fit"), device.using_gpu(True, 28):
+        raise OutOfMemoryError
+    with pytest.raises(OutOfMemoryError), device.using_gpu(False, 28):
+        raise OutOfMemoryError

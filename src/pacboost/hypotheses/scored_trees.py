@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import ballot, walk
+from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, TreesOnGpu, most_stride
 from pacboost.kernels.threads import each_rows
-from pacboost.samples.bins import Codes
+from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.gpu_codes import layout_of
 
 Masks = NDArray[np.uint32]
 Scores = NDArray[np.float64]
@@ -117,6 +119,10 @@ class ScoredTrees:
         self._missing = trees[0].bins.missing
         self.asked = np.unique(np.concatenate([tree.feature for tree in trees])).astype(np.int64)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is on a GPU: another machine may have none."""
+        return {name: own for name, own in self.__dict__.items() if name != "_on_gpu"}
+
     def add_to(self, scores: Scores, codes: Codes) -> None:
         """Add what the trees say of rows, given by their codes (features, rows)."""
         jobs: list[Any] = []
@@ -134,6 +140,23 @@ class ScoredTrees:
                 kernel(codes, *arrays, start, scores[start:stop])
 
         each_rows(task, len(scores), width=len(self._pairs))
+
+    def add_on_gpu(
+        self, scores: Scores, bins: Bins, rows: Any, chosen: NDArray[np.intp] | None
+    ) -> bool:
+        """Do so on a GPU, for rows of an array; tell whether it could."""
+        largest = max(tree.feature.size for tree, _ in self._pairs)
+        layout = layout_of(bins, [])
+        if largest > SPLITS_AT_ONCE or layout.stride > most_stride() or bins.missing > 255:
+            return False
+        self._on_gpu.add_to(scores, rows, chosen, layout)
+        return True
+
+    @cached_property
+    def _on_gpu(self) -> TreesOnGpu:
+        trees, votes = zip(*self._pairs, strict=True)
+        packed = PackedTrees.of(trees, votes)
+        return TreesOnGpu(packed.nodes, packed.members, packed.trees, packed.values)
 
     @cached_property
     def _all(self) -> PackedTrees:

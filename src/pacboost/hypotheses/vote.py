@@ -23,6 +23,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import lookup, words
+from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import unlabelled
@@ -120,6 +121,9 @@ class Vote:
         if not self.trees:
             return
         trees, bins = self._scored_trees, self.trees[0][0].bins
+        given = table.in_place() if gpu_in_use() else None
+        if given is not None and trees.add_on_gpu(scores, bins, *given):
+            return
         if table.entries is None:
             trees.add_to(scores, bins.encode(table, trees.asked))
             return

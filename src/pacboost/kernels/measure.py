@@ -7,8 +7,54 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.exp_log import natural_exp, natural_log
 from pacboost.kernels.inline import on_stack
-from pacboost.kernels.jit import inlined, kernel
+from pacboost.kernels.jit import inlined, kernel, part_of_kernels
 from pacboost.kernels.update import ROWS_PER_TILE, raise_margins, raise_rows
+
+PARTS = 64
+"""What is summed in floats over a span is summed in so many parts."""
+
+
+@part_of_kernels
+def fold_sums(tile: NDArray[np.float64]) -> None:
+    """Add the second half of a tile to its first half, until ``PARTS`` numbers are left.
+
+    A GPU can do so, too: no addition waits for more than a few others.
+    """
+    for i in range(512):  # loops of known lengths run on vectors
+        tile[i] += tile[i + 512]
+    for i in range(256):
+        tile[i] += tile[i + 256]
+    for i in range(128):
+        tile[i] += tile[i + 128]
+    for i in range(64):
+        tile[i] += tile[i + 64]
+
+
+@part_of_kernels
+def fold_products(tile: NDArray[np.float64]) -> None:
+    """Do what ``fold_sums`` does, with products of all numbers plus 1."""
+    for i in range(512):
+        tile[i] = (1.0 + tile[i]) * (1.0 + tile[i + 512])
+    for i in range(256):
+        tile[i] *= tile[i + 256]
+    for i in range(128):
+        tile[i] *= tile[i + 128]
+    for i in range(64):
+        tile[i] *= tile[i + 64]
+
+
+@part_of_kernels
+def sum_of_parts(parts: NDArray[np.float64]) -> float:
+    """Add the second half of the parts to the first half until one number is left; clear them."""
+    width = PARTS // 2
+    while width > 0:
+        for i in range(width):
+            parts[i] += parts[i + width]
+        width //= 2
+    total = float(parts[0])
+    for i in range(PARTS):
+        parts[i] = 0.0
+    return total
 
 
 @inlined
@@ -55,6 +101,16 @@ def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> 
     return count
 
 
+@part_of_kernels
+def add_tile(tile: NDArray[np.float64], held: int, parts: NDArray[np.float64]) -> None:
+    """Fold the first numbers of a tile, and add them to the parts of a sum."""
+    for i in range(held, ROWS_PER_TILE):
+        tile[i] = 0.0
+    fold_sums(tile)
+    for i in range(PARTS):
+        parts[i] += tile[i]
+
+
 @inlined
 def cell_sums(
     cells: NDArray[np.unsignedinteger],
@@ -69,8 +125,9 @@ def cell_sums(
 
     Also give, for each span of ``size`` rows, the sum of the squares of the pulls.
     """
+    tile, parts = np.zeros(ROWS_PER_TILE), np.zeros(PARTS)
     for span in range(squares.size):
-        square = 0.0
+        held = 0
         for i in range(span * size, min((span + 1) * size, cells.size)):
             cell = cells[i]
             for k in range(weights.shape[1]):
@@ -80,8 +137,13 @@ def cell_sums(
                     pull *= weight
                 sums[0, cell, k] += pull
                 sums[1, cell, k] += weight
-                square += float(pull) * float(pull)
-        squares[span] = square
+                tile[held] = float(pull) * float(pull)
+                held += 1
+                if held == ROWS_PER_TILE:
+                    add_tile(tile, held, parts)
+                    held = 0
+        add_tile(tile, held, parts)
+        squares[span] = sum_of_parts(parts)
 
 
 @inlined
@@ -99,19 +161,24 @@ def cell_sums_of_one(
     It is the common case, and half of the other's code does not have to be compiled for it.
     """
     pull_sums, weight_sums = sums[0], sums[1]
+    held, parts = on_stack((ROWS_PER_TILE,), np.float64), on_stack((PARTS,), np.float64)
+    for i in range(PARTS):
+        parts[i] = 0.0
     for span in range(squares.size):
-        own = cells[span * size : (span + 1) * size]
-        own_weights = weights[span * size : (span + 1) * size]
-        own_pulls = pulls[span * size : (span + 1) * size]
-        square = 0.0
-        for i in range(own.size):
-            signed = np.int64(own_pulls[i])
-            if times_weight:
-                signed *= own_weights[i]
-            pull_sums[own[i]] += signed
-            weight_sums[own[i]] += own_weights[i]
-            square += float(signed) * float(signed)
-        squares[span] = square
+        last = min((span + 1) * size, cells.size)
+        for tile in range(span * size, last, ROWS_PER_TILE):
+            own = cells[tile : min(tile + ROWS_PER_TILE, last)]
+            own_weights = weights[tile : tile + own.size]
+            own_pulls = pulls[tile : tile + own.size]
+            for i in range(own.size):
+                signed = np.int64(own_pulls[i])
+                if times_weight:
+                    signed *= own_weights[i]
+                pull_sums[own[i]] += signed
+                weight_sums[own[i]] += own_weights[i]
+                held[i] = float(signed) * float(signed)
+            add_tile(held, own.size, parts)
+        squares[span] = sum_of_parts(parts)
 
 
 LOGISTIC, CLIPPED, SQUARE, ABSOLUTE = range(4)
@@ -175,27 +242,27 @@ def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]
     """Do what ``potential`` does for LOGISTIC, one output and equal rows.
 
     Two classes are the common case, so it has a kernel of its own, with one logarithm for sixteen
-    rows: of their product.
+    rows of a tile: of their product.
     """
     raised = on_stack((ROWS_PER_TILE,), np.float64)
+    lows = on_stack((ROWS_PER_TILE,), np.float64)
+    parts = on_stack((PARTS,), np.float64)
+    for i in range(PARTS):
+        parts[i] = 0.0
     for span in range(sums.size):
-        total = 0.0
         rows = margins[span * size : (span + 1) * size]
         for tile in range(0, rows.size, ROWS_PER_TILE):
             own = rows[tile : tile + ROWS_PER_TILE]
-            for i in range(raised.size):
-                raised[i] = 0.0
             raise_margins(own, raised)
-            slope = 0.0
             for i in range(own.size):
-                slope += own[i] if own[i] < 0 else 0.0
-            total -= 2.0 * slope
-            for i in range(0, ROWS_PER_TILE, 16):
-                product = 1.0
-                for k in range(16):
-                    product *= 1.0 + raised[i + k]
-                total += natural_log(product)
-        sums[span] = total
+                lows[i] = own[i] if own[i] < 0 else 0.0
+            for i in range(own.size, ROWS_PER_TILE):
+                raised[i] = lows[i] = 0.0
+            fold_products(raised)
+            fold_sums(lows)
+            for i in range(PARTS):
+                parts[i] += natural_log(raised[i]) - 2.0 * lows[i]
+        sums[span] = sum_of_parts(parts)
 
 
 @kernel

@@ -6,6 +6,7 @@ Rows stay on the GPU from round to round. Only a tree travels back, and sums ove
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +17,34 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, routing
 from pacboost.kernels.cuda import launches
 from pacboost.kernels.cuda.device import on_gpu, to_host
-from pacboost.learners.growing import TreeSearch
+from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
 from pacboost.samples import fingerprint
 from pacboost.samples.gpu_codes import gpu_codes
 from pacboost.samples.request import Request
 
 
+class Ahead(NamedTuple):
+    """A tree that is being grown before it is asked for."""
+
+    request: Request
+    seed: int
+    unit: float
+
+    def answers(self, request: Request, seed: int) -> bool:
+        """Tell whether it is the tree that is asked for."""
+        own = self.request
+        same = own.weights is request.weights and own.pulls is request.pulls
+        totals = own.weight == request.weight and own.pull == request.pull
+        return same and totals and seed == self.seed
+
+
 class CudaTreeSearch(TreeSearch):
     """Codes row by row, and histograms of every leaf, in the GPU's memory."""
 
     on_gpu = True
+    _ahead: Ahead | None = None
+    """The tree that is being grown for the next round."""
 
     def _lay_out(self) -> NDArray[np.int64]:
         """Bring the codes to the GPU; give what samples/blocks.py says of each feature."""
@@ -54,18 +72,45 @@ class CudaTreeSearch(TreeSearch):
             self._bins.missing, self._drawn, self._deepest,
         )  # fmt: skip
 
+    def look_ahead(self, request: Request, seed: int) -> None:
+        """Begin to grow the tree of the next round, on all rows."""
+        if on_gpu(request.weights):
+            unit = self._prepare(request, seed, None)
+            self._begin(request, None, key_of(seed))
+            self._ahead = Ahead(request, seed, unit)
+
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
         """Grow a tree. The cells are where the weights of the rows are, on the GPU or not."""
-        tree, cells = super().partition(request, seed, chosen)
-        return tree, cells if on_gpu(request.weights) else to_host(cells)
+        if self._ahead is None or chosen is not None or not self._ahead.answers(request, seed):
+            unit = self._prepare(request, seed, chosen)
+            self._begin(request, chosen, key_of(seed))
+        else:
+            unit = self._ahead.unit
+        self._ahead = None
+        tree = self._rule(self._end(), unit)
+        if chosen is not None:
+            self._settle(tree, chosen)
+        return tree, self._cells if on_gpu(request.weights) else to_host(self._cells)
 
-    def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
-        """Have the GPU grow the tree."""
-        grown = self._growing.grow(self._rules, chosen, key)
+    def _begin(self, request: Request, chosen: Rows | None, key: np.uint64) -> None:
+        """Have the GPU grow a tree, and add up the rows of its leaves where that is asked next."""
+        self._growing.begin(self._rules, chosen, key)
+        asked_next = on_gpu(request.weights) and chosen is None and not request.signed
+        if asked_next and request.weights.shape[1] == 1:
+            self._growing.add_up(request.weights, request.pulls)
+
+    def _end(self) -> int:
+        """Wait for the tree, and give the number of its leaves."""
+        grown = self._growing.end()
         splits = grown.leaves - 1
         self._splits[:splits], self._split_gains[:splits] = grown.splits, grown.gains
         self._split_members[:splits] = grown.members
         return grown.leaves
+
+    def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
+        """Have the GPU grow the tree."""
+        self._growing.begin(self._rules, chosen, key)
+        return self._end()
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         """Walk the rows that were not chosen to their leaves."""

@@ -30,6 +30,11 @@ WHY_TWO_CLASSES = (
 """Why monotone constraints are refused."""
 
 
+def key_of(seed: int) -> np.uint64:
+    """Give the key by which features are drawn for the leaves of a tree."""
+    return np.uint64(seed * 2**20)
+
+
 class TreeSearch(Search):
     """Row order, splits and sums of one sample, used again for every tree.
 
@@ -128,14 +133,13 @@ class TreeSearch(Search):
 
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
         """Grow a tree. The cells are overwritten by the next one."""
-        unit = self._prepare(request, seed)
+        unit = self._prepare(request, seed, chosen)
         self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
         self._sizes[0] = self.sample.n_rows if chosen is None else chosen.size
         self._spans[0] = -np.inf, np.inf
         if self._interactions is not None:
             begin(self._interactions)
-        self._rules[best_split.LEAST_ROWS] = self._tree.least_rows(int(self._sizes[0]))
-        leaves = self._grow(chosen, np.uint64(seed * 2**20))
+        leaves = self._grow(chosen, key_of(seed))
         tree = self._rule(leaves, unit)
         if chosen is not None:
             self._settle(tree, chosen)
@@ -150,7 +154,7 @@ class TreeSearch(Search):
     def _deepest(self) -> int:
         return MOST_LEAVES if self._tree.max_depth is None else self._tree.max_depth
 
-    def _prepare(self, request: Request, seed: int) -> float:
+    def _prepare(self, request: Request, seed: int, chosen: Rows | None) -> float:
         """Round and pair pulls and weights; give the factor that makes gains comparable."""
         tree, outputs = self._tree, request.weights.shape[1]
         pull_scale, weight_scale = MOST_SUM / request.pull, MOST_SUM / request.weight
@@ -185,6 +189,9 @@ class TreeSearch(Search):
         self._rules[best_split.SMOOTH] = tree.cat_smooth * mean
         self._rules[best_split.LEVEL_PENALTY] = tree.cat_penalty * self._gain_by_chance(kind)
         self._rules[best_split.LEVEL_ROWS] = tree.min_level_rows
+        self._rules[best_split.LEAST_ROWS] = tree.least_rows(
+            rows if chosen is None else chosen.size
+        )
         if signed:
             return 1 / MOST_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share

@@ -126,6 +126,8 @@ def fit_bins(
         chosen = np.sort(generator.choice(table.n_rows, ROWS_LOOKED_AT, replace=False))
     if table.entries is not None and not levels.any():
         return Bins(*cut_entries(table.entries, max_bins, weights, chosen), levels)
+    if table.far and chosen is not None:
+        return _fit_bins_far(table, max_bins, weights, chosen, levels)
     thresholds: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * table.n_columns
     middle = np.zeros(table.n_columns, dtype=np.int64)
     for first, values in table.blocks():
@@ -134,6 +136,31 @@ def fit_bins(
         for j, (own, median) in enumerate(found, start=first):
             thresholds[j], middle[j] = own, median
     return Bins(tuple(thresholds), middle, levels)
+
+
+def _fit_bins_far(
+    table: Table,
+    max_bins: int,
+    weights: NDArray[np.float64] | None,
+    chosen: NDArray[np.intp],
+    levels: NDArray[np.int64],
+) -> Bins:
+    """Do so where only the chosen rows are copied, and all rows of columns with few values."""
+    some = table.take(chosen).rows()
+    own = None if weights is None else weights[chosen]
+    found = _cut_block(some, max_bins, own, None, levels)
+    for j, (thresholds, _) in enumerate(found):
+        if thresholds.size < max_bins and _few_values(some[:, j], max_bins):
+            whole = table.block(j, j + 1)[:, 0]
+            found[j] = _cut(whole, max_bins, weights, None, int(levels[j]))
+    cuts, middle = zip(*found, strict=True)
+    return Bins(cuts, np.array(middle, dtype=np.int64), levels)
+
+
+def _few_values(column: NDArray[np.floating], most: int) -> bool:
+    """Tell whether a column has no more distinct values; some rows mostly tell that it has."""
+    some = column[: 16 * most]
+    return _distinct(some, None)[0].size <= most and _distinct(column, None)[0].size <= most
 
 
 def _cut_block(

@@ -27,8 +27,9 @@ def take_codes_from(sample: Sample, pieces: Pieces) -> None:
 
 def begin(sample: Sample) -> None:
     """Compute the fingerprint of a sample on another thread, while a GPU boosts."""
+    pieces = _elsewhere.get(sample)
     with_one = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
-    _begun[sample] = with_one.submit(_fingerprint, sample)
+    _begun[sample] = with_one.submit(_fingerprint, sample, None if pieces is None else pieces())
     with_one.shutdown(wait=False)
 
 
@@ -41,19 +42,20 @@ def fingerprint(sample: Sample) -> str:
     >>> fingerprint(one) == fingerprint(one), fingerprint(one) == fingerprint(other)
     (True, False)
     """
-    begun = _begun.pop(sample, None)
-    return _fingerprint(sample) if begun is None else begun.result()
+    begun, pieces = _begun.pop(sample, None), _elsewhere.get(sample)
+    if begun is not None:
+        return begun.result()
+    return _fingerprint(sample, None if pieces is None else pieces())
 
 
-def _fingerprint(sample: Sample) -> str:
+def _fingerprint(sample: Sample, pieces: Iterator[NDArray[np.generic]] | None) -> str:
     found = hashlib.sha256()
-    pieces = _elsewhere.get(sample)
     for array in (*_known(sample), *(_seen(sample) if pieces is None else ())):
         found.update(f"{array.dtype.str[1:]}{array.shape}".encode())
         _add(found, array)
     if pieces is not None:
         found.update(f"u1{(sample.table.n_columns, sample.n_rows)}".encode())
-        for piece in pieces():
+        for piece in pieces:
             _add(found, piece)
     return found.hexdigest()
 

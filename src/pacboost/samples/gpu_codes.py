@@ -37,10 +37,15 @@ def gpu_codes(table: Table, bins: Bins, *, share: bool = True) -> GpuCodes:
         return GpuCodes(launches.codes_by_row(laid.words, laid.lanes), laid.lanes, laid.features)
     shared = blocks.sharing(table, bins) if share else []
     while True:
-        features, lanes = blocks.places_of(bins, shared)
-        maps = np.stack([blocks.lane_map(feature, bins.missing) for feature in features])
-        layout = encode.Layout(*bins.packed, bins.missing, features, maps, lanes)
+        layout = layout_of(bins, shared)
         codes, clashing = encode.encode(*given, layout)
         if not clashing.size:
-            return GpuCodes(codes, lanes, features)
+            return GpuCodes(codes, layout.lanes, layout.features)
         shared = blocks.without(shared, set(clashing.tolist()))
+
+
+def layout_of(bins: Bins, shared: list[blocks.Defaults]) -> encode.Layout:
+    """Say what the GPU has to know of bins, and of features that share lanes."""
+    features, lanes = blocks.places_of(bins, shared)
+    maps = np.stack([blocks.lane_map(feature, bins.missing) for feature in features])
+    return encode.Layout(*bins.packed, bins.missing, features, maps, lanes)

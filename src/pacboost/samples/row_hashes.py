@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
+from pacboost.kernels.cuda import hashing as gpu_hashing
 from pacboost.kernels.hashing import LARGEST_CELL, MISSING
 from pacboost.kernels.threads import each_rows, span_size
 from pacboost.sources.entries import Entries
@@ -60,6 +61,11 @@ class RowHasher:
 
     def near_below(self, table: Table, columns: NDArray[np.int64], limit: int) -> Rows:
         """Give the rows whose near hash of some columns is below a limit."""
+        given = table.in_place() if table.far else None
+        if given is not None:
+            return gpu_hashing.near_below(
+                *given, columns, self.steps, self._factors, self.salt, limit
+            )
         if not _worth_a_kernel(table, columns.size):
             every = columns.size == table.n_columns
             hashes = self.near(table, None, None if every else columns.tolist())
@@ -77,6 +83,8 @@ class RowHasher:
     def _hashes(
         self, table: Table, rows: Rows | None, columns: Iterable[int] | None, *, near: bool
     ) -> Hashes:
+        if table.far and rows is not None:
+            return self._hashes(table.take(rows), None, columns, near=near)
         total = np.full(table.n_rows if rows is None else rows.size, self.salt, dtype=np.uint64)
         if columns is None and table.entries is not None and not table.levels:
             total += mixed(self._factors).sum() + self._stored(table.entries, rows, near=near)

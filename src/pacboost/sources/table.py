@@ -32,6 +32,8 @@ class Table(ABC):
     width: int
     """How many columns ``blocks`` gives at once."""
     levels: Levels = NO_LEVELS
+    far: bool = False
+    """Whether the numbers are in other memory, so that a few rows are copied sooner than all."""
     entries: Entries | None = None
     """What a sparse table stores; any other has none."""
 

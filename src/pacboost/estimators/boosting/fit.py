@@ -21,6 +21,7 @@ from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.evaluation_sets import EvaluationSets, read_sets
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
+from pacboost.estimators.inputs.gpu_rows import in_host_memory
 from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
 from pacboost.kernels import compile_helper
 from pacboost.kernels.cuda.device import gpu_in_use, use_gpu, using_gpu
@@ -114,8 +115,10 @@ class BoostingFit(VoteBase):
         failure the estimator is as it was before.
         """
         sets = read_sets(X_val, y_val, eval_set)
-        gpu = use_gpu(self.device, math.prod(getattr(X, "shape", (0,))))
-        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), using_gpu(gpu):
+        shape = getattr(X, "shape", (0,))
+        on_device = using_gpu(use_gpu(self.device, math.prod(shape)), (0, *shape)[-1])
+        y, sample_weight = in_host_memory(y), in_host_memory(sample_weight)
+        with all_or_nothing(self) as attempt, using(threads(self.n_jobs)), on_device:
             compile_helper.start_for_a_person(self._rules)
             work = self._prepare(X, y, sample_weight, sets.X, sets.y)
             work = self._watch_also(work, sets)

@@ -17,6 +17,7 @@ from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
+from pacboost.kernels.cuda.device import predict_on_gpu, using_gpu
 from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.explain import permutation
@@ -174,12 +175,12 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     def _open(self, X: Any) -> Table:
         check_is_fitted(self)
-        with using(self.n_jobs):
+        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
             return open_table(self, X, reset=False)
 
     def _scores(self, X: Any) -> Scores:
         table = self._open(X)
-        with using(self.n_jobs):
+        with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
             return self.model_.vote.scores(table)
 
 

@@ -29,6 +29,7 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest, ForestTree
+from pacboost.kernels.cuda.device import refuse_gpu
 from pacboost.kernels.threads import using
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
@@ -68,6 +69,7 @@ class ForestBase(FittedForest):
     callbacks: Sequence[Callback] | None = None
     random_state: Any = None
     n_jobs: int | None = None
+    device: str = "cpu"
     verbose: bool | int | str = "auto"
 
     _kind = "random_forest"
@@ -79,6 +81,7 @@ class ForestBase(FittedForest):
         Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
+        refuse_gpu(self.device, "forests are grown")
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
             examples, run, rows = self._prepare(X, y, sample_weight)
             attempt.keep = lambda: self._keep_interrupted(run, examples, rows)

@@ -72,6 +72,8 @@ class RandomForestClassifier(ForestClassifier):
         Each is called after every tree with ``Made(members, error)``; returning True stops the fit.
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The forest does not depend on it.
+    device : "cpu", "cuda" or "auto", default="cpu"
+        Forests are grown on the CPU, so "auto" means "cpu", and "cuda" is refused.
 
     Attributes
     ----------

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from pacboost.errors import DataError
+from pacboost.estimators.inputs.gpu_rows import lies_on_gpu, open_gpu_array
 from pacboost.estimators.inputs.warn import warn_of_dense
 from pacboost.kernels.threads import each_rows
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
@@ -31,6 +32,8 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if not reset and _is_plain(estimator, X):
         return ArrayTable(X)
     X = _laid_flat(estimator, X, reset=reset)
+    if lies_on_gpu(X):
+        X = open_gpu_array(X)
     if isinstance(X, Table):
         _check_own(estimator, X, reset=reset)
         return _with_levels(estimator, X, reset=reset)
@@ -173,7 +176,8 @@ def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:
     _refuse_empty(table)
     if table.entries is not None:
         table.entries.refuse_infinite()
-    for first, block in () if table.entries is not None else table.blocks():
+    looked_at = table.entries is not None or table.far
+    for first, block in () if looked_at else table.blocks():
         for j in range(block.shape[1]):
             refuse_infinite(block[:, j], repr(table.name(first + j)))
     _check_names(estimator, table, reset=reset)

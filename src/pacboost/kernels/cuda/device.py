@@ -5,6 +5,7 @@ CuPy is imported only when a GPU is asked for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,16 +13,22 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 
 DEVICES = ("cpu", "cuda", "auto")
 CELLS_WORTH_A_GPU = 20_000_000
 """Rows times columns; on fewer, a fit on the CPU is done before the GPU has warmed up."""
+CELLS_WORTH_SCORING = 2_000_000
+"""Fewer cells are scored on the CPU sooner, also by device="cuda"."""
+BYTES_A_ROW = 44
+"""What a fit holds of a row of two classes besides its codes."""
 LEAST_CAPABILITY = 70
 """Compute capability 7.0 (Volta) and newer let blocks wait for each other without a risk."""
 
-_in_use: ContextVar[bool] = ContextVar("pacboost_cuda", default=False)
+_in_use: ContextVar[dict[Any, Any] | None] = ContextVar("pacboost_cuda", default=None)
+"""Where a GPU is in use: what the passes over rows have found, for those that come after them."""
 
 
 @cache
@@ -70,24 +77,83 @@ def use_gpu(device: Any, cells: int) -> bool:
     return not missing
 
 
+def refuse_gpu(device: Any, what: str) -> None:
+    """Raise if a GPU is asked for what is done on the CPU alone.
+
+    >>> refuse_gpu("auto", "forests are grown")
+    """
+    use_gpu("cpu" if device == "cuda" else device, 0)
+    if device == "cuda":
+        raise ParameterError(
+            f"device is 'cuda', but {what} on the CPU only. Set device='cpu', or 'auto' to use a "
+            "GPU only where it helps"
+        )
+
+
+def predict_on_gpu(device: Any, X: Any) -> bool:
+    """Tell whether rows are scored on the GPU: where there is one, and the table is large.
+
+    A model that was fitted on a GPU predicts without one, too.
+
+    >>> predict_on_gpu("cuda", np.ones((1, 3)))
+    False
+    """
+    if device == "cpu":
+        return False
+    cells = math.prod(getattr(X, "shape", (0,)))
+    there = hasattr(X, "__cuda_array_interface__")
+    worth = there or cells >= (CELLS_WORTH_A_GPU if device == "auto" else CELLS_WORTH_SCORING)
+    return worth and not what_is_missing()
+
+
 @contextmanager
-def using_gpu(yes: bool) -> Iterator[None]:
-    """Grow trees on the GPU inside this block, or do not."""
-    token = _in_use.set(yes)
+def using_gpu(yes: bool, columns: int = 0) -> Iterator[None]:
+    """Work on the GPU inside this block, or do not.
+
+    If its memory does not suffice, an error says how many rows of so many columns would fit.
+    """
+    token = _in_use.set({} if yes else None)
     try:
         yield
+    except Exception as error:
+        if yes and type(error).__name__ == "OutOfMemoryError":
+            raise ParameterError(_too_large(columns)) from error
+        raise
     finally:
         _in_use.reset(token)
 
 
+def _too_large(columns: int) -> str:
+    import cupy
+
+    cupy.get_default_memory_pool().free_all_blocks()
+    free, total = cupy.cuda.runtime.memGetInfo()
+    limit = cupy.get_default_memory_pool().get_limit() or free
+    fits = min(free, limit) // (-(-columns // 4) * 4 + BYTES_A_ROW)
+    return (
+        f"the memory of the GPU does not suffice: {free / 2**30:.1f} of {total / 2**30:.1f} GiB "
+        f"are free, in which about {fits:,} rows of {columns} columns can be boosted on. Give "
+        "fewer rows, set max_leaves lower, or set device='cpu'"
+    )
+
+
 def gpu_in_use() -> bool:
     """Tell whether trees are grown on the GPU here."""
-    return _in_use.get()
+    return _in_use.get() is not None
+
+
+def found_so_far() -> dict[Any, Any]:
+    """Give what is kept until ``using_gpu`` ends."""
+    found = _in_use.get()
+    return {} if found is None else found
 
 
 def on_gpu(array: Any) -> bool:
-    """Tell whether an array is in the GPU's memory."""
-    return hasattr(array, "__cuda_array_interface__")
+    """Tell whether an array of ours is in the GPU's memory: it is NumPy's or CuPy's.
+
+    Only its type is looked at, since CuPy takes microseconds to tell where an array lies.
+    """
+    return hasattr(type(array), "__cuda_array_interface__")
 
 
 def to_gpu(array: Any) -> Any:
@@ -97,6 +163,15 @@ def to_gpu(array: Any) -> Any:
     import cupy
 
     return cupy.ascontiguousarray(cupy.asarray(array))
+
+
+def pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Reserve an array in the CPU's memory that a GPU copies from and to at full speed."""
+    import cupy
+
+    size = math.prod(shape)
+    memory = cupy.cuda.alloc_pinned_memory(max(1, size * np.dtype(dtype).itemsize))
+    return np.frombuffer(memory, dtype, size).reshape(shape)
 
 
 def to_host(array: Any) -> Any:

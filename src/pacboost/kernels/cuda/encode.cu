@@ -67,6 +67,35 @@ extern "C" __global__ void encode(const void* values, whole bytes, whole row_ste
   }
 }
 
+// The finaliser of splitmix64, as in kernels/hashing.py.
+__device__ __forceinline__ word mixed(word x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+// kernels/hashing.py, ``near_below``.
+extern "C" __global__ void near_below(const void* values, whole bytes, whole row_step,
+                                      whole column_step, whole rows, const whole* columns,
+                                      whole count, const double* steps, const word* factors,
+                                      word salt, word limit, byte* below) {
+  whole step = (whole)gridDim.x * blockDim.x;
+  for (whole row = (whole)blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += step) {
+    word total = salt;
+    for (whole k = 0; k < count; k++) {
+      whole column = columns[k], at = row * row_step + column * column_step;
+      double value = bytes == 4 ? (double)((const float*)values)[at] : ((const double*)values)[at];
+      word x = 0x9E3779B97F4A7C15ull;
+      if (!isnan(value)) {
+        double rounded = fmin(fmax(rint(value / steps[column]), -0x1p62), 0x1p62);
+        x = (word)(whole)rounded;
+      }
+      total += mixed(x + factors[column]);
+    }
+    below[row] = mixed(total) < limit;
+  }
+}
+
 // Give the codes of a feature back, row after row.
 extern "C" __global__ void codes_of_feature(const byte* codes, whole stride, whole rows,
                                             const whole* feature, byte* out) {

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.best_split import LANE
-from pacboost.kernels.cuda.device import on_gpu, to_gpu
+from pacboost.kernels.cuda.device import on_gpu, pinned, to_gpu
 from pacboost.kernels.cuda.module import encode_kernel
 from pacboost.kernels.threads import each_rows
 
@@ -49,6 +49,35 @@ def rows_per_tile(columns: int) -> int:
     return tile
 
 
+class Encoder:
+    """Turns pieces of rows into codes."""
+
+    def __init__(self, layout: Layout) -> None:
+        import cupy
+
+        lanes_of, self.layout = layout.features[:, LANE], layout
+        order = np.argsort(lanes_of, kind="stable")
+        starts = np.searchsorted(lanes_of[order], np.arange(layout.lanes + 1))
+        self._cuts, self._offsets = to_gpu(layout.cuts), to_gpu(layout.offsets)
+        self._tables = [to_gpu(table) for table in (layout.features, layout.maps, starts, order)]
+        self._clashes = cupy.zeros(len(layout.features), np.uint32)
+        self._kernel = encode_kernel("encode")
+
+    def write(self, part: Any, codes: Any) -> None:
+        """Write the codes (rows, stride) of a piece."""
+        columns, tile = part.shape[1], rows_per_tile(part.shape[1])
+        row_step, column_step = (step // part.itemsize for step in part.strides)
+        self._kernel((min(2_048, -(-len(part) // tile)),), (256,), (
+            part, whole(part.itemsize), whole(row_step), whole(column_step), whole(len(part)),
+            whole(columns), self._cuts, self._offsets, whole(self.layout.missing), *self._tables,
+            whole(self.layout.lanes), whole(self.layout.stride), whole(tile), codes, self._clashes,
+        ), shared_mem=columns * (tile + GAP))  # fmt: skip
+
+    def clashing(self) -> NDArray[np.intp]:
+        """Give the features that cannot share their lanes."""
+        return np.flatnonzero(self._clashes.get())
+
+
 def encode(values: Any, chosen: Rows | None, layout: Layout) -> tuple[Any, NDArray[np.intp]]:
     """Give the codes (rows, stride) of an array, or of some of its rows, on the GPU.
 
@@ -56,24 +85,13 @@ def encode(values: Any, chosen: Rows | None, layout: Layout) -> tuple[Any, NDArr
     """
     import cupy
 
-    columns, stride, tile = values.shape[1], layout.stride, rows_per_tile(values.shape[1])
-    count = len(values) if chosen is None else chosen.size
-    order = np.argsort(layout.features[:, LANE], kind="stable")
-    starts = np.searchsorted(layout.features[order, LANE], np.arange(layout.lanes + 1))
-    tables = layout.cuts, layout.offsets, layout.features, layout.maps, starts, order
-    cuts, offsets, features, maps, starts, order = (to_gpu(table) for table in tables)
-    codes, clashes = cupy.empty((count, stride), np.uint8), cupy.zeros(columns, np.uint32)
-    kernel = encode_kernel("encode")
+    count, encoder = len(values) if chosen is None else chosen.size, Encoder(layout)
+    codes = cupy.empty((count, layout.stride), np.uint8)
     for first, part, stream in pieces(values, chosen):
-        row_step, column_step = (step // part.itemsize for step in part.strides)
         with stream:
-            kernel((min(2_048, -(-len(part) // tile)),), (256,), (
-                part, whole(part.itemsize), whole(row_step), whole(column_step), whole(len(part)),
-                whole(columns), cuts, offsets, whole(layout.missing), features, maps, starts,
-                order, whole(layout.lanes), whole(stride), whole(tile), codes[first:], clashes,
-            ), shared_mem=columns * (tile + GAP))  # fmt: skip
+            encoder.write(part, codes[first:])
     cupy.cuda.Device().synchronize()
-    return codes, np.flatnonzero(clashes.get())
+    return codes, encoder.clashing()
 
 
 def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
@@ -82,20 +100,19 @@ def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
     Pieces take turns on two streams, so that one is copied while the other is worked on.
     """
     import cupy
-    import cupyx
 
     count = len(values) if chosen is None else chosen.size
     at_once = max(1, BYTES_AT_ONCE // (values.itemsize * values.shape[1]))
     current = cupy.cuda.get_current_stream()
     current.synchronize()  # memory that is used again may still be written to
     if on_gpu(values):
-        for first in range(0, count, at_once if chosen is not None else max(1, count)):
-            own = None if chosen is None else to_gpu(chosen[first : first + at_once])
-            yield first, values if own is None else values[own], current
+        for first in range(0, count, at_once):
+            own = slice(first, first + at_once)
+            yield first, values[own] if chosen is None else values[to_gpu(chosen[own])], current
         return
     shape, kind = (min(at_once, max(1, count)), values.shape[1]), values.dtype
     sides = [
-        (cupyx.empty_pinned(shape, kind), cupy.empty(shape, kind), cupy.cuda.Stream())
+        (pinned(shape, kind), cupy.empty(shape, kind), cupy.cuda.Stream())
         for _ in range(1 if count <= at_once else 2)
     ]
     for turn, first in enumerate(range(0, count, at_once)):
@@ -124,22 +141,27 @@ def _copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
 def code_columns(
     codes: Any, features: NDArray[np.int64], most_rows: int
 ) -> Iterator[NDArray[np.uint8]]:
-    """Give the codes of feature after feature back, in pieces of rows; for another thread."""
-    import cupy
-    import cupyx
+    """Give the codes of feature after feature back, in pieces of rows.
 
-    kernel, tables = encode_kernel("codes_of_feature"), to_gpu(features)
-    cupy.cuda.get_current_stream().synchronize()
+    Another thread may go through them: everything that loads modules is done before.
+    """
+    import cupy
+
+    kernel = encode_kernel("codes_of_feature")
     size = max(1, min(most_rows, len(codes)))
-    stream, here = cupy.cuda.Stream(non_blocking=True), cupyx.empty_pinned(size, np.uint8)
-    there = cupy.empty(size, np.uint8)
-    for feature in range(len(features)):
-        for first in range(0, len(codes), size):
-            own = codes[first : first + size]
-            with stream:
-                kernel((512,), (256,), (
-                    own, whole(codes.shape[1]), whole(len(own)), tables[feature], there,
-                ))  # fmt: skip
-                there.get(stream, out=here)
-                stream.synchronize()
-            yield here[: len(own)]
+    here, there = pinned((size,), np.uint8), cupy.empty(size, np.uint8)
+    stream, lines = cupy.cuda.Stream(non_blocking=True), list(to_gpu(features))
+    cupy.cuda.get_current_stream().synchronize()
+
+    def pieces_of_columns() -> Iterator[NDArray[np.uint8]]:
+        for line in lines:
+            for first in range(0, len(codes), size):
+                own = codes[first : first + size]
+                with stream:
+                    kernel((512,), (256,), (
+                        own, whole(codes.shape[1]), whole(len(own)), line, there,
+                    ))  # fmt: skip
+                    there.get(stream, out=here)
+                yield here[: len(own)]
+
+    return pieces_of_columns()

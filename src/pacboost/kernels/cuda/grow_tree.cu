@@ -610,9 +610,22 @@ __device__ void label(const Tree& t, bool every_row) {
 
 // ``every_row``: the tree is grown on all rows; else the first order holds ``size`` chosen ones.
 extern "C" __global__ void __launch_bounds__(1024, 1)
-    grow_tree(const Tree* given, whole size, whole every_row, word seed) {
+    grow_tree(const Tree* given, whole size, whole every_row, word seed, double criterion,
+              double penalty, double least_weight, double least_rows, double smooth,
+              double level_penalty, double level_rows) {
   __shared__ Tree t;
-  if (threadIdx.x == 0) t = *given;
+  __shared__ double rules[RULES];
+  if (threadIdx.x == 0) {
+    t = *given;
+    t.rules = rules;
+    rules[CRITERION] = criterion;
+    rules[PENALTY] = penalty;
+    rules[LEAST_WEIGHT] = least_weight;
+    rules[LEAST_ROWS] = least_rows;
+    rules[SMOOTH] = smooth;
+    rules[LEVEL_PENALTY] = level_penalty;
+    rules[LEVEL_ROWS] = level_rows;
+  }
   __syncthreads();
   if (last_to_arrive(t.barrier)) {
     if (threadIdx.x == 0) {
@@ -627,6 +640,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       t.spans[1] = __longlong_as_double(0x7FF0000000000000ll);
       draw_features(t, 0, seed);
     }
+    for (whole k = threadIdx.x; k < 2 * t.most_leaves; k += blockDim.x) t.leaf_sums[k] = 0;
     release(t.barrier);
   }
   subtract_and_clear(t);

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.cuda import twins
 from pacboost.kernels.cuda.device import to_gpu
 from pacboost.kernels.cuda.module import row_kernel, tree_kernel
+from pacboost.kernels.cuda.weighing import Copied
 
 CODES = 256
 PLAN_WORDS = 5
@@ -98,10 +100,11 @@ class GrowingTree:
         nodes = 2 * splits + 1
         self._order = cupy.empty((2, len(codes)), np.uint32)
         self._histogram = cupy.empty((splits + 1, lines, lanes, CODES), np.int64)
-        # What travels back comes first, in one piece: the plan, the splits and their gains.
-        self._back = cupy.zeros(PLAN_WORDS + 6 * leaves, np.int64)
+        # What travels back lies in one piece: the plan, the splits and their gains, sums of leaves.
+        self._back = Copied(cupy.zeros(PLAN_WORDS + 8 * leaves, np.int64))
+        self._sums = self._back.there[PLAN_WORDS + 6 * leaves :].reshape(2, leaves, 1)
         self._split_members = cupy.zeros((leaves, CODES), np.uint8)
-        self._features, self._rules = to_gpu(features), cupy.zeros(7, np.float64)
+        self._features = to_gpu(features)
         of_nodes = (
             "starts", "sizes", "slots", "sides_of", "depths", "left_of", "right_of", "parents",
             "split_of", "leaf_of",
@@ -124,40 +127,52 @@ class GrowingTree:
         words = max(CODES * group, room, LEAST_SHARED_BYTES // 8)
         self._shared = 8 * words
         at = {name: array.data.ptr for name, array in kept.items()}
-        back = self._back.data.ptr
+        back = self._back.there.data.ptr
         fields = (
             codes.data.ptr, codes.shape[1], len(codes), lanes, count, lines, leaves, missing,
             drawn, deepest, splits, ahead, int(features[:, 5].any()), self._features.data.ptr,
             pairs.data.ptr,
             self._order[0].data.ptr, self._order[1].data.ptr, self._histogram.data.ptr,
-            self._rules.data.ptr, *(at[name] for name in of_nodes), at["best"], at["members"],
+            0, *(at[name] for name in of_nodes), at["best"], at["members"],
             at["gains"], at["spans"], at["node_of"], back + 8 * PLAN_WORDS,
             self._split_members.data.ptr, back + 8 * (PLAN_WORDS + 5 * leaves), at["allowed"],
             at["decks"], at["found"], at["found_cut"], at["worth"], at["batch"], at["searched"],
             at["counted_left"], at["rests"], back, at["placed"], at["barrier"], cells.data.ptr,
-            cells.itemsize, group, words,
+            cells.itemsize, group, words, self._sums.data.ptr,
         )  # fmt: skip
         self._tree = to_gpu(np.array(fields, dtype=np.int64))
         self._leaves = leaves
+        self._summed: tuple[Any, Any] | None = None
 
-    def grow(self, rules: NDArray[np.float64], chosen: Any, key: np.uint64) -> Grown:
-        """Grow a tree on the chosen rows, or on all."""
+    def begin(self, rules: NDArray[np.float64], chosen: Any, key: np.uint64) -> None:
+        """Begin to grow a tree on the chosen rows, or on all."""
         size = len(self._codes) if chosen is None else chosen.size
         if chosen is not None:
             self._order[0, :size] = to_gpu(chosen)
-        self._rules.set(rules)
         kernel = tree_kernel()
         if kernel.max_dynamic_shared_size_bytes < self._shared:  # noqa: PLR1730 (setting it costs)
             kernel.max_dynamic_shared_size_bytes = self._shared
         blocks = max(1, min(_multiprocessors(), size * self._lanes // CELLS_WORTH_A_BLOCK))
         kernel((blocks,), (THREADS,), (
-            self._tree, whole(size), whole(chosen is None), np.uint64(key)
+            self._tree, whole(size), whole(chosen is None), np.uint64(key), *rules
         ), shared_mem=self._shared)  # fmt: skip
-        back = self._back.get()
+        self._summed = None
+
+    def add_up(self, weights: Any, pulls: Any) -> None:
+        """Add up weights and pulls of all rows in the leaves, and keep the sums for the twins."""
+        twins.add_up_cells(self._cells, weights, pulls, self._sums)
+        self._summed = weights, pulls
+
+    def end(self) -> Grown:
+        """Wait for the tree."""
+        back = self._back.fetch()
         leaves = int(back[LEAVES])
         splits = back[PLAN_WORDS : PLAN_WORDS + 5 * self._leaves].reshape(-1, 5)[: leaves - 1]
-        gains = back[PLAN_WORDS + 5 * self._leaves :].view(np.float64)[: leaves - 1]
+        gains = back[PLAN_WORDS + 5 * self._leaves : PLAN_WORDS + 6 * self._leaves]
         members = np.zeros((leaves - 1, CODES), dtype=np.uint8)
         if self._categories:
             members = self._split_members[: leaves - 1].get()
-        return Grown(leaves, splits, gains, members)
+        if self._summed is not None:
+            sums = back[PLAN_WORDS + 6 * self._leaves :].reshape(2, -1)[:, :leaves]
+            twins.keep_sums(self._cells, *self._summed, sums)
+        return Grown(leaves, splits, gains.view(np.float64)[: leaves - 1], members)

@@ -45,6 +45,14 @@ def _encode() -> Any:
 
 
 @cache
+def predict_kernel() -> Any:
+    """Give the kernel that walks rows down trees."""
+    import cupy
+
+    return cupy.RawKernel(source_of("predict.cu"), "score", options=OPTIONS)
+
+
+@cache
 def tree_kernel() -> Any:
     """Give the kernel whose blocks grow a tree together."""
     import cupy

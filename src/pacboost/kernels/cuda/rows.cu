@@ -3,6 +3,9 @@
 
 #define THREADS 256
 #define PIECE 2048  // rows that a block fetches at once
+#define TILE 1024   // as in kernels/measure.py: floats are summed in tiles, and those in parts
+#define PARTS 64
+#define EACH_THREAD (TILE / THREADS)
 
 __device__ __forceinline__ whole me() { return (whole)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ whole step() { return (whole)gridDim.x * blockDim.x; }
@@ -17,7 +20,8 @@ __device__ void add_to(whole* sum, whole mine) {
   if ((threadIdx.x & 31) == 0 && mine != 0) atomicAdd((word*)sum, (word)mine);
 }
 
-// kernels/pairing.py; pulls are whole numbers, or signs where ``times_weight``.
+// kernels/pairing.py; pulls are whole numbers, or signs where ``times_weight``. Without ``flips``
+// there is one output.
 extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
                                    const signed char* signs, const signed char* flips,
                                    double pull_scale, double weight_scale, whole rows,
@@ -31,34 +35,109 @@ extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
       for (whole k = 0; k < outputs; k++) {
         whole own = signs ? weights[i * outputs + k] * signs[i * outputs + k]
                           : pulls[i * outputs + k];
-        pull += own * flips[s * outputs + k];
+        pull += flips ? own * flips[s * outputs + k] : own;
       }
       pairs[s * rows + i] = ((whole)rint((double)pull * pull_scale) << 32) + small;
     }
   }
 }
 
-// Add each cell's value, then set weights q(1 - q) and pulls: kernels/update.py.
+// What a thread holds of a tile of numbers: those of its own number, and of every 256th behind it.
+// ``fold_sums`` of kernels/measure.py adds them up in this order.
+__device__ __forceinline__ double folded(const double* own) {
+  return (own[0] + own[2]) + (own[1] + own[3]);
+}
+
+// Fold a tile further: ``room`` holds a number for every thread, and PARTS are left. By the block.
+__device__ __forceinline__ void fold_sums(double* room) {
+  __syncthreads();
+  if (threadIdx.x < 2 * PARTS) room[threadIdx.x] += room[threadIdx.x + 2 * PARTS];
+  __syncthreads();
+  if (threadIdx.x < PARTS) room[threadIdx.x] += room[threadIdx.x + PARTS];
+}
+
+// Add the parts up as ``sum_of_parts`` of kernels/measure.py does; the first PARTS threads hold them.
+__device__ double sum_of_parts(double mine) {
+  __shared__ double second[PARTS / 2];
+  if (threadIdx.x >= PARTS / 2 && threadIdx.x < PARTS) second[threadIdx.x - PARTS / 2] = mine;
+  __syncthreads();
+  if (threadIdx.x < PARTS / 2) {
+    mine += second[threadIdx.x];
+    for (int step = PARTS / 4; step > 0; step >>= 1) mine += __shfl_down_sync(~0u, mine, step);
+  }
+  return mine;
+}
+
+// Add each cell's value, then set weights q(1 - q) and pulls: kernels/update.py. Also count rows that
+// are wrong, and write the folded costs (``log_costs`` of kernels/measure.py) and squared pulls of
+// every tile, PARTS of each.
 extern "C" __global__ void logistic(const void* cells, whole cell_bytes, const double* values,
                                     const signed char* signs, const double* base, whole bases,
-                                    double most, whole rows, double* margins, whole* weights,
-                                    whole* pulls, whole* totals) {
-  whole weight_sum = 0, pull_sum = 0;
-  for (whole i = me(); i < rows; i += step()) {
-    double side = (double)signs[i];
-    double margin = margins[i] + values[cell_of(cells, cell_bytes, i)] * side;
-    margins[i] = margin;
-    double e = raised(margin), own = base[bases > 1 ? i : 0];
-    double right = own / (1.0 + e), wrong = e * right, curve = wrong / (1.0 + e);
-    double q = margin > 0 ? wrong : right, held = most * curve;
-    whole asked = (whole)((held < q ? held : q) + 0.5), curved = (whole)(curve + 0.5);
-    weights[i] = curved;
-    pulls[i] = asked * signs[i];
-    weight_sum += curved;
-    pull_sum += asked;
+                                    double base_of_all, double most, whole rows, double* margins,
+                                    whole* weights, whole* pulls, double* costs, double* squares,
+                                    whole* totals) {
+  __shared__ double products[THREADS], lows[THREADS], powers[THREADS];
+  whole weight_sum = 0, pull_sum = 0, wrong_rows = 0;
+  for (whole tile = blockIdx.x; tile * TILE < rows; tile += gridDim.x) {
+    double product[EACH_THREAD], low[EACH_THREAD], square[EACH_THREAD];
+#pragma unroll
+    for (int k = 0; k < EACH_THREAD; k++) {
+      whole i = tile * TILE + k * THREADS + threadIdx.x;
+      product[k] = 1.0;
+      low[k] = square[k] = 0.0;
+      if (i >= rows) continue;
+      double side = (double)signs[i];
+      double margin = margins[i] + values[cell_of(cells, cell_bytes, i)] * side;
+      margins[i] = margin;
+      double e = raised(margin), own = bases > 1 ? base[i] : base_of_all;
+      double right = own / (1.0 + e), wrong = e * right, curve = wrong / (1.0 + e);
+      double q = margin > 0 ? wrong : right, held = most * curve;
+      whole asked = (whole)((held < q ? held : q) + 0.5), curved = (whole)(curve + 0.5);
+      whole pull = asked * signs[i];
+      weights[i] = curved;
+      pulls[i] = pull;
+      weight_sum += curved;
+      pull_sum += asked;
+      wrong_rows += margin <= 0;
+      product[k] = 1.0 + e;
+      low[k] = margin < 0 ? margin : 0.0;
+      square[k] = (double)pull * (double)pull;
+    }
+    products[threadIdx.x] = (product[0] * product[2]) * (product[1] * product[3]);
+    lows[threadIdx.x] = folded(low);
+    powers[threadIdx.x] = folded(square);
+    __syncthreads();
+    if (threadIdx.x < 2 * PARTS) products[threadIdx.x] *= products[threadIdx.x + 2 * PARTS];
+    fold_sums(lows);
+    fold_sums(powers);
+    if (threadIdx.x < PARTS) {
+      double product_of_all = products[threadIdx.x] * products[threadIdx.x + PARTS];
+      costs[tile * PARTS + threadIdx.x] = natural_log(product_of_all) - 2.0 * lows[threadIdx.x];
+      squares[tile * PARTS + threadIdx.x] = powers[threadIdx.x];
+    }
+    __syncthreads();
   }
   add_to(totals, weight_sum);
   add_to(totals + 1, pull_sum);
+  add_to(totals + 2, wrong_rows);
+}
+
+// Add up the folded tiles of every span: a block a span, of costs first, then of squares.
+extern "C" __global__ void add_spans(const double* costs, const double* squares, whole tiles,
+                                     whole tiles_a_span, whole spans, double* sums) {
+  const double* from = blockIdx.x < spans ? costs : squares;
+  whole first = blockIdx.x % spans * tiles_a_span, last = min(first + tiles_a_span, tiles);
+  double part = 0.0;
+  for (whole tile = first; tile < last; tile += 8) {  // loaded together, added in their order
+    double held[8];
+#pragma unroll
+    for (int k = 0; k < 8; k++)
+      held[k] = tile + k < last ? from[(tile + k) * PARTS + threadIdx.x] : 0.0;
+#pragma unroll
+    for (int k = 0; k < 8; k++) part += held[k];
+  }
+  part = sum_of_parts(part);
+  if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
 // exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/update.py.
@@ -171,71 +250,57 @@ extern "C" __global__ void cell_sums(const whole* chosen, whole count, const voi
   }
 }
 
-// Sum the squares of pulls, span by span and in the order of the rows, as kernels/measure.py does:
-// a block fetches a piece, and one of its threads adds it up.
+// Sum the squares of pulls, span by span, as kernels/measure.py does: a block a span.
 extern "C" __global__ void squares_of_pulls(const whole* weights, const whole* pulls,
                                             const signed char* signs, whole numbers, whole size,
                                             double* sums) {
-  __shared__ double piece[2][PIECE];
+  __shared__ double powers[THREADS];
   whole first = blockIdx.x * size, last = min(first + size, numbers);
-  double sum = 0.0;
-  int turn = 0;
-  for (whole start = first; start < last; start += PIECE, turn ^= 1) {
-    for (whole k = threadIdx.x; k < PIECE && start + k < last; k += blockDim.x) {
-      whole at = start + k;
-      double pull = (double)(signs ? weights[at] * signs[at] : pulls[at]);
-      piece[turn][k] = pull * pull;
+  double part = 0.0;
+  for (whole tile = first; tile < last; tile += TILE) {
+    double square[EACH_THREAD];
+#pragma unroll
+    for (int k = 0; k < EACH_THREAD; k++) {
+      whole at = tile + k * THREADS + threadIdx.x;
+      double pull = 0.0;
+      if (at < last) pull = (double)(signs ? weights[at] * signs[at] : pulls[at]);
+      square[k] = pull * pull;
     }
+    powers[threadIdx.x] = folded(square);
+    fold_sums(powers);
+    if (threadIdx.x < PARTS) part += powers[threadIdx.x];
     __syncthreads();
-    if (threadIdx.x == 0)
-      sum = add_in_order(sum, piece[turn], (int)min((whole)PIECE, last - start));
   }
-  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+  part = sum_of_parts(part);
+  if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// kernels/measure.py, ``log_costs``: a block a span, a warp a tile, with one logarithm for sixteen
-// rows. What is summed in floats is summed in the order of the rows.
-#define TILE 1024
-#define GROUPS (TILE / 16)
-#define WARPS (THREADS / 32)
-
+// kernels/measure.py, ``log_costs``: a block a span, with one logarithm for sixteen rows.
 extern "C" __global__ void log_costs(const double* margins, whole rows, whole size, double* sums) {
-  extern __shared__ double fetched[];  // (WARPS, TILE + GROUPS): a gap behind every sixteen rows
-  __shared__ double logs[WARPS][GROUPS], slopes[WARPS];
-  int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
-  double* own = fetched + warp * (TILE + GROUPS);
+  __shared__ double products[THREADS], lows[THREADS];
   whole first = blockIdx.x * size, last = min(first + size, rows);
-  double total = 0.0;
-  for (whole batch = first; batch < last; batch += WARPS * TILE) {
-    whole start = batch + warp * TILE;
-    for (int k = lane; k < TILE; k += 32)  // far on the right side, a row costs nothing
-      own[k + k / 16] = start + k < last ? margins[start + k] : 1e9;
-    __syncwarp();
-    for (int g = lane; g < GROUPS; g += 32) {
-      double product = 1.0;
-      for (int k = 0; k < 16; k++) {
-        double margin = own[17 * g + k];
-        product *= 1.0 + (margin < 1e9 ? raised(margin) : 0.0);
-      }
-      logs[warp][g] = natural_log(product);
-    }
-    if (lane == 0) {
-      double slope = 0.0;
-      for (int g = 0; g < GROUPS; g++) {
+  double part = 0.0;
+  for (whole tile = first; tile < last; tile += TILE) {
+    double product[EACH_THREAD], low[EACH_THREAD];
 #pragma unroll
-        for (int k = 0; k < 16; k++) slope += own[17 * g + k] < 0 ? own[17 * g + k] : 0.0;
-      }
-      slopes[warp] = slope;
+    for (int k = 0; k < EACH_THREAD; k++) {
+      whole at = tile + k * THREADS + threadIdx.x;
+      double margin = at < last ? margins[at] : 0.0;
+      product[k] = at < last ? 1.0 + raised(margin) : 1.0;
+      low[k] = margin < 0 ? margin : 0.0;
     }
+    products[threadIdx.x] = (product[0] * product[2]) * (product[1] * product[3]);
+    lows[threadIdx.x] = folded(low);
     __syncthreads();
-    if (threadIdx.x == 0)
-      for (int w = 0; w < WARPS && batch + w * TILE < last; w++) {
-        total -= 2.0 * slopes[w];
-        total = add_in_order(total, logs[w], GROUPS);
-      }
+    if (threadIdx.x < 2 * PARTS) products[threadIdx.x] *= products[threadIdx.x + 2 * PARTS];
+    fold_sums(lows);
+    if (threadIdx.x < PARTS)
+      part += natural_log(products[threadIdx.x] * products[threadIdx.x + PARTS]) -
+              2.0 * lows[threadIdx.x];
     __syncthreads();
   }
-  if (threadIdx.x == 0) sums[blockIdx.x] = total;
+  part = sum_of_parts(part);
+  if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
 // kernels/measure.py, ``potential``: a block a span; it computes the costs of a piece of the rows,

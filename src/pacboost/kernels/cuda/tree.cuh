@@ -5,7 +5,7 @@
 // columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/best_split.py
 enum { LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE, FEATURE_COLUMNS };
 enum { FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, SPLIT_COLUMNS };
-enum { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS };
+enum { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, RULES };
 enum { NEWTON, Z, ERROR };
 #define NOISE 1e-12
 #define CODES 256
@@ -26,7 +26,7 @@ struct Tree {
   whole* pairs;             // (lines, rows)
   uint* order[2];           // the rows node by node: a split moves those of a node to the other one
   whole* histogram;         // (most_splits + 1, lines, lanes, CODES)
-  double* rules;
+  double* rules;            // each block has them in its own memory
   whole *starts, *sizes, *slots, *sides_of, *depths;  // of nodes; sides_of: which order has the rows
   whole *left_of, *right_of, *parents;                // nodes of nodes; 0 where there is none
   whole *split_of, *leaf_of;                          // the number of a node's split, or of its leaf
@@ -54,6 +54,7 @@ struct Tree {
   whole cell_bytes;
   whole group;              // how many lanes are counted at once
   whole shared_words;       // how large the memory of a block is
+  whole* leaf_sums;         // (2, leaves): cleared here, for the kernel ``cell_sums`` of rows.cu
 };
 
 __device__ __forceinline__ whole* histogram_of(const Tree& t, whole slot, whole line, whole lane) {

@@ -13,15 +13,22 @@ import numpy as np
 
 from pacboost.kernels.cuda.device import on_gpu, to_gpu
 from pacboost.kernels.cuda.module import row_kernel
+from pacboost.kernels.cuda.weighing import (
+    COSTS,
+    NOTHING,
+    SQUARES,
+    SUMS,
+    forget,
+    keep,
+    known,
+    weigh,
+)
 
 THREADS = 256
 BLOCKS = 132 * 8
 """Enough to keep every GPU of today busy."""
 MOST_OWN_WORDS = 5_000
 """Sums of so many whole numbers fit into the memory of a block."""
-TILE_WORDS = THREADS // 32 * (1_024 + 64)
-"""What ``log_costs`` fetches at once, in doubles."""
-
 MOST_SHARED_AT_FIRST = 48 * 1_024
 """The memory of a block that a kernel gets without asking for more, which takes time."""
 
@@ -32,7 +39,7 @@ def _launch(name: str, arguments: tuple[Any, ...], blocks: int = BLOCKS, shared:
     function = row_kernel(name)
     if shared > MOST_SHARED_AT_FIRST:
         function.max_dynamic_shared_size_bytes = shared
-    pointers = tuple(np.uintp(0) if a is None else a for a in arguments)
+    pointers = tuple([NOTHING if a is None else a for a in arguments])
     function((max(1, blocks),), (THREADS,), pointers, shared_mem=shared)
 
 
@@ -49,7 +56,9 @@ def _for_rows(count: int) -> int:
 def _pulls(pulls: Any, signed: bool) -> tuple[Any, Any]:
     """Give pulls as whole numbers and as signs; one of them is None."""
     held = to_gpu(pulls)
-    return (None, held) if signed else (held.astype(np.int64, copy=False), None)
+    if signed:
+        return None, held
+    return held if held.dtype == np.int64 else held.astype(np.int64), None
 
 
 def _chosen(chosen: Any, rows: int) -> Any:
@@ -73,8 +82,10 @@ def pair_up_one(
     pairs: Any,
 ) -> None:  # fmt: skip
     """Pair pulls and weights of one output."""
-    given = weights[:, None], pulls[:, None], times_weight, np.ones((1, 1), dtype=np.int8)
-    pair_up(*given, pull_scale, weight_scale, pairs[None])
+    rows, one = weights.size, whole(1)
+    held = to_gpu(weights), *_pulls(pulls, times_weight), None
+    sizes = real(pull_scale), real(weight_scale), whole(rows), one, one
+    _launch("pair_up", (*held, *sizes, pairs), _for_rows(rows))
 
 
 def logistic(
@@ -82,12 +93,7 @@ def logistic(
     pulls: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh rows by the logistic loss."""
-    sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
-    _launch("logistic", (
-        cells, whole(cells.itemsize), to_gpu(values), signs, base, whole(base.size), real(most),
-        whole(cells.size), margins, weights, pulls, sums,
-    ), _for_rows(cells.size))  # fmt: skip
-    totals[0] += sums.get()
+    weigh(cells, values, signs, base, most, margins, weights, pulls, totals)
 
 
 def softmax(
@@ -95,6 +101,7 @@ def softmax(
     weights: Any, pulls: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh the chosen rows by the loss of many classes."""
+    forget(margins, pulls)
     sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
     _launch("softmax", (
         _chosen(chosen, cells.size), whole(chosen.size), cells, whole(cells.itemsize),
@@ -109,6 +116,7 @@ def exponential(
     weights: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh rows by the exponential loss after the vote of a rule."""
+    forget(margins)
     sums, log_base = _zeros(1), to_gpu(log_base)
     _launch("exponential", (
         to_gpu(agree), real(vote), real(total_vote), log_base, whole(log_base.size),
@@ -122,6 +130,7 @@ def exponential_cells(
     weights: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Weigh rows by the exponential loss."""
+    forget(margins)
     sums, cells, log_base = _zeros(1), to_gpu(cells), to_gpu(log_base)
     rows, outputs = signs.shape
     _launch("exponential_cells", (
@@ -135,21 +144,26 @@ def cell_sums(
     cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
 ) -> None:
     """Add up pulls and weights in every cell, and squared pulls span by span."""
-    rows, outputs = weights.shape
     wholes, signs = _pulls(pulls, times_weight)
-    found = _zeros(squares.shape, np.float64)
-    spans = whole(rows * outputs), whole(size * outputs)
-    _launch("squares_of_pulls", (weights, wholes, signs, *spans, found), squares.size)
-    _sums_of(None, rows, cells, weights, wholes, signs, sums)
-    squares[:] = found.get()
+    found = None if wholes is None else known(SQUARES, wholes)
+    if found is None:
+        found = _zeros(squares.shape, np.float64)
+        spans = whole(weights.size), whole(size * sums.shape[3])
+        _launch("squares_of_pulls", (weights, wholes, signs, *spans, found), squares.size)
+        found = found.get()
+    squares[:] = found
+    ready = known(SUMS, cells) if on_gpu(cells) and wholes is not None else None
+    if ready is not None and ready[:2] == (weights.data.ptr, wholes.data.ptr):
+        sums[0, :, :, 0] += ready[2]
+    else:
+        _sums_of(None, cells.size, cells, weights, wholes, signs, sums)
 
 
 def cell_sums_of_one(
     cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
 ) -> None:
     """Add up pulls and weights of one output in every cell."""
-    flat = weights[:, None], pulls[:, None]
-    cell_sums(cells, *flat, times_weight, size, sums[..., None], squares)
+    cell_sums(cells, weights, pulls, times_weight, size, sums[..., None], squares)
 
 
 def class_sums(chosen: Any, cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
@@ -158,24 +172,44 @@ def class_sums(chosen: Any, cells: Any, weights: Any, pulls: Any, sums: Any) -> 
     _sums_of(rows, chosen.size, cells, weights, pulls, None, sums)
 
 
+def add_up_cells(cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
+    """Add up weights and pulls of all rows in cells, to ``sums`` (2, cells, outputs) on the GPU."""
+    _add_up(None, cells.size, cells, weights, pulls, None, sums)
+
+
+def keep_sums(cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
+    """Keep sums over cells for ``cell_sums``, which is asked for them next."""
+    keep(SUMS, cells, (weights.data.ptr, pulls.data.ptr, sums))
+
+
 def _sums_of(
     chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
 ) -> None:
-    cells, found = to_gpu(cells), _zeros(sums.shape[1:])
-    _, cell_count, outputs = found.shape
-    here = found.size <= MOST_OWN_WORDS
+    found = _zeros(sums.shape[1:])
+    _add_up(chosen, count, to_gpu(cells), weights, wholes, signs, found)
+    sums[0] += found.get()
+
+
+def _add_up(
+    chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
+) -> None:
+    _, cell_count, outputs = sums.shape
+    here = sums.size <= MOST_OWN_WORDS
     _launch("cell_sums", (
         chosen, whole(count), cells, whole(cells.itemsize), weights, wholes, signs, whole(outputs),
-        whole(cell_count), whole(here), found,
-    ), _for_rows(count * outputs), 8 * found.size if here else 0)  # fmt: skip
-    sums[0] += found.get()
+        whole(cell_count), whole(here), sums,
+    ), _for_rows(count * outputs), 8 * sums.size if here else 0)  # fmt: skip
 
 
 def log_costs(margins: Any, size: int, sums: Any) -> None:
     """Add up the logistic costs of rows, span by span."""
+    costs = known(COSTS, margins)
+    if costs is not None:
+        sums[:] = costs[0]
+        return
     found = _zeros(sums.shape, np.float64)
     arguments = margins, whole(margins.size), whole(size), found
-    _launch("log_costs", arguments, sums.size, 8 * TILE_WORDS)
+    _launch("log_costs", arguments, sums.size)
     sums[:] = found.get()
 
 
@@ -191,6 +225,10 @@ def potential(kind: int, margins: Any, base: Any, size: int, sums: Any) -> None:
 
 def mistakes(margins: Any, first_weights: Any, totals: Any) -> None:
     """Add up the first weights of wrong rows."""
+    costs = known(COSTS, margins) if first_weights.size == 1 else None
+    if costs is not None:
+        totals[0] += costs[1] * int(first_weights[0])
+        return
     sums, weighted = _zeros(1), whole(first_weights.size > 1)
     arguments = margins, to_gpu(first_weights), weighted, whole(margins.size), sums
     _launch("mistakes", arguments, _for_rows(margins.size))

@@ -189,6 +189,9 @@ class CellRounds(Rounds):
         """Let the booster add the values of the cells to the scores."""
         by_sums = self.potential.of_cells(rule.sums, rule.values)
         state = self.booster.move(state, Moved(rule.cells, rule.values, by_sums, rule.rows))
+        if self._shown.all_rows:
+            seed = self._shown.seed_of(number + 1, 0)
+            self.search.look_ahead(self.booster.request(state), seed)
         self.scores.look(self.booster, state, rule.rows)
         normaliser = self.potential.after_round(by_sums, state, number)
         return Step(state, 1.0, float(np.abs(rule.values).max()), normaliser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,11 @@ from pacboost.errors import ParameterError
 from pacboost.learners.learner import Weights
 from pacboost.numerics.draw import draw
 from pacboost.samples.request import Request
+
+
+@lru_cache(maxsize=8)
+def _seed_of(seed: int, number: int, attempt: int) -> int:
+    return int(np.random.SeedSequence((seed, number, attempt)).generate_state(1)[0])
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class RowsShown:
 
     def seed_of(self, number: int, attempt: int) -> int:
         """Give a seed for each call, from the run's seed, the round and the attempt alone."""
-        return int(np.random.SeedSequence((self.seed, number, attempt)).generate_state(1)[0])
+        return _seed_of(self.seed, number, attempt)
 
     def shown(self, weights: Weights, seed: int) -> Weights:
         """Give the weights that the learner sees: D_t, or the counts of a draw from D_t."""

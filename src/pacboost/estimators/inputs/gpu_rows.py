@@ -1,0 +1,66 @@
+"""Rows that come in the memory of a GPU, as CuPy arrays or whatever shares its memory with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pacboost.errors import DataError
+from pacboost.kernels.cuda.device import gpu_in_use
+from pacboost.sources.gpu_array import GpuTable
+
+CUDA = 2
+"""The number of CUDA among the devices of DLPack."""
+
+
+def lies_on_gpu(array: Any) -> bool:
+    """Tell whether an array, a tensor or a column lies in the memory of a GPU.
+
+    >>> lies_on_gpu(np.ones(3)), lies_on_gpu([1.0, 2.0])
+    (False, False)
+    """
+    if hasattr(array, "__cuda_array_interface__"):
+        return True
+    where = getattr(array, "__dlpack_device__", None)
+    return where is not None and not isinstance(array, np.ndarray) and where()[0] == CUDA
+
+
+def as_cupy(array: Any) -> Any:
+    """Give a CuPy array that shares the memory of another one."""
+    import cupy
+
+    shares = hasattr(array, "__cuda_array_interface__")
+    return cupy.asarray(array) if shares else cupy.from_dlpack(array)
+
+
+def in_host_memory(array: Any) -> Any:
+    """Give labels or weights in the memory of the CPU, wherever they are."""
+    return as_cupy(array).get() if lies_on_gpu(array) else array
+
+
+def open_gpu_array(X: Any) -> Any:
+    """Give a table of rows on the GPU; or an array for the CPU, where that is what boosts.
+
+    Raises if the array is no table of numbers.
+    """
+    import cupy
+
+    array = as_cupy(X)
+    if not gpu_in_use():
+        return array.get()
+    if array.ndim != 2:
+        raise DataError(
+            f"X has shape {array.shape}; a table of rows and columns is needed: reshape it"
+        )
+    if array.dtype.kind not in "fiub":
+        raise DataError(f"X holds {array.dtype}; numbers are needed. Encode text as numbers first.")
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    if not bool(cupy.isfinite(array.sum())) and bool(cupy.isinf(array).any()):
+        row, column = (int(place[0]) for place in cupy.nonzero(cupy.isinf(array)))
+        raise DataError(
+            f"column {column} holds {float(array[row, column])} in row {row}; values have to be "
+            "finite, or NaN where they are missing. Clip the infinite ones or make them missing."
+        )
+    return GpuTable(array)

@@ -1,0 +1,140 @@
+"""The pass over all rows that ends a round of LogitBoost, and what it finds.
+
+It weighs the rows anew and, in the same pass, measures them: their costs, the wrong ones, the
+squares of their pulls. The loop asks for these one after the other; ``known`` has them then.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels.cuda.device import found_so_far, pinned, to_gpu
+from pacboost.kernels.cuda.module import row_kernel
+from pacboost.kernels.threads import ROWS_PER_SPAN
+
+THREADS = 256
+MOST_BLOCKS = 132 * 8
+TILE, PARTS = 1_024, 64
+"""Of so many rows, so many sums of costs and of squared pulls are left: see kernels/measure.py."""
+TO_GPU, TO_HOST = 1, 2
+"""How CUDA numbers the directions of copies."""
+COSTS, SQUARES, SUMS = "costs", "squares", "sums"
+
+whole, real = np.int64, np.float64
+NOTHING = np.uintp(0)
+
+
+def known(what: str, array: Any) -> Any:
+    """Give what is known of an array, None if nothing is."""
+    return found_so_far().get((what, array.data.ptr))
+
+
+def keep(what: str, array: Any, found: Any) -> None:
+    """Keep what was found of an array."""
+    found_so_far()[what, array.data.ptr] = found
+
+
+def forget(*arrays: Any) -> None:
+    """Forget what was found of arrays that are about to change."""
+    found = found_so_far()
+    for array in arrays:
+        for what in (COSTS, SQUARES, SUMS):
+            found.pop((what, array.data.ptr), None)
+
+
+class Copied:
+    """Numbers of 8 bytes on the GPU, and the place in the CPU's memory that they are copied to."""
+
+    def __init__(self, there: Any) -> None:
+        self.there, self.here = there, pinned(there.shape, there.dtype)
+        self._places = there.data.ptr, self.here.ctypes.data
+
+    def fetch(self) -> NDArray[Any]:
+        """Copy them to the CPU, and wait for it."""
+        import cupy
+
+        stream, (there, here) = cupy.cuda.get_current_stream(), self._places
+        cupy.cuda.runtime.memcpyAsync(here, there, self.there.nbytes, TO_HOST, stream.ptr)
+        stream.synchronize()
+        return self.here.copy()
+
+    def send(self, numbers: NDArray[Any]) -> Any:
+        """Copy numbers to the GPU."""
+        import cupy
+
+        stream, (there, here) = cupy.cuda.get_current_stream().ptr, self._places
+        self.here[: numbers.size] = numbers
+        cupy.cuda.runtime.memcpyAsync(there, here, numbers.nbytes, TO_GPU, stream)
+        return self.there
+
+
+class Room:
+    """What the pass over so many rows needs besides them; it is used again every round."""
+
+    def __init__(self, rows: int, values: int) -> None:
+        import cupy
+
+        self.spans, self.tiles = -(-rows // ROWS_PER_SPAN), -(-rows // TILE)
+        self.costs, self.squares = cupy.empty((2, self.tiles * PARTS), np.float64)
+        self.found = Copied(cupy.zeros(3 + 2 * self.spans, np.int64))
+        self.sums = self.found.there[3:]
+        self.values = Copied(cupy.empty(max(512, values), np.float64))
+
+    @classmethod
+    def of(cls, rows: int, values: int) -> Room:
+        """Give the room that was used before, or a new one."""
+        found = found_so_far()
+        room: Room | None = found.get(("room", rows))
+        if room is None or room.values.there.size < values:
+            room = found["room", rows] = cls(rows, values)
+        return room
+
+    def clear(self) -> None:
+        """Set the totals to 0."""
+        import cupy
+
+        found, stream = self.found.there, cupy.cuda.get_current_stream().ptr
+        cupy.cuda.runtime.memsetAsync(found.data.ptr, 0, 24, stream)
+
+    def add_spans(self) -> None:
+        """Add up costs and squares of tiles, span by span."""
+        counts = whole(self.tiles), whole(ROWS_PER_SPAN // TILE), whole(self.spans)
+        row_kernel("add_spans")(
+            (2 * self.spans,), (PARTS,), (self.costs, self.squares, *counts, self.sums)
+        )
+
+
+def _kept_there(array: Any) -> Any:
+    """Bring an array that does not change to the GPU, once."""
+    found = found_so_far()
+    held = found.get(("kept", id(array)))
+    if held is None:
+        held = found["kept", id(array)] = array, to_gpu(array)  # so that no other has its number
+    return held[1]
+
+
+def weigh(
+    cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any, weights: Any,
+    pulls: Any, totals: Any,
+) -> None:  # fmt: skip
+    """Weigh rows by the logistic loss, and keep what they cost."""
+    cells, rows = to_gpu(cells), cells.size
+    forget(cells)
+    room, bases = Room.of(rows, values.size), NOTHING
+    if base.size > 1:
+        bases = _kept_there(base)
+    room.clear()
+    row_kernel("logistic")((min(room.tiles, MOST_BLOCKS),), (THREADS,), (
+        cells, whole(cells.itemsize), room.values.send(values), signs,
+        bases, whole(base.size), real(base[0]), real(most), whole(rows), margins, weights, pulls,
+        room.costs, room.squares, room.found.there,
+    ))  # fmt: skip
+    room.add_spans()
+    back = room.found.fetch()
+    totals[0] += back[:2]
+    sums = back[3:].view(np.float64)
+    keep(COSTS, margins, (sums[: room.spans], int(back[2])))
+    keep(SQUARES, pulls, sums[room.spans :])

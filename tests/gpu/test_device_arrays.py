@@ -1,0 +1,126 @@
+"""Arrays in the memory of the GPU: the same models and the same scores as from the CPU's memory."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost import BoostClassifier, BoostRegressor
+from pacboost.errors import DataError, ParameterError
+from tests.test_model_bytes import content
+
+
+def table(rows: int, kind: Any = np.float32) -> tuple[Any, Any]:
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(rows, 9)).astype(kind)
+    X[:, 3] = X[:, 3].round(1)
+    X[:, 4] = draw.integers(0, 3, rows)
+    X[draw.random(X.shape) < 0.05] = np.nan
+    return X, (np.nan_to_num(X[:, 0]) + draw.normal(size=rows) > 0).astype(int)
+
+
+def fitted(X: Any, y: Any, device: str, **given: Any) -> Any:
+    wanted: dict[str, Any] = {
+        "n_rounds": 5,
+        "learner": "tree",
+        "random_state": 0,
+        "verbose": 0,
+    } | given
+    return BoostClassifier(device=device, **wanted).fit(X, y)
+
+
+def bytes_of(model: Any) -> bytes:
+    return content(model.set_params(device="cpu"))
+
+
+@pytest.mark.parametrize("rows", [900, 260_000])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_arrays_on_the_gpu_give_the_same_model(rows: int, kind: Any) -> None:
+    import cupy
+
+    X, y = table(rows, kind)
+    there = fitted(cupy.asarray(X), cupy.asarray(y), "cuda")
+    assert bytes_of(there) == bytes_of(fitted(X, y, "cpu"))
+    assert bytes_of(fitted(cupy.asarray(X), y, "cpu")) == bytes_of(there)
+
+
+def test_early_stopping_and_columns_in_another_order_give_the_same_model() -> None:
+    import cupy
+
+    X, y = table(60_000)
+    expected = bytes_of(fitted(X, y, "cpu", early_stopping=True))
+    assert bytes_of(fitted(cupy.asarray(X), y, "cuda", early_stopping=True)) == expected
+    turned = cupy.asarray(np.asfortranarray(X))
+    assert bytes_of(fitted(turned, y, "cuda", early_stopping=True)) == expected
+    assert bytes_of(fitted(np.asfortranarray(X), y, "cuda", early_stopping=True)) == expected
+
+
+class OnlyDLPack:
+    """An array of another library, which shares its memory by DLPack alone."""
+
+    def __init__(self, array: Any) -> None:
+        self.shape, self._array = array.shape, array
+
+    def __dlpack__(self, **wanted: Any) -> Any:
+        return self._array.__dlpack__(**wanted)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+
+def test_dlpack_gives_the_same_model() -> None:
+    import cupy
+
+    X, y = table(5_000)
+    given = OnlyDLPack(cupy.asarray(X))
+    assert bytes_of(fitted(given, y, "cuda")) == bytes_of(fitted(X, y, "cpu"))
+
+
+def test_scores_are_equal_bit_by_bit() -> None:
+    import cupy
+
+    X, y = table(300_000)
+    for model in (
+        fitted(X, y, "cpu", n_rounds=20),
+        fitted(X, y, "cpu", max_leaves=300, n_rounds=12),
+        fitted(X, np.random.default_rng(1).integers(0, 5, len(y)), "cpu"),
+        BoostRegressor(n_rounds=6, random_state=0, verbose=0).fit(X, np.nan_to_num(X[:, 1])),
+    ):
+        name = "predict" if isinstance(model, BoostRegressor) else "decision_function"
+        expected = getattr(model, name)(X)
+        model.set_params(device="cuda")
+        for rows in (X, X.astype(np.float64), cupy.asarray(X), np.asfortranarray(X)):
+            assert np.array_equal(getattr(model, name)(rows), expected)
+        assert np.array_equal(getattr(pickle.loads(pickle.dumps(model)), name)(X), expected)
+
+
+def test_what_is_no_table_of_finite_numbers_is_refused() -> None:
+    import cupy
+
+    X, y = table(900)
+    X[7, 2] = np.inf
+    with pytest.raises(DataError, match="column 2 holds inf in row 7"):
+        fitted(cupy.asarray(X), y, "cuda")
+    with pytest.raises(DataError, match=r"X has shape \(900,\)"):
+        fitted(cupy.asarray(X[:, 0]), y, "cuda")
+
+
+def test_too_little_memory_is_said_and_the_model_is_kept() -> None:
+    import cupy
+
+    X, y = table(200_000)
+    model = fitted(X, y, "cuda")
+    before, pool = bytes_of(model), cupy.get_default_memory_pool()
+    model.set_params(device="cuda")
+    pool.free_all_blocks()
+    limit = pool.get_limit()
+    pool.set_limit(size=pool.used_bytes() + 3_000_000)
+    try:
+        with pytest.raises(ParameterError, match="memory of the GPU does not suffice"):
+            model.fit(X, y)
+    finally:
+        pool.set_limit(size=limit)
+    assert bytes_of(model) == before
