@@ -64,6 +64,8 @@ class Recorder:
         )
         finished = FinishedRound(rule.hypothesis, self._with_margin(done, state, entry))
         value = self._validate(self._watch, done, state, finished, step.vote)
+        if value is None:
+            return finished
         return replace(finished, entry=replace(finished.entry, validation=value))
 
     def _with_margin(self, done: Done, state: Any, entry: Round) -> Round:
