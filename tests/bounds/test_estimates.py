@@ -104,3 +104,21 @@ def test_what_a_file_holds_is_read_again_or_refused() -> None:
     for name, value in wrong.items():
         with pytest.raises(ValueError, match=r"have to be|there are|as many"):
             HeldOut.from_dict({**whole.to_dict(), name: value})
+
+
+@pytest.mark.parametrize("classes", [[4, 1, 9], [9.0, 4.0, 1.0], ["4", "1", "9"], [False, True]])
+def test_labels_are_counted_by_their_place_among_the_classes(classes: list[object]) -> None:
+    known = np.array(classes)
+    labels = np.array([classes[k] for k in (0, 1, 1, 0, 1, 1)])
+    said = np.array([classes[k] for k in (1, 1, 1, 0, 0, 0)])
+    found = HeldOut.of(labels, said, known)
+    assert found is not None
+    assert found.matrix(len(classes))[:2, :2].tolist() == [[1, 1], [2, 2]]
+    assert found.commonest == (1,)
+
+
+def test_labels_and_predictions_of_no_class_are_counted_apart() -> None:
+    found = HeldOut.of(np.array([3, 7, 3, 1]), np.array([3, 3, 8, 1]), np.array([3, 1]))
+    assert found is not None
+    assert found.matrix(2).tolist() == [[1, 0], [0, 1]]
+    assert [found.own.tolist(), found.said.tolist()] == [[0, 0, 1, 2], [0, 2, 1, 0]]

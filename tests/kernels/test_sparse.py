@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.kernels import sparse, split
+from pacboost.kernels.team import together
 
 
 def column(
@@ -33,9 +34,10 @@ def test_counting_what_is_listed_counts_all_rows(seed: int) -> None:
     wanted = [amounts[codes == b].sum() for b in (*range(bins), missing)]
     np.testing.assert_array_equal(own, wanted)
     out = np.empty(1, dtype=np.int64)
-    sparse.edges(
-        np.array([0, listed.size]), listed, codes[listed], np.array([default], np.uint8),
-        np.array([bins]), missing, amounts, np.int64(amounts.sum()), out,
+    together(
+        sparse.edges, np.array([0, listed.size]), listed, codes[listed],
+        np.array([default], np.uint8), np.array([bins]), missing, amounts, np.int64(amounts.sum()),
+        out,
     )  # fmt: skip
     full = np.array([amounts[codes == b].sum() for b in range(missing + 1)])
     assert out[0] == split.scan(full, missing, split.NEVER)[0]

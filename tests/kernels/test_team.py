@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels import board, team
 from pacboost.kernels.board import STOP, last_to_arrive, meet, release, share
+from pacboost.kernels.entry import Bundle
 from pacboost.kernels.jit import team_kernel
 from pacboost.kernels.team import together
 from pacboost.kernels.threads import using
@@ -45,6 +46,15 @@ def add_up(
             release(board, team)
         if sums[0] % (phase + 1) == -1:  # never: the sum is read by all, and not optimised away
             meet(board, team)
+
+
+@team_kernel()
+def add_up_pair(
+    member: int, team: int, board: Wholes, numbers_and_sums: tuple[Wholes, Wholes]
+) -> None:
+    """Add shares of the numbers to the sums, once."""
+    numbers, sums = numbers_and_sums
+    add_up(member, team, board, numbers, sums, 1)
 
 
 @team_kernel()
@@ -212,3 +222,15 @@ def test_a_forked_process_has_teams_of_its_own() -> None:
         "if child: assert os.waitpid(child, 0)[1] == 0\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+def test_arguments_that_many_calls_share_are_read_once() -> None:
+    numbers, sums = np.arange(10), np.zeros(3, dtype=np.int64)
+    shared = Bundle((numbers, sums))
+    for count in (1, 2):
+        with using(count):
+            together(add_up_pair, shared)
+    assert sums.tolist() == [90, 10, 35]
+    numbers *= 2
+    together(add_up_pair, shared)
+    assert sums[0] == 180

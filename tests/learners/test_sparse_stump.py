@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from pacboost.kernels import team as teams
+from pacboost.kernels.sparse import share_of_lists
 from pacboost.kernels.threads import using
-from pacboost.learners.sparse_stump import each_lists
 from pacboost.learners.stump import Stump
 from tests.sparse_samples import twin_samples
 
@@ -28,25 +29,23 @@ def test_the_same_stumps(max_bins: int) -> None:
             np.testing.assert_array_equal(found.cells(listed), wanted.cells(dense))
 
 
-def test_any_number_of_threads_finds_the_same_stump() -> None:
+def test_any_number_of_threads_finds_the_same_stump(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teams, "cores", lambda: 32)
     generator = np.random.default_rng(1)
     dense, listed = twin_samples(generator, 30_000, 12)
     weights = generator.integers(1, 2**30, 30_000)
     with using(1):
         wanted = Stump().on(dense).find(weights, dense.signs[:, 0])
-    for jobs in (1, 2, 3):
+    for jobs in (1, 2, 3, 7, 16):
         with using(jobs):
             assert Stump().on(listed).find(weights, dense.signs[:, 0]) == wanted
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3])
+@pytest.mark.parametrize("team", [1, 2, 3, 7, 16])
 @pytest.mark.parametrize("sizes", [[], [0, 0], [0, 100_000, 0, 5, 0], [3] * 40_000])
-def test_every_list_is_in_one_share(sizes: list[int], jobs: int) -> None:
-    shares: list[tuple[int, int]] = []
+def test_every_list_is_in_one_share(sizes: list[int], team: int) -> None:
     starts = np.concatenate([[7], 7 + np.cumsum(sizes)]).astype(np.int64)
-    with using(jobs):
-        each_lists(lambda first, last: shares.append((first, last)), starts)
-    shares.sort()
+    shares = [share_of_lists(starts, member, team) for member in range(team)]
     assert shares[0][0] == 0
     assert shares[-1][1] == len(sizes)
     assert all(one[1] == other[0] for one, other in pairwise(shares))

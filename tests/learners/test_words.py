@@ -17,6 +17,7 @@ from pacboost.boosters.gentle import Gentle
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import WordList
+from pacboost.kernels import team
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Search
 from pacboost.learners.words import Words
@@ -111,7 +112,9 @@ def test_rows_that_are_not_chosen_are_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize("learner", [Words(5, 6), Words(2, None)])
-def test_threads_change_nothing(learner: Words) -> None:
+def test_threads_change_nothing(learner: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "cores", lambda: 32)
+    monkeypatch.setattr(team, "CELLS_WORTH_A_MEMBER", 100)  # else the team would have one member
     generator = np.random.default_rng(0)
     presence = (generator.random((3000, 90)) < 0.1).astype(float)
     labels = presence[:, :3].sum(axis=1).astype(np.int64) % 3
@@ -124,7 +127,9 @@ def test_threads_change_nothing(learner: Words) -> None:
             done = list(islice(run, 12))
         return [(d.hypothesis.values.tolist(), replace(d.entry, seconds=0)) for d in done]
 
-    assert rules(1) == rules(3)
+    wanted = rules(1)
+    for threads in (2, 3, 7, 16):
+        assert rules(threads) == wanted
 
 
 class Closed(WordTable):

@@ -152,6 +152,10 @@ def _of_several(labels: NDArray[Any], probabilities: NDArray[np.float64] | None)
 
 def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     """Give the number of the class of each label; the number of classes where it is none."""
+    if labels.dtype.kind == classes.dtype.kind and labels.dtype.kind in "biu" and classes.size:
+        order = np.argsort(classes, kind="stable")
+        at = np.searchsorted(classes, labels, side="right", sorter=order) - 1
+        return np.where(classes[order[at]] == labels, order[at], classes.size)
     places = {name: number for number, name in enumerate(classes.tolist())}
     return np.array([places.get(own, classes.size) for own in labels.tolist()], dtype=np.intp)
 

@@ -123,6 +123,16 @@ class TeamCompiler(LeanCompiler):
     lowering = TeamLowering
 
 
+class Bundle:
+    """A tuple of arguments that many calls share: what is to be written of it is read once."""
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+        self.key: list[Any] = []
+        self.words: list[Any] = []
+        _read((values,), self.key, self.words)
+
+
 class KernelEntry(NamedTuple):
     """The address of an entry, and how its arguments are written."""
 
@@ -143,7 +153,8 @@ def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[A
     _read(arguments, key, words)
     known = _entries.get(tuple(key))
     if known is None:
-        kinds = types.int64, types.int64, *(typeof(value) for value in arguments)
+        given = (value.values if type(value) is Bundle else value for value in arguments)
+        kinds = types.int64, types.int64, *map(typeof, given)
         layout = struct.Struct("".join(_format(kind) for kind in kinds[2:]))
         known = _entries[tuple(key)] = KernelEntry(_compiled(body, kinds), layout)
     return known, words
@@ -155,14 +166,18 @@ def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:
     An array is written as the address of its object.
     """
     for value in values:
-        if isinstance(value, np.ndarray):
+        kind = type(value)
+        if kind is np.ndarray or isinstance(value, np.ndarray):
             key += value.dtype.num, value.ndim, value.flags.num & LAYOUT
             words.append(id(value))
+        elif kind is Bundle:
+            key += value.key
+            words += value.words
         elif isinstance(value, tuple):
-            key += type(value), len(value)
+            key += kind, len(value)
             _read(value, key, words)
         else:
-            key.append(type(value))
+            key.append(kind)
             if value is not None:
                 words.append(value)
 

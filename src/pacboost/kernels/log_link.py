@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.board import share
 from pacboost.kernels.exp_log import natural_exp
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import team_kernel
 
 
-@kernel
-def exponentials(scores: NDArray[np.float64], sign: float, out: NDArray[np.float64]) -> None:
+@team_kernel(allocates=False)
+def exponentials(
+    member: int,
+    team: int,
+    board: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    sign: float,
+    out: NDArray[np.float64],
+) -> None:
     """Write exp(sign · score)."""
-    for i in range(scores.size):
+    first, last = share(scores.size, member, team)
+    for i in range(first, last):
         out[i] = natural_exp(sign * scores[i])

@@ -1,62 +1,115 @@
-"""Follow the residuals, target minus score, from round to round."""
+"""Follow the residuals, target minus score, from round to round: passes over the rows by a team.
+
+All arrays are (rows,). A member writes what it found to its own place of ``found``.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.board import share
+from pacboost.kernels.jit import team_kernel
+
+Wholes = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
-@kernel
+@team_kernel(allocates=False)
 def advance(
+    member: int,
+    team: int,
+    board: Wholes,
     cells: NDArray[np.unsignedinteger],
-    values: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    scores: NDArray[np.float64],
-) -> float:
-    """Add each cell's value to the scores (rows, 1), and give the largest absolute residual."""
+    values: Floats,
+    targets: Floats,
+    scores: Floats,
+    found: Floats,
+) -> None:
+    """Add each cell's value to the scores, and find the largest absolute residual."""
+    first, last = share(cells.size, member, team)
     largest = 0.0
-    for i in range(cells.size):
-        score = scores[i, 0] + values[cells[i], 0]
-        scores[i, 0] = score
+    for i in range(first, last):
+        score = scores[i] + values[cells[i]]
+        scores[i] = score
         largest = max(largest, abs(targets[i] - score))
-    return largest
+    found[member] = largest
 
 
-@kernel
+@team_kernel(allocates=False)
 def pulls(
-    targets: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    weights: NDArray[np.int64],
+    member: int,
+    team: int,
+    board: Wholes,
+    targets: Floats,
+    scores: Floats,
+    weights: Wholes,
+    cut: float,
     scale: float,
-    out: NDArray[np.int64],
-) -> np.int64:
-    """Write weight times residual as whole numbers, and give the sum of their absolute values.
+    out: Wholes,
+    found: Wholes,
+) -> None:
+    """Write weight times residual as whole numbers, and add up their absolute values.
 
-    ``scale`` brings every residual to 1 or less, so that a pull is no larger than its weight.
+    Residuals are cut off at ±``cut``. ``scale`` brings each of them to 1 or less, so that a pull is
+    no larger than its weight.
     """
+    first, last = share(targets.size, member, team)
     total = np.int64(0)
-    for i in range(targets.size):
-        pull = np.int64(np.rint(weights[i, 0] * ((targets[i] - scores[i, 0]) * scale)))
-        out[i, 0] = pull
+    for i in range(first, last):
+        gap = min(max(targets[i] - scores[i], -cut), cut)
+        pull = np.int64(np.rint(weights[i] * (gap * scale)))
+        out[i] = pull
         total += abs(pull)
-    return total
+    found[member] = total
 
 
-@kernel
+@team_kernel(allocates=False)
+def tilted(
+    member: int,
+    team: int,
+    board: Wholes,
+    targets: Floats,
+    scores: Floats,
+    weights: Wholes,
+    quantile: float,
+    unit: float,
+    out: Wholes,
+    found: Wholes,
+) -> None:
+    """Write q times the weight, or q - 1 times it where a residual is negative; add up their sizes.
+
+    0 where the residual is less than a unit.
+    """
+    first, last = share(targets.size, member, team)
+    total = np.int64(0)
+    for i in range(first, last):
+        gap = targets[i] - scores[i]
+        side = 0.0 if abs(gap) < unit else (quantile if gap > 0 else quantile - 1.0)
+        pull = np.int64(np.rint(weights[i] * side))
+        out[i] = pull
+        total += abs(pull)
+    found[member] = total
+
+
+@team_kernel(allocates=False)
 def sides(
-    targets: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    weights: NDArray[np.int64],
+    member: int,
+    team: int,
+    board: Wholes,
+    targets: Floats,
+    scores: Floats,
+    weights: Wholes,
     unit: float,
     out: NDArray[np.int8],
-) -> np.int64:
-    """Write the sign of every residual, 0 for less than a unit; give the weight of the others."""
+    found: Wholes,
+) -> None:
+    """Write the signs of residuals, 0 for less than a unit; add up the weights of the others."""
+    first, last = share(targets.size, member, team)
     total = np.int64(0)
-    for i in range(targets.size):
-        gap = targets[i] - scores[i, 0]
+    for i in range(first, last):
+        gap = targets[i] - scores[i]
         side = np.int8(0) if abs(gap) < unit else np.int8(1 if gap > 0 else -1)
-        out[i, 0] = side
-        total += weights[i, 0] * abs(side)
-    return total
+        out[i] = side
+        total += weights[i] * abs(side)
+    found[member] = total

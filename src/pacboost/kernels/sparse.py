@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.board import share
+from pacboost.kernels.jit import kernel, part_of_kernels, team_kernel
 from pacboost.kernels.split import NEVER, scan
 
 
@@ -70,7 +71,37 @@ def count(
 
 
 @kernel
+def share_of_lists(starts: NDArray[np.int64], member: int, team: int) -> tuple[int, int]:
+    """Give the first list of a member, and the one after its last: about equally long in total.
+
+    List k begins at ``starts[k]``, and the last one ends where one more would begin.
+    """
+    lists = starts.size - 1
+    first, last = share(starts[lists] - starts[0], member, team)
+    return (
+        0 if member == 0 else first_from(starts, starts[0] + first),
+        lists if member == team - 1 else first_from(starts, starts[0] + last),
+    )
+
+
+@part_of_kernels
+def first_from(starts: NDArray[np.int64], place: np.int64) -> int:
+    """Give the first list that begins at a place or after it."""
+    low, high = 0, starts.size - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if starts[middle] < place:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@team_kernel()
 def edges(
+    member: int,
+    team: int,
+    board: NDArray[np.int64],
     starts: NDArray[np.int64],
     rows: NDArray[np.int32],
     codes: NDArray[np.unsignedinteger],
@@ -83,7 +114,8 @@ def edges(
 ) -> None:
     """Write the largest edge that a stump on each column has; see learners/stump.py."""
     own = np.empty(missing + 1, dtype=np.int64)
-    for j in range(out.size):
+    first, last = share_of_lists(starts, member, team)
+    for j in range(first, last):
         a, b = starts[j], starts[j + 1]
         count(rows[a:b], codes[a:b], amounts, total, defaults[j], bins[j], missing, own)
         out[j] = scan(own, bins[j], NEVER)[0]

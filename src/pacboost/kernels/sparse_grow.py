@@ -22,9 +22,10 @@ from pacboost.kernels.best_split import (
     scan_numbers,
     scan_quickly,
 )
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.inline import on_stack
+from pacboost.kernels.jit import kernel, team_kernel
 from pacboost.kernels.pairing import LOW
-from pacboost.kernels.sparse import count
+from pacboost.kernels.sparse import count, share_of_lists
 
 
 @kernel
@@ -58,8 +59,12 @@ def part(
     return left
 
 
-@kernel
+@team_kernel()
 def divide(
+    member: int,
+    team: int,
+    board: NDArray[np.int64],
+    starts: NDArray[np.int64],
     begins: NDArray[np.int64],
     ends: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -69,13 +74,15 @@ def divide(
 ) -> None:
     """Sort every run by side, keeping the order; write where its right part begins.
 
+    ``starts`` says where each would begin if they lay one after the other: members divide them.
     Every row is written to both sides, and only one side moves on: no branch to guess wrong.
     """
+    first, last = share_of_lists(starts, member, team)
     longest = np.int64(0)
-    for k in range(begins.size):
+    for k in range(first, last):
         longest = max(longest, ends[k] - begins[k])
     spare_rows, spare_codes = np.empty(longest, np.int32), np.empty(longest, np.uint8)
-    for k in range(begins.size):
+    for k in range(first, last):
         own_rows, own_codes = rows[begins[k] : ends[k]], codes[begins[k] : ends[k]]
         left = right = np.uint64(0)  # no sign: places need not be checked for being negative
         for i in range(own_rows.size):
@@ -91,8 +98,12 @@ def divide(
         middles[k] = begins[k] + middle
 
 
-@kernel
+@team_kernel(allocates=False)
 def look(
+    member: int,
+    team: int,
+    board: NDArray[np.int64],
+    starts: NDArray[np.int64],
     columns: NDArray[np.int64],
     begins: NDArray[np.int64],
     ends: NDArray[np.int64],
@@ -109,19 +120,22 @@ def look(
     least: float,
     wanted: float,
     span: NDArray[np.float64] | None,
+    after: NDArray[np.float64],
     best: NDArray[np.int64],
-) -> float:
-    """Find the split of a leaf worth more than ``wanted``; give what its sides are worth.
+) -> None:
+    """Find the split of a leaf worth more than ``wanted``; write what its sides are worth.
 
-    Without a split it gives ``wanted`` back. ``heaviest`` is the largest weight of a row, ``least``
-    what each side must weigh, so short runs need not be read. ``span`` is None where
+    Without a split that is ``wanted``. Each member looks at some of the columns, and writes what it
+    found to its own lines of ``after`` and ``best``. ``heaviest`` is the largest weight of a row,
+    ``least`` what each side must weigh, so short runs need not be read. ``span`` is None where
     kernels/plain_split.py would serve; the rest is then not compiled.
     """
     lines = totals.size
-    own = np.empty((lines, 256), dtype=np.int64)
-    sums, found_at = np.empty(256, dtype=np.int64), np.empty(256)
-    order = np.empty(0, dtype=np.int64)  # of categories, which no sparse column holds
-    for k in range(columns.size):
+    own = on_stack((lines, 256), np.int64)
+    sums, found_at = on_stack((256,), np.int64), on_stack((256,), np.float64)
+    order = on_stack((1,), np.int64)  # of categories, which no sparse column holds
+    first, last = share_of_lists(starts, member, team)
+    for k in range(first, last):
         j = columns[k]
         # one side of any split holds none of the default: no more than what is listed
         if not allowed[j] or float((ends[k] - begins[k]) * heaviest) < least:
@@ -148,5 +162,5 @@ def look(
             found, cut, left = scan_feature(own, feature, totals, order, rules, least, wanted)
         if cut >= 0:
             wanted = found
-            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
-    return wanted
+            best[member, FEATURE], best[member, CUT], best[member, MISSING_LEFT] = j, cut, left
+    after[member] = wanted

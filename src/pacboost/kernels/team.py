@@ -133,7 +133,7 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
     if runs_on_gpu(arguments):
         run_twin(body.__name__, arguments)
         return
-    size = max(1, min(largest_team(), at_most))
+    size = 1 if at_most <= 1 else min(largest_team(), at_most)
     try:
         team = _idle.pop()
     except IndexError:  # to ask first does not help: another fit may take the last one meanwhile

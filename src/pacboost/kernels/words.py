@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.best_split import ERROR, NEWTON
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.board import last_to_arrive, release, share
+from pacboost.kernels.jit import kernel, team_kernel
 
 NOTHING = -1.0
 """The gain of a word that no free row holds: less than that of any other."""
@@ -96,8 +97,40 @@ def add_up(
     return found
 
 
-@kernel
+@team_kernel()
+def gains_of_all(
+    member: int,
+    team: int,
+    board: NDArray[np.int64],
+    words: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    taken: NDArray[np.uint8],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    rest: NDArray[np.int64],
+    criterion: int,
+    penalty: float,
+    out: NDArray[np.float64],
+) -> None:
+    """Do what ``gains`` does, by shares of the words."""
+    a, b = share(words.size, member, team)
+    gains(
+        words[a:b], starts, rows, taken, weights, pulls, times_weight, rest, criterion, penalty,
+        out[a:b],
+    )  # fmt: skip
+
+
+# what ``progress`` holds: how many words the list has, and how many rows are not taken
+WORDS, FREE = range(2)
+
+
+@team_kernel()
 def extend(
+    member: int,
+    team: int,
+    board: NDArray[np.int64],
     drawn: NDArray[np.int64],
     starts: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -108,42 +141,46 @@ def extend(
     rest: NDArray[np.int64],
     criterion: int,
     penalty: float,
+    out: NDArray[np.float64],
     asked: NDArray[np.int32],
-    count: int,
     cells: NDArray[np.unsignedinteger],
-) -> int:
+    progress: NDArray[np.int64],
+) -> None:
     """Put the best word of every line drawn at the end of a list, if it wins anything.
 
-    The rows that hold it and had no cell get the next one; ``cells`` of rows that have none is the
-    size of ``asked``. Gives how many words the list now has.
+    Members divide the words of a line, and the last one to be done takes the best: ``out`` has room
+    for what each wins. The rows that hold it and had no cell get the next one; ``cells`` of rows
+    that have none is the size of ``asked``.
     """
-    out = np.empty(drawn.shape[1])
     sums = np.empty((2, weights.shape[1]), np.int64)
-    free = taken.size - taken.sum()
+    a, b = share(drawn.shape[1], member, team)
     for line in range(drawn.shape[0]):
-        if free == 0:
+        if progress[FREE] == 0:
             break
         own = drawn[line]
-        gains(own, starts, rows, taken, weights, pulls, times_weight, rest, criterion, penalty, out)
-        best = 0
-        for c in range(out.size):
-            best = c if out[c] > out[best] else best
-        if not out[best] > 0:
-            continue
-        held = rows[starts[own[best]] : starts[own[best] + 1]]
-        if rest.shape[1] > 0:
-            add_up(held, taken, weights, pulls, times_weight, sums)
-            for k in range(rest.shape[1]):
-                rest[0, k] -= sums[0, k]
-                rest[1, k] -= sums[1, k]
-        for place in range(held.size):
-            free -= 1 - taken[held[place]]
-            taken[held[place]] = 1
-            if cells[held[place]] == asked.size:
-                cells[held[place]] = count
-        asked[count] = own[best]
-        count += 1
-    return count
+        gains(
+            own[a:b], starts, rows, taken, weights, pulls, times_weight, rest, criterion, penalty,
+            out[a:b],
+        )  # fmt: skip
+        if last_to_arrive(board, team):
+            best = 0
+            for c in range(out.size):
+                best = c if out[c] > out[best] else best
+            if out[best] > 0:
+                held = rows[starts[own[best]] : starts[own[best] + 1]]
+                if rest.shape[1] > 0:
+                    add_up(held, taken, weights, pulls, times_weight, sums)
+                    for k in range(rest.shape[1]):
+                        rest[0, k] -= sums[0, k]
+                        rest[1, k] -= sums[1, k]
+                for place in range(held.size):
+                    progress[FREE] -= 1 - taken[held[place]]
+                    taken[held[place]] = 1
+                    if cells[held[place]] == asked.size:
+                        cells[held[place]] = progress[WORDS]
+                asked[progress[WORDS]] = own[best]
+                progress[WORDS] += 1
+            release(board, team)
 
 
 @kernel

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, grow_team, plain_split, routing
 from pacboost.kernels.by_address import address_of
+from pacboost.kernels.entry import Bundle
 from pacboost.kernels.team import largest_team, together
 from pacboost.kernels.threads import each_rows
 from pacboost.learners.growing import TreeSearch
@@ -45,14 +46,13 @@ class DenseTreeSearch(TreeSearch):
             width = 264  # shared lanes have codes of several features
         self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
-        self._codes = grow_team.Codes(
-            blocks.words, self._features, blocks.lanes, self._bins.missing
-        )
-        self._all_leaves = grow_team.Leaves(
+        codes = grow_team.Codes(blocks.words, self._features, blocks.lanes, self._bins.missing)
+        leaves = grow_team.Leaves(
             self._starts, self._sizes, self._slots, self._best, self._members, self._gains,
             self._hangs, self._depths,
         )  # fmt: skip
-        self._all_splits = grow_team.Splits(self._splits, self._split_members, self._split_gains)
+        splits = grow_team.Splits(self._splits, self._split_members, self._split_gains)
+        self._codes, self._all_leaves, self._all_splits = map(Bundle, (codes, leaves, splits))
         self._plan = np.zeros(5, dtype=np.int64)
         self._room_for(1)
 
@@ -61,7 +61,7 @@ class DenseTreeSearch(TreeSearch):
         histogram = self._histogram[0]
         counting = min(team, 1 + (team - 1) * BYTES_A_MEMBER // histogram.nbytes)
         self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
-        self._found = grow_team.TeamFindings(
+        found = grow_team.TeamFindings(
             np.zeros((team, 16), dtype=np.int64),
             np.zeros((team, 16)),
             np.zeros((team, 2, 3), dtype=np.int64),
@@ -70,14 +70,16 @@ class DenseTreeSearch(TreeSearch):
             np.ones((team, len(self._features)), dtype=np.uint8),
             np.zeros((team, len(self._features)), dtype=np.int64),
         )
+        self._found, self._largest_team = Bundle(found), team
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
         """Have a team grow the tree."""
         rows = self._order[: self._sizes[0]]
         if chosen is not None:
             rows[:] = chosen
-        team = self._team(rows.size * self._codes.lanes)
-        if len(self._found.lefts) < team:
+        cells = rows.size * self._blocks.lanes
+        team = self._team(cells)
+        if self._largest_team < team:
             self._room_for(team)
         limits = np.array(
             [self._drawn, self._deepest, chosen is None, _scan(self._plain)], dtype=np.int64
@@ -87,7 +89,7 @@ class DenseTreeSearch(TreeSearch):
             self._partial, self._rules, self._all_leaves, None if self._plain else self._spans,
             self._all_splits, self._found, self._plan, limits, key, self._cells,
             self._interactions, at_most=team,
-            stoppable=rows.size * self._codes.lanes > CELLS_THAT_TAKE_LONG,
+            stoppable=cells > CELLS_THAT_TAKE_LONG,
         )  # fmt: skip
         return int(self._plan[grow_team.LEAVES])
 

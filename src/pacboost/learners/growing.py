@@ -213,9 +213,12 @@ class TreeSearch(Search):
     def _rule(self, leaves: int, unit: float) -> TreeRule:
         """Give the tree, with nothing to say yet."""
         splits = self._splits[: leaves - 1]
-        columns = [np.ascontiguousarray(column) for column in splits.T.astype(np.int32)]
-        feature, cut, missing_left, left, right = columns
-        category = self._features[feature, best_split.CATEGORY] != 0
+        feature, cut, missing_left, left, right = np.ascontiguousarray(splits.T, dtype=np.int32)
+        member, members = np.full(feature.size, -1, dtype=np.int32), self._split_members[:0]
+        if not self._numbers_only:
+            category = self._features[feature, best_split.CATEGORY] != 0
+            member[category] = np.arange(np.count_nonzero(category))
+            members = self._split_members[: leaves - 1][category]
         slope = None
         if self._tree.monotone:
             orders = cut < self._features[feature, best_split.BINS] - 1
@@ -228,8 +231,8 @@ class TreeSearch(Search):
             missing_left.astype(np.bool_),
             left,
             right,
-            np.where(category, np.cumsum(category) - 1, -1).astype(np.int32),
-            self._split_members[: leaves - 1][category],
+            member,
+            members.copy(),
             self._split_gains[: leaves - 1] * unit,
             np.zeros(2 * leaves - 1),
             np.zeros((leaves, self.sample.signs.shape[1])),

@@ -12,9 +12,10 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, grow, routing, sparse_grow
 from pacboost.kernels.interactions import draw_open, hand_down
 from pacboost.kernels.pairing import LOW
+from pacboost.kernels.team import team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
-from pacboost.learners.sparse_stump import Wholes, bins_of, each_lists
+from pacboost.learners.sparse_stump import Wholes, bins_of
 from pacboost.samples.blocks import refuse_long_codes
 
 
@@ -137,25 +138,17 @@ class SparseTreeSearch(TreeSearch):
         before = best_split.worth(kind, pulls, weight, penalty)
         nothing = before + best_split.NOISE * abs(before)
         span = None if self._plain else self._spans[leaf]
-        shares: list[tuple[int, float, NDArray[np.int64]]] = []
-
-        def task(first: int, last: int) -> None:
-            best = np.zeros(3, dtype=np.int64)
-            after = sparse_grow.look(
-                runs.columns[first:last], runs.begins[first:last], runs.ends[first:last],
-                runs.rows, runs.codes, self._defaults, self._features, self._allowed,
-                self._bins.missing, self._pairs, totals, rules, heaviest, least, nothing, span,
-                best,
-            )  # fmt: skip
-            shares.append((first, after, best))
-
-        each_lists(task, runs.starts)
-        most = nothing
-        for _, after, best in sorted(shares, key=lambda share: share[0]):
-            if after > most:  # of equal ones the first counts
-                most, self._best[leaf] = after, best
-        if most > nothing:
-            self._gains[leaf] = most - before
+        starts = runs.starts
+        after = np.zeros(team_for(int(starts[-1])))
+        best = np.zeros((after.size, 3), dtype=np.int64)
+        together(
+            sparse_grow.look, starts, runs.columns, runs.begins, runs.ends, runs.rows, runs.codes,
+            self._defaults, self._features, self._allowed, self._bins.missing, self._pairs, totals,
+            rules, heaviest, least, nothing, span, after, best, at_most=after.size,
+        )  # fmt: skip
+        first = int(after.argmax())  # of equal ones the first counts
+        if after[first] > nothing:
+            self._gains[leaf], self._best[leaf] = after[first] - before, best[first]
 
     def _split(self, leaf: int, new: int, key: np.uint64) -> None:
         feature = self._record(leaf, new)
@@ -206,15 +199,11 @@ class SparseTreeSearch(TreeSearch):
     def _divide(self, leaf: int, new: int) -> None:
         """Divide the runs of a leaf by the sides of their rows."""
         runs, shortest = self._runs[leaf], int(self._shortest[leaf])
-        middles = np.empty_like(runs.begins)
-
-        def task(first: int, last: int) -> None:
-            sparse_grow.divide(
-                runs.begins[first:last], runs.ends[first:last], runs.rows, runs.codes,
-                self._goes_left, middles[first:last],
-            )  # fmt: skip
-
-        each_lists(task, runs.starts)
+        starts, middles = runs.starts, np.empty_like(runs.begins)
+        together(
+            sparse_grow.divide, starts, runs.begins, runs.ends, runs.rows, runs.codes,
+            self._goes_left, middles, at_most=team_for(int(starts[-1])),
+        )  # fmt: skip
         self._runs[leaf] = runs.within(runs.begins, middles, shortest)
         self._runs[new] = runs.within(middles, runs.ends, shortest)
         self._shortest[new] = shortest

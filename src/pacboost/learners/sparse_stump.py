@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import sparse, split
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels.team import team_for, together
 from pacboost.samples.bins import Bins
 from pacboost.samples.sparse_codes import SparseCodes
 
@@ -18,20 +16,6 @@ Wholes = NDArray[np.int64]
 def bins_of(bins: Bins) -> Wholes:
     """How many codes of values each column has."""
     return np.array([thresholds.size + 1 for thresholds in bins.thresholds], dtype=np.int64)
-
-
-def each_lists(task: Callable[[int, int], None], starts: Wholes) -> None:
-    """Call ``task(first, last)`` on shares of lists that are about equally long in total.
-
-    List k begins at ``starts[k]``, and the last one ends where one more would begin.
-    """
-    begins, whole = starts[:-1] - starts[0], int(starts[-1] - starts[0])
-
-    def share(start: int, stop: int) -> None:
-        last = begins.size if stop == whole else np.searchsorted(begins, stop)
-        task(int(np.searchsorted(begins, start)) if start else 0, int(last))
-
-    each_rows(share, whole)
 
 
 class SparseStumps:
@@ -60,12 +44,8 @@ class SparseStumps:
     def _edges(self, amounts: Wholes) -> Wholes:
         codes, total = self._codes, amounts.sum()
         edges = np.empty(self._bins.size, dtype=np.int64)
-
-        def task(first: int, last: int) -> None:
-            sparse.edges(
-                codes.starts[first:], codes.rows, codes.codes, codes.defaults[first:],
-                self._bins[first:], self._missing, amounts, total, edges[first:last],
-            )  # fmt: skip
-
-        each_lists(task, codes.starts)
+        together(
+            sparse.edges, codes.starts, codes.rows, codes.codes, codes.defaults, self._bins,
+            self._missing, amounts, total, edges, at_most=team_for(codes.rows.size),
+        )  # fmt: skip
         return edges

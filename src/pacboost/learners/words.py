@@ -23,7 +23,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
 from pacboost.kernels import words as kernels
-from pacboost.kernels.threads import each_columns
+from pacboost.kernels.team import team_for, together
 from pacboost.learners.learner import Learner, Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA
 from pacboost.samples.request import Request
@@ -96,14 +96,17 @@ class WordSearch(Search):
             taken[chosen] = 0
         rest = self._rest(request, taken)
         cells = no_cells(self.sample.n_rows, learner.length)
-        asked, count = np.empty(learner.length, dtype=np.int32), 0
+        asked = np.empty(learner.length, dtype=np.int32)
+        progress = np.array([0, taken.size - int(taken.sum())])
         size = learner.length if n_words else 0
+        given = request, taken, rest, asked, cells, progress
         if learner.candidates is not None:
             drawn = self._drawn(np.random.default_rng(seed), (size, learner.candidates))
-            count = self._extend(drawn, request, taken, rest, asked, count, cells)
+            self._extend(drawn, *given)
         for _ in range(size if learner.candidates is None else 0):
             best = int(self._gains(request, taken, rest).argmax())
-            count = self._extend(np.array([[best]]), request, taken, rest, asked, count, cells)
+            self._extend(np.array([[best]]), *given)
+        count = int(progress[kernels.WORDS])
         cells = np.minimum(cells, cells.dtype.type(count))
         values = np.zeros((count + 1, request.weights.shape[1]))
         return WordList(asked[:count].copy(), values, learner.abstain), cells
@@ -139,26 +142,14 @@ class WordSearch(Search):
         taken: NDArray[np.uint8],
         rest: NDArray[np.int64],
         asked: NDArray[np.int32],
-        count: int,
         cells: Cells,
-    ) -> int:
-        return int(
-            kernels.extend(
-                drawn,
-                self._starts,
-                self._rows,
-                taken,
-                request.weights,
-                request.pulls,
-                request.signed,
-                rest,
-                CRITERIA[request.criterion],
-                float(request.penalty),
-                asked,
-                count,
-                cells,
-            )
-        )
+        progress: NDArray[np.int64],
+    ) -> None:
+        """Put the best word of every line at the end of the list."""
+        words = drawn.shape[1]
+        given, team = self._given(request, taken, rest), team_for(words * self._work)
+        scratch = np.empty(words), asked, cells, progress
+        together(kernels.extend, drawn, *given, *scratch, at_most=min(team, words))
 
     def _gains(
         self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
@@ -166,21 +157,14 @@ class WordSearch(Search):
         """What every word would win."""
         words = np.arange(self._starts.size - 1)
         out = np.empty(words.size)
-
-        def task(first: int, last: int) -> None:
-            kernels.gains(
-                words[first:last],
-                self._starts,
-                self._rows,
-                taken,
-                request.weights,
-                request.pulls,
-                request.signed,
-                rest,
-                CRITERIA[request.criterion],
-                float(request.penalty),
-                out[first:last],
-            )
-
-        each_columns(task, words.size, self._work)
+        given, team = self._given(request, taken, rest), team_for(words.size * self._work)
+        together(kernels.gains_of_all, words, *given, out, at_most=team)
         return out
+
+    def _given(
+        self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
+    ) -> tuple[Any, ...]:
+        """Give what kernels ask for besides the words."""
+        criterion, penalty = CRITERIA[request.criterion], float(request.penalty)
+        weights, pulls, signed = request.weights, request.pulls, request.signed
+        return self._starts, self._rows, taken, weights, pulls, signed, rest, criterion, penalty

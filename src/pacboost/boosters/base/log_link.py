@@ -16,7 +16,7 @@ import numpy as np
 from pacboost.boosters.base.newton import Floats, Newton, NewtonState
 from pacboost.boosters.base.parameters import check_not_negative, check_shrinkage
 from pacboost.kernels.log_link import exponentials
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels.team import team_for, together
 from pacboost.numerics.same_bits import log, total
 from pacboost.samples.request import Sums
 
@@ -59,5 +59,5 @@ def exponential(scores: Floats, sign: float = 1.0) -> Floats:
     [1.0, 2.718281828, 0.0]
     """
     out = np.empty(scores.shape)
-    each_rows(lambda a, b: exponentials(scores[a:b], sign, out[a:b]), scores.size)
+    together(exponentials, scores.reshape(-1), sign, out.reshape(-1), at_most=team_for(out.size))
     return out

@@ -26,7 +26,8 @@ from pacboost.boosters.base.parameters import check_shrinkage, same_setting
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import residual
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels.entry import Body
+from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.numerics.quantiles import quantiles_of_cells
 from pacboost.numerics.same_bits import total
@@ -141,8 +142,8 @@ class Residual(Booster[ResidualState]):
         """Give the value that is best for each cell, (cells, 1)."""
 
     @abstractmethod
-    def weigh(self, state: ResidualState, start: int, stop: int) -> int:
-        """Write the pulls of some rows, and give the sum of their absolute values."""
+    def weigh(self, state: ResidualState) -> int:
+        """Write the pulls of all rows, and give the sum of their absolute values."""
 
     def prepared(self, state: ResidualState) -> ResidualState:
         """Set what pulls depend on besides residuals and weights, given the new scores."""
@@ -179,23 +180,24 @@ class Residual(Booster[ResidualState]):
         rows = state.targets.size
         cells = np.zeros(rows, dtype=np.uint8) if moved is None else moved.cells
         values = np.zeros((1, 1)) if moved is None else moved.values
-        largest: list[float] = []
-        sums: list[int] = []
-
-        def add(start: int, stop: int) -> None:
-            own, scores = state.targets[start:stop], state.margins[start:stop]
-            largest.append(float(residual.advance(cells[start:stop], values, own, scores)))
-
-        each_rows(add, rows)
-        most = max(largest)
+        found = np.zeros(team_for(rows))
+        scores = state.margins.reshape(-1)
+        given = cells, values.reshape(-1), state.targets, scores, found
+        together(residual.advance, *given, at_most=found.size)
+        most = float(found.max())
         scale = math.ldexp(1.0, -math.frexp(max(most, state.unit))[1])
         state = self.prepared(replace(state, largest=most, scale=scale))
+        return replace(state, pull=max(1, self.weigh(state)))
 
-        def pull(start: int, stop: int) -> None:
-            sums.append(self.weigh(state, start, stop))
 
-        each_rows(pull, rows)
-        return replace(state, pull=max(1, sum(sums)))
+def sum_of_pulls(body: Body, state: ResidualState, *settings: float) -> int:
+    """Have a kernel of kernels/residual.py write the pulls; give the sum of their sizes."""
+    found = np.zeros(team_for(state.targets.size), dtype=np.int64)
+    columns = (state.margins, state.weights, state.pulls)
+    scores, weights, pulls = (column.reshape(-1) for column in columns)
+    given = state.targets, scores, weights, *settings, pulls, found
+    together(body, *given, at_most=found.size)
+    return int(found.sum())
 
 
 def unit_of(targets: NDArray[np.float64]) -> float:

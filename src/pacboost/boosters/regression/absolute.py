@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.residual import Residual, ResidualState
+from pacboost.boosters.base.residual import Residual, ResidualState, sum_of_pulls
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.kernels import residual
 from pacboost.samples.request import Sums
@@ -45,8 +45,6 @@ class Absolute(Residual):
         """Give the median residual of every cell, 0 where there are no rows."""
         return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
 
-    def weigh(self, state: ResidualState, start: int, stop: int) -> int:
+    def weigh(self, state: ResidualState) -> int:
         """Set pulls to the signs of the residuals."""
-        rows = slice(start, stop)
-        own, scores, weights = state.targets[rows], state.margins[rows], state.weights[rows]
-        return int(residual.sides(own, scores, weights, state.unit, state.pulls[rows]))
+        return sum_of_pulls(residual.sides, state, state.unit)

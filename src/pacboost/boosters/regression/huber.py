@@ -16,9 +16,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.residual import Residual, ResidualState
+from pacboost.boosters.base.residual import Residual, ResidualState, sum_of_pulls
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
+from pacboost.kernels import residual
 from pacboost.numerics.quantiles import quantile_of
 from pacboost.samples.request import Sums
 
@@ -70,10 +71,6 @@ class Huber(Residual):
         steps = np.bincount(cells, weights * off, count) / np.maximum(mass, 1.0)
         return np.asarray(medians + steps)[:, None]
 
-    def weigh(self, state: ResidualState, start: int, stop: int) -> int:
+    def weigh(self, state: ResidualState) -> int:
         """Set pulls to the weighted residuals, cut off."""
-        gaps = (state.targets[start:stop] - state.margins[start:stop, 0])[:, None]
-        cut = np.clip(gaps, -state.cut, state.cut) * state.scale
-        pulls = np.rint(state.weights[start:stop] * cut).astype(np.int64)
-        state.pulls[start:stop] = pulls
-        return int(np.abs(pulls).sum())
+        return sum_of_pulls(residual.pulls, state, state.cut, state.scale)

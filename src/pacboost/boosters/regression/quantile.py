@@ -15,9 +15,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.base.residual import Residual, ResidualState
+from pacboost.boosters.base.residual import Residual, ResidualState, sum_of_pulls
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
+from pacboost.kernels import residual
 from pacboost.samples.request import Sums
 
 
@@ -55,11 +56,6 @@ class Quantile(Residual):
         """Give the quantile of the residuals of every cell, 0 where there are no rows."""
         return state.quantiles(cells, len(sums.pulls), self.quantile)[:, None]
 
-    def weigh(self, state: ResidualState, start: int, stop: int) -> int:
+    def weigh(self, state: ResidualState) -> int:
         """Set pulls to q or -(1 - q) times the weight, and to 0 where a target is met."""
-        gaps = (state.targets[start:stop] - state.margins[start:stop, 0])[:, None]
-        sides = np.where(gaps > 0, self.quantile, self.quantile - 1.0)
-        sides[np.abs(gaps) < state.unit] = 0.0
-        pulls = np.rint(state.weights[start:stop] * sides).astype(np.int64)
-        state.pulls[start:stop] = pulls
-        return int(np.abs(pulls).sum())
+        return sum_of_pulls(residual.tilted, state, float(self.quantile), state.unit)

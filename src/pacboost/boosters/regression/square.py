@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.parameters import check_not_negative
-from pacboost.boosters.base.residual import Residual, ResidualState
+from pacboost.boosters.base.residual import Residual, ResidualState, sum_of_pulls
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.kernels import residual
 from pacboost.samples.request import Sums
@@ -54,11 +54,9 @@ class Square(Residual):
         """Give the mean residual of every cell."""
         return sums.means(self.penalty(state) if shrunk else 0.0) / state.scale
 
-    def weigh(self, state: ResidualState, start: int, stop: int) -> int:
+    def weigh(self, state: ResidualState) -> int:
         """Set pulls to the weighted residuals."""
-        rows = slice(start, stop)
-        own, scores, weights = state.targets[rows], state.margins[rows], state.weights[rows]
-        return int(residual.pulls(own, scores, weights, state.scale, state.pulls[rows]))
+        return sum_of_pulls(residual.pulls, state, state.cut, state.scale)
 
     def penalty(self, state: ResidualState) -> float:
         """Give what is added to the weight of every cell."""

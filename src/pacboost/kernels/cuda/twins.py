@@ -6,6 +6,7 @@ the CPU's memory.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -268,7 +269,7 @@ TWINS: dict[str, Callable[..., None]] = {
 
 def runs_on_gpu(arguments: tuple[Any, ...]) -> bool:
     """Tell whether some of the arguments are in the GPU's memory."""
-    return any(on_gpu(argument) for argument in arguments)
+    return "cupy" in sys.modules and any(on_gpu(argument) for argument in arguments)
 
 
 def run_twin(name: str, arguments: tuple[Any, ...]) -> None:

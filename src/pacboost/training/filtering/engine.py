@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.filtering_booster import FilteringBooster
-from pacboost.kernels.threads import threads
+from pacboost.kernels.threads import each_rows, threads
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.ledgers.refill import Refill
@@ -291,7 +291,15 @@ class Filtering:
         row_margins = getattr(run.state, "log_weights", None)
         if row_margins is not None:
             return np.asarray(exp(row_margins).max(axis=1))
-        return self._booster.chances(run.margins, len(self.vote_so_far), kept.examples.signs)
+        margins, signs = run.margins, kept.examples.signs
+        chances = np.empty(kept.n_rows)
+
+        def task(start: int, stop: int) -> None:
+            own = margins[start:stop], len(self.vote_so_far), signs[start:stop]
+            chances[start:stop] = self._booster.chances(*own)
+
+        each_rows(task, kept.n_rows)
+        return chances
 
     def _take(self, done: FinishedRound, vote: float) -> None:
         """Take a finished round over."""

@@ -8,18 +8,20 @@ are fresh draws, so the mean weight μ is tested on them; afterwards they are ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import sieve
-from pacboost.kernels.threads import each_rows
+from pacboost.kernels.threads import each_rows, threads
 from pacboost.numerics.same_bits import log2, mean
+from pacboost.parallel.tasks import later
 from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.candidates import Candidates
+from pacboost.training.filtering.drawing.candidates import Candidates, copies_in
 from pacboost.training.filtering.drawing.keys import key_of, numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
@@ -60,6 +62,7 @@ class ArrayRows(Candidates):
     ) -> None:
         super().__init__(oracle, seed)
         self._array, self._classes = oracle, classes
+        self._copies = later(partial(copies_in, oracle), threads())
         rows = oracle.n_rows
         last = 255 - UNSEEN
         self.kinds = UNSEEN + np.minimum(oracle.class_numbers(classes), last).astype(np.uint8)
@@ -80,6 +83,10 @@ class ArrayRows(Candidates):
             drawn = np.unique(generator.integers(self.kinds.size, size=count))
         usable = drawn[self.kinds[drawn] >= UNSEEN]
         return self._array.take(usable).table
+
+    def copies(self) -> str:
+        """Say what the search for copies has found; it began with this object."""
+        return self._copies()
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
         """Read the rows that were set apart."""

@@ -96,12 +96,7 @@ class Candidates(ABC):
 
         A stream recognises rows that come again, and worlds draw every row anew.
         """
-        if not isinstance(self.oracle, ArrayOracle) or self.oracle.order is REPLACED:
-            return ""
-        sample = ContentSample(self.oracle.n_rows)
-        for batch in self.oracle.select(lambda _, held: sample.choose(held)):
-            sample.keep(batch.table)
-        return sample.copies()
+        return copies_in(self.oracle)
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
         """Set some rows apart for the certificate; tell which are left, None for all."""
@@ -129,6 +124,16 @@ class Candidates(ABC):
         for name, own in known.items():
             if own is not None and name in state:
                 own.equal |= like(state, name, own.equal)
+
+
+def copies_in(oracle: AbstractOracle) -> str:
+    """Say that rows of an array are copies of others, if that is sure."""
+    if not isinstance(oracle, ArrayOracle) or oracle.order is REPLACED:
+        return ""
+    sample = ContentSample(oracle.n_rows)
+    for batch in oracle.select(lambda _, held: sample.choose(held)):
+        sample.keep(batch.table)
+    return sample.copies()
 
 
 class Stream(Candidates):
