@@ -34,8 +34,11 @@ def local(workers: int = 2, *, processes: bool = True, **options: Any) -> Iterat
 
 
 def process_ids(client: Client) -> dict[str, int]:
-    """The process of every worker."""
-    return {worker: int(pid) for worker, pid in client.run(os.getpid).items()}
+    """The process of every worker; none while one of them dies."""
+    try:
+        return {worker: int(pid) for worker, pid in client.run(os.getpid).items()}
+    except OSError:  # the connection to one was lost
+        return {}
 
 
 def kill(process: int) -> None:

@@ -19,7 +19,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "trees": {},
     "stumps": {"learner": "stump", "n_certify": 0},
     "mada": {"booster": "mada", "epsilon": 0.2},
-    "by the book": {"edge": 0.2, "learner": "stump", "n_rounds": 3, "epsilon": 0.3},
+    "by the book": {"edge": 0.2, "learner": "stump", "n_rounds": 2, "epsilon": 0.3},
     "several passes": {"n_rounds": 30, "sample_rows": 2500},
 }
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from distributed import Client
 
+from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
-from pacboost.estimators.boosting import filter_setup
+from pacboost.estimators.boosting.filtering import filter_setup
 from pacboost.parallel.cluster import Cluster
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.remote import RemoteOracle
@@ -107,6 +108,8 @@ def peak_of_client(client: Client, folder: Path, memory: str) -> int:
 
 
 def test_the_client_stays_within_its_memory(folder: Path, processes: Client) -> None:
+    model = FilterBoostClassifier(n_rounds=10, random_state=0, verbose=False)
+    model.fit_source(folder, "y", client=processes)  # so that everything is compiled
     assert peak_of_client(processes, folder, "470MB") <= 470_000_000
 
 

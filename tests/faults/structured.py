@@ -32,9 +32,9 @@ def mutated(content: dict[str, Any], random: Random) -> dict[str, Any]:
     """Change one value or some, and compute the digests of the claims again."""
     content = copy.deepcopy(content)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
-        places = list(_places(content))
-        holder, key = random.choice(places)
-        _change(holder, key, places, random)
+        found = list(places(content))
+        holder, key = random.choice(found)
+        _change(holder, key, found, random)
     for name in seal.CLAIMS:
         claim = content.get(name)
         if isinstance(claim, dict) and claim and seal.is_bound(claim):
@@ -45,12 +45,12 @@ def mutated(content: dict[str, Any], random: Random) -> dict[str, Any]:
         return content
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Give every list or dictionary within a value, with every key of it."""
     for key in list(value) if isinstance(value, dict) else range(len(value)):
         yield value, key
         if isinstance(value[key], dict | list):
-            yield from _places(value[key])
+            yield from places(value[key])
 
 
 def _change(holder: Any, key: Any, places: list[tuple[Any, Any]], random: Random) -> None:
@@ -90,7 +90,9 @@ def _other_array(value: Any, random: Random) -> Any:
         flat[[place, other]] = flat[[other, place]]
     elif array.dtype.kind == "f":
         known = float(flat[place])
-        flat[place] = random.choice((-known, known / 2, np.nan, np.inf, *REAL)) if known else 1.0
+        new = random.choice((-known, known / 2, np.nan, np.inf, *REAL)) if known else 1.0
+        with np.errstate(over="ignore"):  # 1e300 is infinite as a number of 32 bits
+            flat[place] = new
     elif array.dtype.kind == "b":
         flat[place] = not flat[place]
     else:

@@ -283,7 +283,7 @@ def test_memory_may_allow_another_sample_now(
 PROGRAM = """
 import os, sys
 from pacboost import FilterBoostClassifier
-from pacboost.estimators.boosting import filter_session as session
+from pacboost.estimators.boosting.filtering import filter_session as session
 from pacboost.models.file.format import model_bytes
 session.SECONDS_BETWEEN = 0.0
 folder, path, out = sys.argv[1:4]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import GRID, WordIndex
 from pacboost.models.export.program import Output, Program
 from pacboost.models.export.trees import Trees
@@ -35,6 +36,8 @@ LINE = f"# {'-' * 96}\n"
 A_LINE = 20
 WIDTHS = (("h", 2), ("i", 4), ("q", 8))
 EFFORT = 1
+LARGEST = 2.0**63
+"""Whole numbers of 8 bytes are below this."""
 
 
 def to_python(program: Program) -> str:
@@ -119,6 +122,12 @@ def _lists(program: Program, index: WordIndex) -> str:
     entries = np.concatenate([[0], np.cumsum(counts[asked])])
     every = np.concatenate([index.values.ravel(), index.silent])
     unit = GRID if (every == np.rint(every / GRID) * GRID).all() else VOTE_UNIT
+    most = float(np.abs(every).max(initial=0))
+    if most / unit >= LARGEST:
+        raise ParameterError(
+            f"a word of this model has a vote of {most:.3g}, and a Python file holds votes below "
+            f"{LARGEST * unit:.3g}; save the model as a file of pacboost instead"
+        )
     fields = [
         f"reads={_reads(program, asked.tolist())}",
         f"entries={_packed(entries)}",

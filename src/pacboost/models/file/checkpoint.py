@@ -118,8 +118,8 @@ def _checkpoint(content: Fields) -> Checkpoint:
         content.refuse("votes", "rules, votes and rounds are not as many")
     if not all(isinstance(vote, float) and abs(vote) <= MOST_VOTE for vote in votes):
         content.refuse("votes", "are not finite numbers")
-    if rows[0] > MOST_ROWS or rows[1] > MOST_ROWS:
-        content.refuse("rows", "are more than any run draws")
+    if not all(0 < number <= MOST_ROWS for number in rows):
+        content.refuse("rows", "are none, or more than any run draws")
     made = Checkpoint(
         settings=content.mapping("settings"),
         position=content.mapping("position"),
