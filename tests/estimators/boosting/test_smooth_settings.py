@@ -32,10 +32,10 @@ def test_many_rows_are_held_back_unasked(rows: int, held: int) -> None:
 
 
 def settings(rows: int, classes: int) -> tuple[int, float]:
-    """The rounds and the rate that trees have by default; no rows are looked at."""
+    """The rounds and the rate that trees have where something else is set."""
     signs = np.ones((rows, 1 if classes == 2 else classes), dtype=np.int8)
     table = ArrayTable(np.zeros((rows, 1)))
-    model = BoostClassifier()
+    model = BoostClassifier(subsample=1.0)
     model.classes_ = np.arange(classes)
     recipe = model._recipe(LabelledRows(table, signs))
     assert isinstance(recipe.booster, Logit)
