@@ -1,4 +1,4 @@
-"""Without settings BoostClassifier goes by the number of rows and a trial, which nothing leaks to."""
+"""Without settings, BoostClassifier goes by the number of rows and by a trial."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def test_a_trial_chooses_rounds_and_slope_and_all_rows_are_boosted_on() -> None:
     assert model.ledger_.rows == 400
     assert 150 <= len(model.ledger_) < 300
     assert model.ledger_.stopped.startswith(f"all {len(model.ledger_)} rounds are done; a trial")
+    assert model.model_.calibration is not None
     assert model.model_.calibration.method == "temperature"
     assert model.certificate_.value >= 1 - model.score(X, y)
     assert len(model.validation_curves_["validation_0"]) >= 150
@@ -141,7 +142,9 @@ def test_certifying_rows_have_no_say() -> None:
     """Other labels of the rows that certify change the certificate, and nothing else."""
     X, y = world(400)
     model = BoostClassifier(certify="holdout", random_state=0).fit(X, y)
-    apart = np.setdiff1d(np.arange(400), model._divide(X, y, None, draw_seed(0)).rows)
+    learned = model._divide(X, y, None, draw_seed(0)).rows
+    assert learned is not None
+    apart = np.setdiff1d(np.arange(400), learned)
     assert apart.size == 80
     other = y.copy()
     other[apart] = 1 - other[apart]
