@@ -1,4 +1,4 @@
-"""No setting jumps between 20,000 and 30,000 rows: candidates, rounds, and the rows they use."""
+"""No setting jumps between 20,000 and 30,000 rows: settings, rounds, and the rows they use."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost import BoostRegressor, StrongClassifier
+from pacboost import BoostRegressor
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.strong.candidates import Choice, choose
-from pacboost.estimators.strong.search import EpsilonSearch
 from pacboost.sources.arrays import ArrayTable
 
 SIZES = list(range(19_000, 31_001, 500))
@@ -21,57 +20,26 @@ SIZES = list(range(19_000, 31_001, 500))
 
 def plan(rows: int) -> Choice:
     asked: dict[str, Any] = {"texts": None, "classes": 2, "several_labels": False, "rounds": None}
-    return choose(rows=rows, common={"random_state": 5}, **asked)
+    return choose(rows=rows, weighted=False, common={"random_state": 5}, **asked)
 
 
-def work(rows: int) -> float:
-    """The share of all rows that are looked at, summed over candidates."""
-    return sum(candidate.share for candidate in plan(rows).candidates)
-
-
-def test_the_second_candidate_is_tried_on_ever_fewer_rows() -> None:
-    found = [work(rows) for rows in SIZES]
-    assert (found[0], found[-1]) == (2.0, 1.0)
-    assert all(0 <= before - after <= 0.0501 for before, after in pairwise(found))
-    assert work(25_000) == pytest.approx(1.5)
+def test_trees_of_a_strong_classifier_change_step_by_step() -> None:
+    found = [plan(rows) for rows in SIZES]
+    made = [choice.candidate.make() for choice in found]
+    first, last = made[0], made[-1]
+    assert (first.subsample, first.max_features, first.shrinkage) == (0.8, 0.5, 0.0833)
+    assert (last.subsample, last.max_features, last.shrinkage) == (1.0, 1.0, 0.2)
+    for before, after in pairwise(made):
+        assert 0 <= after.subsample - before.subsample <= 0.011
+        assert 0 <= after.shrinkage - before.shrinkage <= 0.0061
+        assert 0 <= after.min_leaf_rows - before.min_leaf_rows <= 1
+    assert all(0 <= a.patience - b.patience <= 4 for a, b in pairwise(found))
 
 
 def world(rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(rows, 3))
     return X, X[:, 0] + np.abs(X[:, 1]) + 0.3 * generator.normal(size=rows)
-
-
-@pytest.fixture
-def tried(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of rows of every fit of a search."""
-    counted: list[int] = []
-    fit = EpsilonSearch._fit
-
-    def count(search: EpsilonSearch, estimator: Any, rows: Any, watch: Any) -> Any:
-        counted.append(len(rows))
-        return fit(search, estimator, rows, watch)
-
-    monkeypatch.setattr(EpsilonSearch, "_fit", count)
-    return counted
-
-
-def test_candidates_learn_from_as_many_rows_as_the_plan_says(tried: list[int]) -> None:
-    for rows in (24_900, 25_100):
-        tried.clear()
-        X, y = world(rows)
-        StrongClassifier(n_rounds=3, random_state=0, verbose=0).fit(X, y > 0.5)
-        learn, second, known = tried
-        assert abs(second / learn - plan(rows).candidates[1].share) < 0.001
-        assert known > learn
-
-
-def test_a_label_that_was_not_drawn_is_added() -> None:
-    X, y = world(29_500)
-    labels = (y > 0.5).astype(int)
-    labels[:40] = 2  # a tenth of the rows would hold about two of them, a few draws none
-    model = StrongClassifier(n_rounds=2, random_state=3, verbose=0).fit(X, labels)
-    assert model.classes_.tolist() == [0, 1, 2]
 
 
 def kept_rounds(rows: int, early_stopping: Any = "auto", y: Any = None) -> int:

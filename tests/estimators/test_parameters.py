@@ -180,6 +180,7 @@ def defaults() -> dict[str, dict[str, list[str]]]:
 SEVERAL_DEFAULTS = {
     "booster": "None of the committees' means AdaBoost, which their theorems are about",
     "bootstrap": "False for extremely randomised trees, as in scikit-learn",
+    "calibrate": "BoostClassifier may have rows of a trial to calibrate with",
     "early_stopping": "False for AdaBoost as in scikit-learn, and where rounds are planned",
     "edge": "what a learner promises depends on the theorem that is applied",
     "epsilon": "what is asked for depends on the theorem that is applied",

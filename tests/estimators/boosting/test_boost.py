@@ -163,7 +163,7 @@ def test_m1_is_certified(learner: Any) -> None:
         ({"early_stopping": "sometimes"}, "'sometimes'; it may be True, False, a number of rounds"),
         (
             {"calibrate": "x"},
-            "calibrate is 'x'; it may be 'sigmoid', 'isotonic', 'temperature' or None",
+            "calibrate is 'x'; it may be 'auto', 'sigmoid', 'isotonic', 'temperature' or None",
         ),
         ({"class_weight": "x"}, "class_weight is 'x'; it may be 'balanced', None, or a mapping"),
         ({"class_weight": 3}, "class_weight is 3"),

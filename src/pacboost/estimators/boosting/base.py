@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
 from pacboost.estimators.boosting import certifying
+from pacboost.estimators.boosting.automatic import Trial
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
@@ -45,6 +47,7 @@ from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric, metric
 from pacboost.training.run.loop import NO_EDGE, Run
 
+AUTO = "auto"
 COUNTED = (
     "certify='train' counts stumps that have one vote each, for two classes; use "
     "AdaBoostClassifier() for that, or certify='holdout' with any learner"
@@ -122,10 +125,28 @@ class Boosting(BoostingFit, VoteClassifier):
             run = self._set_up(recipe, sample, seed, held, self.classes_)
             return PreparedFit(run, recipe.rounds, examples, apart, prior, calibrating)
 
+        trial = None if X_val is not None else self._trial(everyone, recipe, seed)
+        if trial is not None:
+            first = work(trial.recipe, trial.learned, trial.held)
+            first = replace(first, temperature=trial.temperature)
+            return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
         first = work(recipe, examples, held)
         if held is None or X_val is not None or not self._refits(everyone):
             return first
         return replace(first, again=lambda n: work(replace(recipe, rounds=n), everyone, None))
+
+    def _trial(self, examples: LabelledRows, recipe: Recipe, seed: int) -> Trial | None:
+        """Give the rows of a trial, which chooses the number of rounds; None for no trial."""
+        return None
+
+    def _on_all_rows(self, scout: PreparedFit, again: Callable[[int], PreparedFit]) -> PreparedFit:
+        work = super()._on_all_rows(scout, again)
+        if scout.temperature is None:
+            return work
+        done, kept = len(work.run.done), len(scout.run.done)
+        work.run.stopped = f"all {done} rounds are done; a trial on some of the rows kept {kept}"
+        found = scout.temperature(scout) if self.calibrate == AUTO else None
+        return replace(work, calibration=found)
 
     def _read_rows(
         self, divided: Division, sample_weight: Any
@@ -184,7 +205,7 @@ class Boosting(BoostingFit, VoteClassifier):
 
     def _refuse_to_count(self, recipe: Recipe, examples: LabelledRows) -> None:
         """Raise before boosting if certify="train" cannot count the votes that would result."""
-        if self.certify == "train" and self.calibrate is not None:
+        if self.certify == "train" and self.calibrate not in (None, AUTO):
             raise ParameterError(
                 "certify='train' rounds the votes, so no calibration fits them; set calibrate=None"
             )
@@ -196,10 +217,12 @@ class Boosting(BoostingFit, VoteClassifier):
     def _hold_for_calibration(
         self, examples: LabelledRows, seed: int
     ) -> tuple[LabelledRows, LabelledRows | None]:
-        if self.calibrate is None:
+        usual = type(self).calibrate
+        if self.calibrate in (None, usual):
             return examples, None
         if self.calibrate not in calibrators.NAMES:
-            allowed = ", ".join(repr(name) for name in calibrators.NAMES)
+            names = calibrators.NAMES if usual is None else (usual, *calibrators.NAMES)
+            allowed = ", ".join(repr(name) for name in names)
             raise ParameterError(f"calibrate is {self.calibrate!r}; it may be {allowed} or None")
         if self._several_labels:
             raise ParameterError("calibrate is for one label a row; set calibrate=None")
@@ -263,7 +286,7 @@ class Boosting(BoostingFit, VoteClassifier):
         self.__dict__.pop("calibration_error_", None)
         rows = work.calibrating
         if rows is None or self.classes_.size == 1 or self.calibrate is None:
-            return None
+            return work.calibration
         scores = work.run.vote().scores(rows.table)
         labels = rows.classes()
         method = _curve_for(self.calibrate, labels.size)

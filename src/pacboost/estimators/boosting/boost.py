@@ -13,6 +13,7 @@ from pacboost.boosters.base.objective import CustomObjective
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
+from pacboost.estimators.boosting.automatic import Settings, Trial, is_automatic
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting import stopping
@@ -42,6 +43,15 @@ FEW_CLASSES = 3
 class BoostClassifier(NestedParameters, Boosting):
     """Boost any weak learner by any booster, with a bound on the training error after every round.
 
+    Where nothing about trees, rounds and stopping is given, the number of rows chooses: up to
+    20,000 rows each tree is grown on .8 of the rows, each split looks at half of the features,
+    leaves have 5 rows at least, and 180 rounds have a shrinkage of .083. Up to 2,500 rows these are
+    300 rounds of .05, and a trial that holds a fifth of the rows back says how many of them are
+    worth doing (at least half) and how steep probabilities should be, before all rows are boosted
+    on; up to 10,000 rows it does so for a part of the rows. More than three classes have 200 to 180
+    rounds on all rows, and the trial chooses the steepness alone. With fewer than 100 rows, with
+    weights, or if one such parameter is given, the others have the values described with them.
+
     Parameters
     ----------
     booster : str, booster or function, default="logit"
@@ -67,8 +77,8 @@ class BoostClassifier(NestedParameters, Boosting):
         Scales what every round adds; ``learning_rate`` means the same. None: for trees 0.1 up to
         20,000 rows, 0.2 from 30,000 rows on, and in proportion between them; 1 for other learners,
         or what the booster object says.
-    subsample : float, default=1.0
-        The share of rows, drawn anew each round, that the learner is fitted on.
+    subsample : float, default=None
+        The share of rows, drawn anew each round, that the learner is fitted on. None: all rows.
     max_leaves : int, default=None
         The largest number of leaves of a tree, from 2 on. None means 31, with K > 3 classes 16 K up
         to 127. Fewer leaves overfit less; 2 make stumps.
@@ -108,11 +118,12 @@ class BoostClassifier(NestedParameters, Boosting):
         The weight of the rows of each class in training; "balanced" gives all classes the same sum.
         Set it if mistakes on a rare class cost more. ``certify="holdout"`` counts rows without
         weights, and ``certify="train"`` does not allow them.
-    calibrate : "sigmoid", "isotonic", "temperature" or None, default=None
+    calibrate : "auto", "sigmoid", "isotonic", "temperature" or None, default="auto"
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
         ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
         which suits many classes with few rows each. "isotonic" needs 1,000 such rows; with fewer,
-        "sigmoid" is used instead, with a warning.
+        "sigmoid" is used instead, with a warning. "auto": "temperature", by the rows that a trial
+        has held back, if there is one (see above). None: probabilities follow from the scores.
     certify : "holdout", "train" or None, default=None
         What ``certificate_`` is about. None: the error on the training rows, without assumptions.
         "holdout": the error on new examples, by rows that are held out before anything is learned.
@@ -140,7 +151,7 @@ class BoostClassifier(NestedParameters, Boosting):
     learner: Any = "tree"
     n_rounds: int | None = None
     shrinkage: float | None = None
-    subsample: float = 1.0
+    subsample: float | None = None
     _: KW_ONLY
     n_estimators: int | None = None
     learning_rate: float | None = None
@@ -157,18 +168,33 @@ class BoostClassifier(NestedParameters, Boosting):
     early_stopping: bool | int | str = "auto"
     eval_metric: Any = "log_loss"
     class_weight: Any = None
+    calibrate: str | None = "auto"
     random_state: Any = None
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        learner = self._learner(examples)
+        many_classes = examples.signs.shape[1] > FEW_CLASSES
+        if is_automatic(self, examples):
+            chosen = Settings.of(examples.n_rows, many_classes=many_classes)
+            learner = self._learner(examples, chosen.of_trees)
+            booster = self._booster(learner, chosen.rate)
+            return Recipe(learner, booster, chosen.rounds, 0, chosen.subsample)
+        learner = self._learner(examples, {})
         many = stopping.many(examples.n_rows)
-        rounds = round(100 + 80 * many) if examples.signs.shape[1] > FEW_CLASSES else 180
+        rounds = round(100 + 80 * many) if many_classes else 180
         booster = self._booster(learner, round(0.1 + 0.1 * many, 4))
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
         return Recipe(learner, booster, most_rounds(self, rounds, booster), 0, share_of_rows(self))
 
-    def _learner(self, examples: LabelledRows) -> Learner:
-        changes = tree_changes(self, examples)
+    def _trial(self, examples: LabelledRows, recipe: Recipe, seed: int) -> Trial | None:
+        """Try first, if nothing is set; whoever watches the rounds wants to see one run."""
+        if self.callbacks is not None or not is_automatic(self, examples):
+            return None
+        all_rounds = examples.signs.shape[1] > FEW_CLASSES
+        return Trial.of(examples, recipe, seed, all_rounds=all_rounds)
+
+    def _learner(self, examples: LabelledRows, usual: dict[str, Any]) -> Learner:
+        """Give the learner; ``usual`` holds fields of trees that parameters and names override."""
+        changes = usual | tree_changes(self, examples)
         if "monotone" in changes and examples.signs.shape[1] > 1:
             raise ParameterError(
                 f"monotone_constraints are for two classes, and y has {self.classes_.size}: {WHY}"

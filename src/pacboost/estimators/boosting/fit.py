@@ -28,6 +28,7 @@ from pacboost.kernels.cuda.device import gpu_in_use, use_gpu, using_gpu
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round
+from pacboost.models.calibration.calibrators import Calibration
 from pacboost.samples import fingerprint
 from pacboost.samples.sample import Sample
 from pacboost.samples.sketch import Sketch
@@ -68,6 +69,10 @@ class PreparedFit:
     prior: LabelledRows | None = None
     """Rows that have given bins, levels and classes, where the training rows certify."""
     calibrating: LabelledRows | None = None
+    calibration: Calibration | None = None
+    """What a trial has found, where no rows are held back to calibrate with."""
+    temperature: Callable[[PreparedFit], Calibration] | None = None
+    """Finds the calibration after a trial."""
     again: Callable[[int], PreparedFit] | None = None
     """Sets up the same run on all rows, held-back ones included, for so many rounds."""
 

@@ -90,9 +90,9 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
         often better.
     shrinkage : float, default=None
         Scales what every tree adds, at most 1; ``learning_rate`` means the same. None: 0.1.
-    subsample : float, default=1.0
+    subsample : float, default=None
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
-        all rows.
+        all rows. None: all rows.
     monotone_constraints : mapping, sequence or None, default=None
         +1 or -1 for features (by name or number, or one for every feature, 0 for free) in which
         the prediction may only rise or only fall.
@@ -142,7 +142,7 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
     loss: Any = "squared_error"
     n_rounds: int | None = None
     shrinkage: float | None = None
-    subsample: float = 1.0
+    subsample: float | None = None
     _: KW_ONLY
     n_estimators: int | None = None
     learning_rate: float | None = None

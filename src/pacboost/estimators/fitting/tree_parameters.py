@@ -48,7 +48,9 @@ def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
 
 
 def share_of_rows(estimator: Any) -> float:
-    """Read the share of rows that each tree is grown on."""
+    """Read the share of rows that each tree is grown on; all if it is not set."""
+    if estimator.subsample is None:
+        return 1.0
     share = float(real_number("subsample", estimator.subsample))
     if not 0 < share <= 1:
         raise ParameterError(f"subsample is {share}; it must lie in (0, 1]")

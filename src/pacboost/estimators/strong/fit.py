@@ -188,6 +188,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             classes=labels.shape[1] if labels.ndim > 1 else np.unique(labels[parts.known]).size,
             several_labels=labels.ndim > 1,
             rounds=self.n_rounds,
+            weighted=weights is not None,
             common=common | ({"text_columns": columns} if columns else {}),
         )
 
@@ -195,7 +196,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             return [rows[i] for i in chosen] if isinstance(rows, list) else rows.take(chosen)
 
         outcome = EpsilonSearch(choice, take, labels, parts, promise, weights).run()
-        self.choice_ = f"{outcome.candidate.words}, because {choice.why}"
+        self.choice_ = f"{choice.candidate.words}, because {choice.why}"
         self.parts_ = {name: int(own.size) for name, own in vars(parts).items()}
         self._dropped, self._texts = reading.dropped, texts
         _remember(outcome.estimator, rows)

@@ -23,10 +23,12 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.estimators.boosting.fit import MORE_ROUNDS
 from pacboost.estimators.inputs.division import SEPARATE
-from pacboost.estimators.strong.candidates import Candidate, Choice
+from pacboost.estimators.strong.candidates import Choice
 from pacboost.estimators.strong.row_roles import LOOKS, Parts, Rows
 from pacboost.estimators.strong.validation_curve import WatchedRounds
 from pacboost.ledgers.validation import ValidationCurve
+from pacboost.models.calibration import calibrators
+from pacboost.models.calibration.calibrators import FEWEST_ROWS, TEMPERATURE
 from pacboost.models.model import Model
 from pacboost.questions.verdict import FitMeasurements
 
@@ -67,7 +69,6 @@ class Promise:
 class Outcome:
     """A classifier with its certificate and what was measured."""
 
-    candidate: Candidate
     estimator: Any
     certificate: Certificate | None
     evidence: FitMeasurements
@@ -83,23 +84,15 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """A candidate that was boosted with validation rows."""
+class WatchedFit:
+    """The estimator that was boosted with validation rows, and what these said."""
 
-    candidate: Candidate
     estimator: Any
     watched: WatchedRounds
-    rows: Rows
-    """The rows that it has learned from."""
-
-    @property
-    def loss(self) -> float:
-        """How the watching rows fared after the best round."""
-        return min(self.watched.losses, default=math.inf)
 
 
 class EpsilonSearch:
-    """Fits the candidates on parts of the rows; ``run`` gives estimator and certificate."""
+    """Fits the candidate on parts of the rows; ``run`` gives estimator and certificate."""
 
     def __init__(
         self,
@@ -118,30 +111,26 @@ class EpsilonSearch:
     def run(self) -> Outcome:
         """Boost until epsilon is certified or more rounds can't help."""
         if not self._watch.size:
-            only = self._choice.candidates[0]
+            only = self._choice.candidate
             estimator = self._fit(only.make(**self._rounds()), self._parts.known, None)
-            return self._outcome(only, estimator, self._look(estimator, 1), None)
-        scouts: list[Trial] = []
+            return self._outcome(estimator, self._look(estimator, 1), None)
         first: Outcome | None = None
-        for candidate in self._choice.candidates:
-            scout = self._scout(candidate, early=self._early and first is None)
-            if scout.watched.enough:
-                first = self._first_look(scout)
-                if first.reached(self._promise.epsilon):
-                    return first
-                self._go_on(scout)
-            scouts.append(scout)
-        chosen = min(scouts, key=lambda scout: scout.loss)
-        estimator = self._finish(chosen)
+        scout = self._scout()
+        if scout.watched.enough:
+            first = self._first_look(scout)
+            if first.reached(self._promise.epsilon):
+                return first
+            self._go_on(scout)
+        estimator = self._finish(scout)
         certificate = self._look(estimator, 1 if first is None else LOOKS)
-        last = self._outcome(chosen.candidate, estimator, certificate, chosen)
+        last = self._outcome(estimator, certificate, scout)
         if first is not None and first.value < last.value:
             return first
         return last
 
-    def _scout(self, candidate: Candidate, *, early: bool) -> Trial:
+    def _scout(self) -> WatchedFit:
         """Boost while the watching rows improve, or until they suggest a look."""
-        epsilon = self._promise.epsilon if early else None
+        epsilon = self._promise.epsilon if self._early else None
         watched = WatchedRounds(
             epsilon,
             self._parts.certify.size,
@@ -149,62 +138,59 @@ class EpsilonSearch:
             LOOKS,
             None if self._weights is None else self._weights[self._watch],
         )
-        estimator = candidate.make(
+        estimator = self._choice.candidate.make(
             n_rounds=self._choice.rounds,
             n_iter_no_change=self._choice.patience,
             tol=IMPROVED / self._watch.size,
             eval_metric=watched,
-            callbacks=[watched.worth_a_look] if early else None,
+            callbacks=[watched.worth_a_look] if self._early else None,
         )
-        rows = self._rows_to_try(candidate)
-        return Trial(candidate, self._fit(estimator, rows, self._watch), watched, rows)
+        return WatchedFit(self._fit(estimator, self._parts.learn, self._watch), watched)
 
-    def _rows_to_try(self, candidate: Candidate) -> Rows:
-        """Draw the rows that a candidate is tried on, and add those of labels not among them."""
-        rows = self._parts.learn
-        if candidate.share >= 1:
-            return rows
-        counted = self._known_to(rows, rows)
-        order = np.random.default_rng((candidate.seed, 1)).permutation(counted)
-        drawn = order[: round(candidate.share * order.size)]
-        return np.union1d(drawn, np.setdiff1d(counted, self._known_to(counted, drawn)))
-
-    def _first_look(self, scout: Trial) -> Outcome:
+    def _first_look(self, scout: WatchedFit) -> Outcome:
         estimator = copy(scout.estimator)  # which goes on boosting if this does not suffice
         said = f"the certificate reached {self._promise.epsilon:g}"
-        estimator.model_ = _stopped(estimator.model_, said)
-        return self._outcome(scout.candidate, estimator, self._look(estimator, LOOKS), scout)
+        estimator.model_ = self._calibrated(_stopped(estimator.model_, said), scout)
+        return self._outcome(estimator, self._look(estimator, LOOKS), scout)
 
-    def _go_on(self, scout: Trial) -> None:
+    def _calibrated(self, model: Model, scout: WatchedFit) -> Model:
+        """Let the watching rows say how steep probabilities should be, if rows have one label."""
+        rows = self._watch
+        if self._choice.of_texts or self._labels.ndim > 1 or rows.size < FEWEST_ROWS:
+            return model
+        scores = scout.estimator.decision_function(self._take(rows))
+        numbers = np.searchsorted(model.classes, self._labels[rows])
+        weights = None if self._weights is None else self._weights[rows]
+        return replace(model, calibration=calibrators.fit(TEMPERATURE, scores, numbers, weights))
+
+    def _go_on(self, scout: WatchedFit) -> None:
         """Boost on from where the look interrupted."""
         scout.watched.start_again()
         scout.estimator.set_params(callbacks=None, warm_start=True)
-        self._fit(scout.estimator, scout.rows, self._watch)
+        self._fit(scout.estimator, self._parts.learn, self._watch)
         scout.estimator.set_params(warm_start=False)
 
-    def _finish(self, scout: Trial) -> Any:
+    def _finish(self, scout: WatchedFit) -> Any:
         """Learn from the rows that watched, too: they have said how many rounds are best."""
         parts, choice = self._parts, self._choice
         if self._watch.size < WORTH_IT * parts.learn.size:
+            model = scout.estimator.model_
+            scout.estimator.model_ = self._calibrated(model, scout)
             return scout.estimator
         best = len(scout.estimator.ledger_)
-        likely = math.ceil(best / scout.candidate.share)  # more rows bear more rounds
-        least = min(choice.least, TIMES * likely)
-        rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * likely)))
-        estimator = scout.candidate.make(early_stopping=False, n_rounds=rounds)
+        least = min(choice.least, TIMES * best)
+        rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
+        estimator = choice.candidate.make(early_stopping=False, n_rounds=rounds)
         self._fit(estimator, parts.known, None)
         why = scout.estimator.ledger_.stopped.partition(";")[0]
         said = f"{why}; {best} rounds were best on the validation rows, before boosting on all rows"
         curve = ValidationCurve.of(scout.watched.rows, scout.watched.errors)
-        estimator.model_ = replace(_stopped(estimator.model_, said), validation=curve)
+        model = replace(_stopped(estimator.model_, said), validation=curve)
+        estimator.model_ = self._calibrated(model, scout)
         return estimator
 
     def _outcome(
-        self,
-        candidate: Candidate,
-        estimator: Any,
-        certificate: Certificate | None,
-        scout: Trial | None,
+        self, estimator: Any, certificate: Certificate | None, scout: WatchedFit | None
     ) -> Outcome:
         """Add what was measured on the way."""
         rounds = estimator.ledger_.rounds
@@ -220,7 +206,7 @@ class EpsilonSearch:
                 expected_error=watched.expected[best],
                 improving=best + 1 == len(watched.losses) >= self._choice.rounds,
             )
-        return Outcome(candidate, estimator, certificate, evidence)
+        return Outcome(estimator, certificate, evidence)
 
     def _rounds(self) -> dict[str, Any]:
         least = self._choice.least
