@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.estimators.inputs.lazy_frames import collects_lazy_frames
+from pacboost.estimators.inputs.collecting.lazy_frames import collects_lazy_frames
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.samples.overlap import Overlap
 from pacboost.samples.sketch import Sketch

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from pacboost.errors import DataError
-from pacboost.estimators.inputs.gpu_rows import lies_on_gpu, open_gpu_array
+from pacboost.estimators.inputs.collecting.gpu_rows import lies_on_gpu, open_gpu_array
 from pacboost.estimators.inputs.warn import warn_of_dense
 from pacboost.kernels.threads import each_rows
 from pacboost.sources.arrays import ArrayTable, CategorisedArray

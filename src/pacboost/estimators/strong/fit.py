@@ -20,9 +20,9 @@ from pacboost.estimators.boosting.text_input import fingerprints
 from pacboost.estimators.fitted.decisions.choosing import positive_class
 from pacboost.estimators.fitting.atomic import all_or_nothing
 from pacboost.estimators.inputs import division
+from pacboost.estimators.inputs.collecting.lazy_frames import collects_lazy_frames
 from pacboost.estimators.inputs.examples import class_weights
 from pacboost.estimators.inputs.labels import read_labels, read_weights
-from pacboost.estimators.inputs.lazy_frames import collects_lazy_frames
 from pacboost.estimators.inputs.parameters import draw_seed, positive_integer
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import reading, row_roles, wishes

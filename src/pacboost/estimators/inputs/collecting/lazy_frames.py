@@ -11,7 +11,7 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, TypeVar
 
-from pacboost.estimators.inputs.dask_rows import gathered, lazily
+from pacboost.estimators.inputs.collecting.dask_rows import gathered, lazily
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 from pacboost.sources.oracles.dask_parts import is_collection
