@@ -24,5 +24,12 @@ def test_large_tables_are_hashed_by_a_kernel_with_the_same_result(
     X[0], X[1], X[2] = -0.0, 1e30, 1e-30
     hasher = RowHasher.of(ArrayTable(X))
     found = hasher.near(ArrayTable(X))
+    columns, limit = np.array([0, 2, 3]), 2**62
+    below = hasher.near_below(ArrayTable(X), columns, limit)
+    assert np.array_equal(
+        below, np.flatnonzero(hasher.near(ArrayTable(X), None, [0, 2, 3]) < limit)
+    )
+    assert 0 < below.size < len(X)
     monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
     assert np.array_equal(hasher.near(ArrayTable(X)), found)
+    assert np.array_equal(hasher.near_below(ArrayTable(X), columns, limit), below)

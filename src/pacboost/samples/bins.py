@@ -126,8 +126,8 @@ def fit_bins(
         chosen = np.sort(generator.choice(table.n_rows, ROWS_LOOKED_AT, replace=False))
     if table.entries is not None and not levels.any():
         return Bins(*cut_entries(table.entries, max_bins, weights, chosen), levels)
-    if table.far and chosen is not None:
-        return _fit_bins_far(table, max_bins, weights, chosen, levels)
+    if chosen is not None and table.in_place() is not None:
+        return _fit_to_some(table, max_bins, weights, chosen, levels)
     thresholds: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * table.n_columns
     middle = np.zeros(table.n_columns, dtype=np.int64)
     for first, values in table.blocks():
@@ -138,14 +138,14 @@ def fit_bins(
     return Bins(tuple(thresholds), middle, levels)
 
 
-def _fit_bins_far(
+def _fit_to_some(
     table: Table,
     max_bins: int,
     weights: NDArray[np.float64] | None,
     chosen: NDArray[np.intp],
     levels: NDArray[np.int64],
 ) -> Bins:
-    """Do so where only the chosen rows are copied, and all rows of columns with few values."""
+    """Copy the chosen rows at once, and of columns with few values all rows."""
     some = table.take(chosen).rows()
     own = None if weights is None else weights[chosen]
     found = _cut_block(some, max_bins, own, None, levels)
