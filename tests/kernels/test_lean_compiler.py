@@ -90,6 +90,6 @@ def test_passes_that_kernels_do_not_need_are_left_out() -> None:
     (form,) = compiled.overloads.values()
     (times,) = form.metadata["pipeline_times"].values()
     names = " ".join(times)
-    assert "native_lowering" in names
+    assert "plain_lowering" in names
     assert "inline_closure_likes" not in names
     assert issubclass(compiled._compiler.pipeline_class, LeanCompiler)

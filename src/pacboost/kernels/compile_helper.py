@@ -60,7 +60,7 @@ def wait_for(rules: str) -> None:
     What it compiles after that is needed for predictions only.
     """
     while at_work() and _first_run(rules):
-        time.sleep(0.02)
+        time.sleep(0.1)
 
 
 def stop() -> None:

@@ -18,10 +18,9 @@ from llvmlite import ir
 from numba import typeof, types
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
-from numba.core.typed_passes import BaseNativeLowering
 from numba.np.arrayobj import make_array, populate_array
 
-from pacboost.kernels.lean_compiler import LeanCompiler
+from pacboost.kernels.lean_compiler import KernelLowering, LeanCompiler
 
 WORD = ir.IntType(64)
 BYTE = ir.IntType(8)
@@ -110,7 +109,7 @@ class TeamLower(Lower):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class TeamLowering(BaseNativeLowering):  # type: ignore[misc]
+class TeamLowering(KernelLowering):
     """The pass that translates a kernel of a team to LLVM."""
 
     _name = "pacboost_team_lowering"

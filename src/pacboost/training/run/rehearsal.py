@@ -19,13 +19,13 @@ from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import compile_helper, lookup, plain_split, routing, shares
+from pacboost.kernels import compile_helper, grow_team, lookup, plain_split, routing, shares
 from pacboost.kernels.board import board_for
 from pacboost.kernels.by_address import address_of
 from pacboost.kernels.entry import entry_of
 from pacboost.kernels.measure import LOGISTIC
 from pacboost.kernels.team import Team
-from pacboost.learners import dense_growing
+from pacboost.learners import dense_growing, growing
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -83,10 +83,12 @@ def grow() -> None:
 
     def compile_only(body: Any, *arguments: Any, **_: Any) -> None:
         entry_of(body, (board_for(1), *arguments))
-        raise Compiled
+        if body is grow_team.grow_tree:
+            raise Compiled
 
-    for name, made in (("_scan", lambda _: 0), ("together", compile_only)):
-        setattr(dense_growing, name, made)
+    for module in (growing, dense_growing):
+        vars(module)["together"] = compile_only
+    vars(dense_growing)["_scan"] = lambda _: 0
     with suppress(Compiled):
         Tree().on(sample).partition(Request(ones, ones * sample.signs, ROWS, ROWS), 0, None)
 
