@@ -269,10 +269,13 @@ def test_text_and_numbers_in_one_column_are_refused(data: Any) -> None:
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ([date(2020, 1, 1)], "holds date values; categories are text, numbers or booleans"),
-        ([b"a"], "holds bytes values"),
+        (
+            [date(2020, 1, 1)],
+            r"holds date values \(row 0\); categories are text, numbers or booleans",
+        ),
+        ([b"a"], r"holds bytes values \(row 0\)"),
         ([["a"]], "what is no category: .*list"),
-        ([math.inf], "holds infinity"),
+        ([math.inf], r"holds infinity \(row 0\)"),
     ],
 )
 def test_what_is_no_category_is_refused(cells: list[Any], message: str) -> None:
@@ -291,7 +294,7 @@ def test_an_unhashable_cell_is_refused_in_prediction_too() -> None:
 
 def test_intervals_are_refused_by_name() -> None:
     frame = pd.DataFrame({"age": pd.cut([1, 5, 9], 3)})
-    with pytest.raises(DataError, match=r"column 'age' holds Interval values; .* Turn"):
+    with pytest.raises(DataError, match=r"column 'age' holds Interval values \(row 0\); .* Turn"):
         find_levels(frame)
 
 

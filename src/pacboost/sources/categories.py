@@ -175,7 +175,7 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
             f"column {name} holds what is no category: {problem}. {said}; convert it or leave the "
             "column out"
         ) from problem
-    return _in_order(distinct, name)
+    return _in_order(distinct, name, cells)
 
 
 def _distinct(cells: Any) -> list[Any]:
@@ -189,21 +189,25 @@ def _distinct(cells: Any) -> list[Any]:
     return [cell for cell in found if not is_missing(cell)]
 
 
-def _in_order(distinct: list[Any], name: str) -> tuple[Level, ...]:
-    """Sort the levels; 1 and 1.0 are one level, and a column holds text or numbers, not both."""
+def _in_order(distinct: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...]:
+    """Sort the levels; 1 and 1.0 are one level, and a column holds text or numbers, not both.
+
+    The cells are those of the column, if they are at hand: then complaints name the row.
+    """
     plain = {cell.item() if isinstance(cell, np.generic) else cell for cell in distinct}
     strange = [cell for cell in plain if not isinstance(cell, str | bool | int | float)]
     if strange:
         raise DataError(
-            f"column {name} holds {type(strange[0]).__name__} values; categories are text, numbers "
-            "or booleans. Turn them into text, or leave the column out."
+            f"column {name} holds {type(strange[0]).__name__} values{_row(strange[0], cells)}; "
+            "categories are text, numbers or booleans. Turn them into text, or leave the column "
+            "out."
         )
     text = {cell for cell in plain if isinstance(cell, str)}
     broken = [cell for cell in text if not is_unicode(cell)]
     if broken:
         raise DataError(
-            f"column {name} holds {broken[0]!a}, which is no valid Unicode and could not be "
-            "written to a file; replace it, or leave the column out"
+            f"column {name} holds {broken[0]!a}{_row(broken[0], cells)}, which is no valid Unicode "
+            "and could not be written to a file; replace it, or leave the column out"
         )
     numbers = plain - text
     if text and numbers:
@@ -211,8 +215,23 @@ def _in_order(distinct: list[Any], name: str) -> tuple[Level, ...]:
             f"column {name} mixes text and numbers, such as {min(text)!r} and {min(numbers)!r}; "
             "make its categories all text or all numbers"
         )
-    if any(math.isinf(cell) for cell in numbers):
-        raise DataError(f"column {name} holds infinity as a category; make it missing or text")
+    infinite = [cell for cell in numbers if math.isinf(cell)]
+    if infinite:
+        where = _row(infinite[0], cells)
+        raise DataError(
+            f"column {name} holds infinity{where} as a category; make it missing or text"
+        )
     if text or all(isinstance(cell, bool) for cell in numbers):
         return tuple(sorted(plain))
     return tuple(sorted(int(cell) if cell == int(cell) else cell for cell in numbers))
+
+
+def _row(wanted: Any, cells: Any) -> str:
+    """Say which row is the first that holds a cell; nothing if it cannot be found."""
+    every = (cell for part in pieces(cells) for cell in part)
+    kind = type(wanted)
+    for row, cell in enumerate(every):
+        plain = cell.item() if isinstance(cell, np.generic) else cell
+        if plain is wanted or (type(plain) is kind and bool(plain == wanted)):
+            return f" (row {row})"
+    return ""

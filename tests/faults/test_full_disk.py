@@ -1,0 +1,121 @@
+"""A disk that is full at any byte: an error that names the file, and the old file is as it was.
+
+A full disk is imitated by a limit on the size of files, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import pacboost
+from pacboost import Monitor
+from pacboost.cli.main import main
+from pacboost.errors import CheckpointWarning, FileError
+from tests.faults.mutations import fit_on, last_checkpoint, monitor_state, small_refills, use_state
+from tests.faults.test_kills import WRITERS, predictions
+from tests.models.kinds import FOLDER
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are set after fork")
+
+
+def with_room_for(count: int, work: Callable[[], str]) -> str:
+    """Do something in a process whose files may have so many bytes; give what it says."""
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer Pythons warn of fork beside threads
+        child = os.fork()
+    if child == 0:
+        said = "failed"
+        try:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (count, count))
+            said = work()
+        except BaseException as problem:  # told to the parent
+            said = f"{type(problem).__name__}: {problem}"
+        finally:
+            os.write(write, said.encode())
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, encoding="utf-8") as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
+
+
+def refused(write: Callable[[], object]) -> str:
+    """Write; give what our error says."""
+    try:
+        write()
+    except FileError as problem:
+        return f"ours: {problem}"
+    return "written"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.999])
+def test_writing_fails_as_a_whole(name: str, part: float, tmp_path: Path) -> None:
+    file, write = WRITERS[name]
+    models = [pacboost.load(FOLDER / f"{kind}.pacb") for kind in ("stumps", "regressor")]
+    path = tmp_path / file
+    write(models[1], path)
+    room = int(path.stat().st_size * part)
+    write(models[0], path)
+    before = path.read_bytes()
+    said = with_room_for(room, lambda: refused(lambda: write(models[1], path)))
+    assert said.startswith("ours: ")
+    assert str(path) in said
+    assert path.read_bytes() == before
+    assert [own.name for own in tmp_path.iterdir()] == [file]
+
+
+def test_predictions_and_reports_of_the_command_line(tmp_path: Path) -> None:
+    output = tmp_path / "answers.csv"
+    predictions(FOLDER / "stumps.pacb", output, tmp_path)
+    before = output.read_bytes()
+
+    def run() -> str:
+        words = ["predict", str(FOLDER / "regressor.pacb"), str(tmp_path / "rows.csv")]
+        done = CliRunner().invoke(main, [*words, "--output", str(output)])
+        return f"{done.exit_code} {' '.join(done.output.split())}"
+
+    said = with_room_for(len(before) // 2, run)
+    assert said.startswith("2 ")
+    assert output.name in said
+    assert output.read_bytes() == before
+    assert sorted(own.name for own in tmp_path.iterdir()) == ["answers.csv", "rows.csv"]
+
+
+def test_a_monitor_keeps_its_old_file(tmp_path: Path) -> None:
+    use_state(monitor_state(), tmp_path)
+    path = tmp_path / "changed.json"
+    before, monitor = path.read_bytes(), Monitor.load(path)
+    said = with_room_for(len(before) // 2, lambda: refused(lambda: monitor.save(path)))
+    assert said.startswith("ours: ")
+    assert path.read_bytes() == before
+
+
+def test_a_fit_goes_on_without_its_checkpoint(tmp_path: Path) -> None:
+    last_checkpoint("array")
+    with small_refills():
+        alone = fit_on("array", tmp_path / "other.ckpt").ledger_.vote_digest
+
+        def fit() -> str:
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always")
+                found = fit_on("array", tmp_path / "run.ckpt").ledger_.vote_digest
+            kinds = {warning.category for warning in heard}
+            same = found == alone and kinds == {CheckpointWarning}
+            return f"{same} {[str(own.message) for own in heard[:1]]}"
+
+        said = with_room_for(1000, fit)
+    assert said.startswith("True"), said
+    assert "run.ckpt" in said
+    assert not list(tmp_path.iterdir())
