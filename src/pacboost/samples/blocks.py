@@ -23,6 +23,7 @@ ROWS_LOOKED_AT = 20_000
 """Whether features can share a lane is guessed from so many rows, and checked on all."""
 ROWS_PER_TILE = 4_096
 MOST_CODES = 255
+GROUPS_AT_ONCE = 128
 
 Defaults = dict[int, int]
 """The default code of each feature that shares a lane."""
@@ -70,26 +71,48 @@ def sharing(table: Table, bins: Bins) -> list[Defaults]:
     step, known = max(1, table.n_rows // ROWS_LOOKED_AT), _known(table, bins)
     some = np.arange(0, table.n_rows, step)
     codes = bins.encode(SomeRows(table, some)) if known is None else known[:, some]
-    away: dict[int, NDArray[np.bool_]] = {}
+    away: dict[int, NDArray[np.uint64]] = {}
+    """Bits of rows, 64 in a word: with thousands of features each is compared with most others."""
     defaults: Defaults = {}
+    distances: dict[int, int] = {}
     for j, own in enumerate(codes):
         counts = np.bincount(own, minlength=bins.missing + 1)
         if 2 * counts.max() > own.size and counts[bins.missing] == 0 and _size(bins, j) > 1:
             defaults[j] = int(counts.argmax())
-            away[j] = own != defaults[j]
+            away[j] = _bits(own != defaults[j])
+            distances[j] = own.size - int(counts.max())
     groups: list[Defaults] = []
-    taken: list[NDArray[np.bool_]] = []
-    for j in sorted(away, key=lambda j: (-int(away[j].sum()), j)):
-        for group, others in zip(groups, taken, strict=True):
-            size = sum(_size(bins, k) - 1 for k in group)
-            if size + _size(bins, j) <= MOST_CODES and not (others & away[j]).any():
-                group[j] = defaults[j]
-                np.logical_or(others, away[j], out=others)
-                break
-        else:
-            groups.append({j: defaults[j]})
-            taken.append(away[j].copy())
+    taken = np.zeros((len(away), -(-some.size // 64)), dtype=np.uint64)
+    sizes = np.zeros(len(away), dtype=np.int64)
+    for j in sorted(away, key=lambda j: (-distances[j], j)):
+        place = _first_free(taken[: len(groups)], sizes[: len(groups)], away[j], _size(bins, j))
+        if place == len(groups):
+            groups.append({})
+        groups[place][j] = defaults[j]
+        taken[place] |= away[j]
+        sizes[place] += _size(bins, j) - 1
     return [group for group in groups if len(group) > 1]
+
+
+def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Write flags as bits of words."""
+    words = np.zeros(8 * -(-flags.size // 64), dtype=np.uint8)
+    packed = np.packbits(flags)
+    words[: packed.size] = packed
+    return words.view(np.uint64)
+
+
+def _first_free(
+    taken: NDArray[np.uint64], sizes: NDArray[np.int64], own: NDArray[np.uint64], size: int
+) -> int:
+    """Give the first group that has room for so many codes and none of these bits, or the next."""
+    roomy = np.flatnonzero(sizes + size <= MOST_CODES)
+    for start in range(0, roomy.size, GROUPS_AT_ONCE):
+        some = roomy[start : start + GROUPS_AT_ONCE]
+        free = ~(taken[some] & own).any(axis=1)
+        if free.any():
+            return int(some[free.argmax()])
+    return len(taken)
 
 
 def places_of(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], int]:

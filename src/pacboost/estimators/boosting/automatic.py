@@ -31,8 +31,8 @@ HELD = 0.2
 LEAST = 0.5
 """A trial leaves at least such a share of the rounds: few rows may ask for an end too early. With
 more than three classes it leaves them all."""
-STEPS = 15
-"""The product of rounds and rate for small data."""
+MOST = 2
+"""A trial may have so many times the rounds, as long as the log loss of its rows goes down."""
 GIVEN = (
     "n_rounds", "n_estimators", "shrinkage", "learning_rate", "subsample", "max_leaves",
     "max_depth", "min_leaf_rows", "max_features", "l2", "multiclass",
@@ -92,10 +92,9 @@ class Settings:
         if many_classes:
             rate = round(0.1 + 0.1 * large, 4)
             return cls(round(180 + 20 * some), rate, 1.0, 0.5, 20)
-        rounds = 180 + 120 * some
-        rate = STEPS / rounds
+        rate = 0.1 - 0.05 * some
         return cls(
-            round(rounds),
+            round(180 + 120 * some),
             round(rate + (0.2 - rate) * large, 4),
             round(0.8 + 0.2 * large, 4),
             round(0.5 + 0.5 * large, 4),
@@ -128,8 +127,11 @@ class Trial:
         classes = np.unique(examples.classes()).size
         if any(np.unique(part.classes()).size < classes for part in (learned, held)):
             return None
-        least = recipe.rounds if all_rounds else round((1 - (1 - LEAST) * share) * recipe.rounds)
-        return cls(learned, held, replace(recipe, least=least), share)
+        least = most = 1.0
+        if not all_rounds:
+            least, most = 1 - (1 - LEAST) * share, 1 + (MOST - 1) * share
+        rounds, fewest = round(most * recipe.rounds), round(least * recipe.rounds)
+        return cls(learned, held, replace(recipe, rounds=rounds, least=fewest), share)
 
     def temperature(self, scout: PreparedFit) -> Calibration:
         """Find how steep the probabilities of rows that were not boosted on should be.

@@ -45,10 +45,10 @@ class BoostClassifier(NestedParameters, Boosting):
 
     Where nothing about trees, rounds and stopping is given, the number of rows chooses: up to
     20,000 rows each tree is grown on .8 of the rows, each split looks at half of the features,
-    leaves have 5 rows at least, and 180 rounds have a shrinkage of .083. Up to 2,500 rows these are
-    300 rounds of .05, and a trial that holds a fifth of the rows back says how many of them are
-    worth doing (at least half) and how steep probabilities should be, before all rows are boosted
-    on; up to 10,000 rows it does so for a part of the rows. More than three classes have 200 to 180
+    and leaves have 5 rows at least. Up to 2,500 rows the shrinkage is .05, and a trial that holds a
+    fifth of the rows back says how many rounds are worth doing (150 to 600) and how steep
+    probabilities should be; then all rows are boosted on. Up to 10,000 rows the trial has fewer of
+    the rows; from there on there are 180 rounds of .1. More than three classes have 200 to 180
     rounds on all rows, and the trial chooses the steepness alone. With fewer than 100 rows, with
     weights, or if one such parameter is given, the others have the values described with them.
 
