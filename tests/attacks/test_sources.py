@@ -20,7 +20,7 @@ from pacboost import FilterBoostClassifier, StrongClassifier
 from pacboost.bounds.certificate import Certificate
 from pacboost.estimators.boosting.filtering import filter_setup
 from pacboost.ledgers.refill import Refill
-from pacboost.sources.oracles import csv_blocks, lines
+from pacboost.sources.oracles import csv_header, lines
 from pacboost.training.filtering.drawing import candidates
 from tests.bounds.coverage import check_coverage
 from tests.runs import several_runs
@@ -91,7 +91,7 @@ KINDS: dict[str, Write] = {
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make small files as many blocks as large ones are."""
     monkeypatch.setattr(lines, "BLOCK", BLOCK * 20)
-    monkeypatch.setattr(csv_blocks, "BLOCK", BLOCK * 20)
+    monkeypatch.setattr(csv_header, "BLOCK", BLOCK * 20)
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 256)
     monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 64)
     monkeypatch.setattr(filter_setup, "ROWS", 150)
