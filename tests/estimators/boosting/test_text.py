@@ -145,7 +145,12 @@ def alternating(one: str, other: str) -> tuple[list[str], list[str]]:
     [
         ({"times": (2,)}, "w# profit profit", "profit w#", "contains 'profit' at least 2 times"),
         ({"beginning": (1,)}, "not w# good", "good w# not", "begins with 'not'"),
-        ({"shares": (40,)}, "up up up w# a b", "up a b w#", "'up' makes up at least 40 % of it"),
+        (
+            {"shares": (40,)},
+            "z z z a b c d e f w#",
+            "z a b c d e f w#",
+            "'z' makes up at least 40 %",
+        ),
         ({"prefixes": (4, 4)}, "card#x", "bill#x", "contains a word that begins with 'card'"),
     ],
 )
