@@ -96,6 +96,10 @@ def test_every_kind_of_rule_can_be_had(abstain: bool, real: bool) -> None:
         booster=AdaBoost(confidence_rated=real),
         n_rounds=5,
         random_state=0,
+        times=None,
+        beginning=None,
+        shares=None,
+        prefixes=None,
     )
     model.fit(TEXTS * 4, LABELS * 4)
     sizes = []

@@ -21,6 +21,11 @@ from pacboost.models.calibration import calibrators
 FOLDER = Path(__file__).parent / "files"
 ASKED = ["lost card", "top up failed", "my card is gone", "exchange rate today", "", "unknown"]
 SAID = ["i lost my card", "how do i top up", "my card is gone", "what is the exchange rate"] * 10
+AS_WRITTEN: dict[str, Any] = {
+    **dict.fromkeys(("times", "beginning", "shares", "prefixes")),
+    "l2": 1.0,
+}
+"""The defaults of the versions that wrote the first files with words."""
 
 
 def numbers(count: int = 120) -> tuple[Any, Any]:
@@ -101,26 +106,36 @@ def filtered() -> Any:
 
 def words() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 10
-    return pacboost.TextBoostClassifier(n_rounds=4, random_state=0).fit(SAID, y)
+    return pacboost.TextBoostClassifier(n_rounds=4, random_state=0, **AS_WRITTEN).fit(SAID, y)
 
 
 def letters() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 50
     model = pacboost.TextBoostClassifier(
-        skips=1, characters=(3, 3), n_rounds=3, calibrate="temperature", random_state=0
+        skips=1,
+        characters=(3, 3),
+        n_rounds=3,
+        calibrate="temperature",
+        random_state=0,
+        **AS_WRITTEN,
     )
     return model.fit(SAID * 5, y)
 
 
 def labelled_words() -> Any:
     y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]] * 10)
-    return pacboost.TextBoostClassifier(n_rounds=3, random_state=0).fit(SAID, y)
+    return pacboost.TextBoostClassifier(n_rounds=3, random_state=0, **AS_WRITTEN).fit(SAID, y)
 
 
 def mixed() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 30
     model = pacboost.TextBoostClassifier(
-        text_columns=["said"], n_rounds=3, certify="holdout", target_error=0.5, random_state=0
+        text_columns=["said"],
+        n_rounds=3,
+        certify="holdout",
+        target_error=0.5,
+        random_state=0,
+        **AS_WRITTEN,
     )
     return model.fit(told(), y)
 

@@ -14,7 +14,7 @@ from pacboost.errors import DataError
 from pacboost.sources.arrays import CategorisedArray, holds_text
 from pacboost.sources.dataframe import DATES, FrameTable, is_frame, open_frame, with_dates
 from pacboost.sources.levels import NO_LEVELS, is_missing, is_text, pieces
-from pacboost.sources.text import read_texts
+from pacboost.sources.text_checks import read_texts
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, InputWarning
+from pacboost.sources import word_conditions
 from pacboost.sources.categories import levels_of
 from pacboost.sources.columns import Columns
 from pacboost.sources.entries import starts_of
@@ -81,15 +82,17 @@ class TextConditions(Conditions):
 
     def say(self, number: int) -> str:
         """Say that a text contains a word."""
-        return f"{self.name} contains {self.features.vocabulary[number]!r}"
+        return word_conditions.said(self.features.vocabulary[number], self.name)
 
     def held(self, rows: Columns) -> WordTable:
         """Tell which words each text contains."""
         return self.features.transform(rows.texts(self.name))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the number of words; the words themselves are kept elsewhere."""
-        return {"kind": self.kind, "name": self.name, "words": len(self.features.vocabulary)}
+        """Give the number of words and their weights; the words themselves are kept elsewhere."""
+        own = {"kind": self.kind, "name": self.name, "words": len(self.features.vocabulary)}
+        weights = self.features.to_dict().get("weights")
+        return own if weights is None else {**own, "weights": weights}
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,8 @@ def read_conditions(
         if type(count) is not int or not 1 <= count <= len(vocabulary):
             raise ValueError(f"{name!r} has {count!r} words of {len(vocabulary)} that are left")
         words = tuple(word.removeprefix(f"{name}: ") for word in vocabulary[:count])
-        features = TextFeatures.from_dict(options.to_dict(), words)
+        own = {"weights": given.pop("weights")} if "weights" in given else {}
+        features = TextFeatures.from_dict({**options.to_dict(), **own}, words)
         return TextConditions(name, features, **given)
     if not isinstance(given["missing"], bool):
         raise ValueError(f"missing is {given['missing']!r}")

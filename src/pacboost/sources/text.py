@@ -7,28 +7,30 @@ exactly as training did.
 from __future__ import annotations
 
 import re
-import warnings
-from array import array
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain, pairwise, product
+from itertools import accumulate, chain, pairwise, product, repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pacboost.errors import DataError, ParameterError, PrunedWarning
-from pacboost.sources.words import WordTable, renumbered
+from pacboost.errors import DataError, ParameterError
+from pacboost.sources import word_conditions as conditions
+from pacboost.sources.text_checks import check_whole, cuts_of, read_texts, span_of
+from pacboost.sources.vocabulary import find_words, numbered
+from pacboost.sources.words import WordTable, beside, renumbered
 
 WORD = re.compile(r"\w+")
 MOST_FEATURES = 500_000
 MOST_SKIPS = 4
-LONGEST = 100
 MOST_RUNS = 10_000
 """So many ways there may be to leave words out of a run; all of them are looked for."""
 GAP = " … "
+CUTS = {"times": (2, 1_000), "beginning": (1, 1_000), "shares": (1, 100)}
+"""The least and the most of the numbers that may be given."""
+LATER_OPTIONS = ("times", "beginning", "shares", "prefixes")
+"""Options that model files name only where they are used: earlier files have none of them."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,10 @@ class TextFeatures:
     words may be left out between two of them, as in BoosTexter's sparse n-grams; ``characters``
     gives the shortest and the longest pieces of words, with a blank for the border. What fewer than
     ``min_count`` texts contain is dropped; and the rarest, if more than ``max_features`` are left.
+
+    Where ``ngrams`` begin with single words, more can be asked of these (sources/word_conditions.py
+    says how it is written): whether they occur so many ``times``, within the ``beginning`` of so
+    many words, make up such ``shares`` of the text (in percent), and ``prefixes`` of such lengths.
 
     >>> features, table = TextFeatures(skips=1).learn(["I lost my card", "My card!"])
     >>> features.vocabulary
@@ -56,73 +62,102 @@ class TextFeatures:
     max_features: int = MOST_FEATURES
     lowercase: bool = True
     vocabulary: tuple[str, ...] = ()
+    times: tuple[int, ...] = ()
+    beginning: tuple[int, ...] = ()
+    shares: tuple[int, ...] = ()
+    prefixes: tuple[int, int] | None = None
+    weights: tuple[int, ...] = ()
+    """What each single word of the vocabulary weighs in the shares of a text."""
 
     def __post_init__(self) -> None:
-        for name in ("ngrams", "characters"):
-            object.__setattr__(self, name, _span(name, getattr(self, name)))
+        for name in ("ngrams", "characters", "prefixes"):
+            object.__setattr__(self, name, span_of(name, getattr(self, name)))
+        for name, (least, most) in CUTS.items():
+            object.__setattr__(self, name, cuts_of(name, getattr(self, name), least, most))
         if self.ngrams is None and self.characters is None:
             raise ParameterError("ngrams and characters are both None; give at least one of them")
-        _check("skips", self.skips, 0, MOST_SKIPS)
+        check_whole("skips", self.skips, 0, MOST_SKIPS)
         runs = sum((self.skips + 1) ** (size - 1) for size in range(*_ends(self.ngrams)))
         if runs > MOST_RUNS:
             raise ParameterError(
                 f"ngrams is {self.ngrams} and skips {self.skips}: that makes more than "
                 f"{MOST_RUNS:,} kinds of runs. Choose shorter ones, or fewer skips"
             )
-        _check("min_count", self.min_count, 1)
-        _check("max_features", self.max_features, 1)
+        check_whole("min_count", self.min_count, 1)
+        check_whole("max_features", self.max_features, 1)
         if not isinstance(self.lowercase, bool):
             raise ParameterError(f"lowercase is {self.lowercase!r}; it may be True or False")
 
+    def tokens(self, text: str) -> list[str]:
+        """Give the single words of a text, in order."""
+        return WORD.findall(text.lower() if self.lowercase else text)
+
     def words(self, text: str) -> Iterator[str]:
         """Give all that counts as a word in a text, in order, as often as it is there."""
-        tokens = WORD.findall(text.lower() if self.lowercase else text)
+        tokens = self.tokens(text)
         for joined, places in self._runs:
             yield from map(joined, zip(*[tokens[place:] for place in places], strict=False))
         if self.characters is not None:
             yield from chain.from_iterable(_pieces(token, self.characters) for token in tokens)
+        if self._asks_single_words:
+            yield from conditions.repeated(tokens, self.times)
+            yield from conditions.placed(tokens, self.beginning)
+            if self.prefixes is not None:
+                sizes = self.prefixes
+                yield from chain.from_iterable(map(conditions.prefixes_of, tokens, repeat(sizes)))
+            yield from self._shares(tokens)
+
+    @property
+    def _asks_single_words(self) -> bool:
+        return self.ngrams is not None and self.ngrams[0] == 1
+
+    def _shares(self, tokens: list[str]) -> Iterator[str]:
+        if self.weights:
+            yield from conditions.shares_in(tokens, self.word_weights, self.shares)
 
     def learn(self, texts: Any) -> tuple[TextFeatures, WordTable]:
         """Find the vocabulary of texts; give it with the options, and the texts as a table."""
-        numbers: defaultdict[str, int] = defaultdict()
-        numbers.default_factory = numbers.__len__  # a new word gets the next number
-        starts, held = self._held(texts, lambda words: set(map(numbers.__getitem__, words)))
-        counts = np.bincount(held, minlength=len(numbers))
-        if counts.max(initial=0) < self.min_count:
+        rows = read_texts(texts)
+        plain = replace(self, vocabulary=(), weights=())
+        words, table = find_words(rows, plain.words, self.min_count, self.max_features)
+        if not words:
             raise DataError(
-                f"no word occurs in {self.min_count} or more of the {starts.size - 1} texts, so "
+                f"no word occurs in {self.min_count} or more of the {len(rows)} texts, so "
                 "there is nothing to learn from; give texts with words, or a smaller min_count"
             )
-        kept = self._kept(list(numbers), counts)
-        kept.sort()
-        places = np.full(len(numbers), -1, dtype=np.int32)
-        places[[numbers[word] for word in kept]] = np.arange(len(kept), dtype=np.int32)
-        features = replace(self, vocabulary=tuple(kept))
-        return features, renumbered(starts, held, places, features.vocabulary)
+        learned = replace(plain, vocabulary=words)
+        if not self.shares or not self._asks_single_words:
+            return learned, table
+        return learned._with_shares(rows, table)
 
-    def _kept(self, words: list[str], counts: NDArray[np.int64]) -> list[str]:
-        """Choose the words that enough texts contain, and warn if there are too many of them."""
-        enough = np.flatnonzero(counts >= self.min_count)
-        dropped = enough.size - self.max_features
-        if dropped <= 0:
-            return [words[number] for number in enough]
-        last = int(np.partition(counts[enough], dropped - 1)[dropped - 1])
-        more = [words[number] for number in np.flatnonzero(counts > last)]
-        tied = sorted(words[number] for number in np.flatnonzero(counts == last))
-        warnings.warn(
-            f"the texts hold {enough.size:,} distinct words and n-grams; the "
-            f"{self.max_features:,} that most texts contain are kept, and {dropped:,} that at most "
-            f"{last} contain are dropped. Set min_count or max_features to choose yourself",
-            PrunedWarning,
-            stacklevel=3,
+    def _with_shares(self, rows: list[str], table: WordTable) -> tuple[TextFeatures, WordTable]:
+        """Add how much of a text its words make up, which needs the number of texts with each."""
+        counts = np.bincount(table.words, minlength=table.n_columns).tolist()
+        held = dict(zip(self.vocabulary, counts, strict=True))
+        single = conditions.single_words(self.vocabulary)
+        weights = tuple(conditions.weight_of(held[word], len(rows)) for word in single)
+        weighted = replace(self, weights=weights)
+        found, other = find_words(
+            rows,
+            lambda text: weighted._shares(weighted.tokens(text)),
+            self.min_count,
+            self.max_features - len(self.vocabulary),
         )
-        return more + tied[: self.max_features - len(more)]
+        both = (*self.vocabulary, *found)
+        order = sorted(range(len(both)), key=both.__getitem__)
+        places = np.empty(len(both), dtype=np.int32)
+        places[order] = np.arange(len(both), dtype=np.int32)
+        features = replace(weighted, vocabulary=tuple(both[place] for place in order))
+        merged = beside([table, other], both)
+        return features, renumbered(merged.starts, merged.words, places, features.vocabulary)
 
     def transform(self, texts: Any) -> WordTable:
         """Tell which words of the vocabulary each text contains."""
         numbers = self._numbers
-        starts, held = self._held(
-            texts, lambda words: sorted([numbers[word] for word in set(words) if word in numbers])
+        starts, held = numbered(
+            read_texts(texts),
+            self.words,
+            lambda words: sorted([numbers[word] for word in set(words) if word in numbers]),
         )
         return WordTable(starts, held, len(self.vocabulary), self.vocabulary)
 
@@ -132,7 +167,7 @@ class TextFeatures:
         >>> TextFeatures(vocabulary=("card",)).say(0)
         "it contains 'card'"
         """
-        return f"it contains {self.vocabulary[number]!r}"
+        return conditions.said(self.vocabulary[number])
 
     def read(self, texts: Any) -> list[str]:
         """Check the input."""
@@ -144,17 +179,9 @@ class TextFeatures:
 
     def parameters(self) -> dict[str, Any]:
         """Give the parameters of an estimator that reads texts in this way."""
-        return self.to_dict()
-
-    def _held(
-        self, texts: Any, number: Callable[[Iterator[str]], Collection[int]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Number the words of every text, one text after the other, and say where each starts."""
-        held, starts = array("i"), array("q", [0])
-        for text in read_texts(texts):
-            held.extend(number(self.words(text)))
-            starts.append(len(held))
-        return np.frombuffer(starts, dtype=np.int64), np.array(held, dtype=np.int32)
+        options = {part.name: getattr(self, part.name) for part in fields(self)}
+        del options["vocabulary"], options["weights"]
+        return options
 
     @cached_property
     def _runs(self) -> list[tuple[Callable[[tuple[str, ...]], str], tuple[int, ...]]]:
@@ -168,6 +195,12 @@ class TextFeatures:
         return kinds
 
     @cached_property
+    def word_weights(self) -> Mapping[str, int]:
+        """What each single word weighs in the shares of a text."""
+        single = conditions.single_words(self.vocabulary)
+        return dict(zip(single, self.weights, strict=True))
+
+    @cached_property
     def _numbers(self) -> Mapping[str, int]:
         return {word: number for number, word in enumerate(self.vocabulary)}
 
@@ -177,16 +210,24 @@ class TextFeatures:
         >>> TextFeatures.from_dict(TextFeatures((1, 3)).to_dict(), ()) == TextFeatures((1, 3))
         True
         """
-        options = {part.name: getattr(self, part.name) for part in fields(self)}
-        del options["vocabulary"]
-        return options
+        options = self.parameters()
+        return {k: own for k, own in options.items() if own or k not in LATER_OPTIONS} | (
+            {"weights": np.array(self.weights, dtype=np.uint8)} if self.weights else {}
+        )
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], vocabulary: tuple[str, ...]) -> TextFeatures:
         """Read what ``to_dict`` gave."""
         if not all(one < other for one, other in pairwise(vocabulary)):
             raise ValueError("the words of the vocabulary are not in order, or not distinct")
-        return cls(**content, vocabulary=vocabulary)
+        given = dict(content)
+        weights = tuple(np.asarray(given.pop("weights", ()), np.uint8).reshape(-1).tolist())
+        features = cls(**given, vocabulary=vocabulary, weights=weights)
+        weighs = bool(features.shares) and features._asks_single_words
+        single = conditions.single_words(vocabulary) if weighs else ()
+        if len(weights) != len(single) or 0 in weights:
+            raise ValueError("the weights are not those of the single words")
+        return features
 
 
 @lru_cache(maxsize=100_000)
@@ -200,45 +241,5 @@ def _pieces(token: str, sizes: tuple[int, int]) -> tuple[str, ...]:
     )
 
 
-def read_texts(texts: Any, where: str = "") -> list[str]:
-    """Check that there are texts, and that each is one; ``where`` goes before the row's number."""
-    table = hasattr(texts, "columns") or getattr(texts, "ndim", 1) != 1
-    if table or isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
-        raise DataError(
-            f"a list of texts is needed, and {type(texts).__name__} came; of a table give the "
-            "column that holds the texts or name it in text_columns, and give [text] for a single "
-            "text"
-        )
-    rows = list(texts)
-    if not rows:
-        raise DataError("there are no texts (0 samples); at least one is needed")
-    for number, text in enumerate(rows):
-        if not isinstance(text, str):
-            raise DataError(
-                f"{where}row {number} holds {text!r:.60} ({type(text).__name__}), which is no "
-                "text; give strings, and '' where there is nothing to read"
-            )
-    return rows
-
-
-def _span(name: str, given: Any) -> tuple[int, int] | None:
-    if given is None:
-        return None
-    ends = tuple(given) if isinstance(given, tuple | list) else ()
-    whole = len(ends) == 2 and all(type(end) is int for end in ends)
-    if not whole or not 1 <= ends[0] <= ends[1] <= LONGEST:
-        raise ParameterError(
-            f"{name} is {given!r}; it may be a pair such as (1, 2), the least and the most, at "
-            f"most {LONGEST}, or None"
-        )
-    return ends
-
-
 def _ends(span: tuple[int, int] | None) -> tuple[int, int]:
     return (0, 0) if span is None else (span[0], span[1] + 1)
-
-
-def _check(name: str, value: Any, least: int, most: int | None = None) -> None:
-    if type(value) is not int or value < least or (most is not None and value > most):
-        allowed = f"{least} or more" if most is None else f"{least} to {most}"
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number, {allowed}")

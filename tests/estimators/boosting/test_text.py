@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,14 @@ from sklearn.exceptions import SkipTestWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError, PrunedWarning
+from pacboost.errors import (
+    DataError,
+    NoEdgeWarning,
+    NotCertified,
+    OneClassWarning,
+    ParameterError,
+    PrunedWarning,
+)
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.files import load
 from pacboost.models.file.format import model_bytes
@@ -24,6 +32,7 @@ ASKS = {
     "top-up": ["how do i top up", "top up failed", "add money to my account", "top up by card"],
     "rate": ["what is the exchange rate", "euro rate today", "is the rate fair", "rate please"],
 }
+WORDS_ALONE: dict[str, Any] = dict.fromkeys(("times", "beginning", "shares", "prefixes"))
 EXTRA = ["please", "hello", "thanks", "now", "quick question", "asap", "hi there", "today"]
 
 
@@ -114,21 +123,79 @@ def test_threads_and_pickles_change_nothing(data: Any) -> None:
 
 
 def test_rules_say_what_words_speak_for() -> None:
-    model = quick().fit(*callers())
+    model = quick(**WORDS_ALONE).fit(*callers())
     spoken = model.rules(3, "rate")
     assert len(spoken) == 3
     assert spoken[0].startswith("if it contains 'rate' → rate +")
     assert any("'card'" in line or "'lost'" in line for line in model.rules(5, "lost"))
     assert len(model.rules(None)) > len(model.rules(4)) == 4
-    both = quick().fit(*two())
+    both = quick(**WORDS_ALONE).fit(*two())
     assert all("→ other +" in line for line in both.rules(3, "other"))
     assert all("→ lost +" in line for line in both.rules(3, "lost"))
+
+
+def alternating(one: str, other: str) -> tuple[list[str], list[str]]:
+    """Texts of two forms in turn, each with a number in the place of #."""
+    rows = [form.replace("#", str(k)) for k in range(60) for form in (one, other)]
+    return rows, ["yes", "no"] * 60
+
+
+@pytest.mark.parametrize(
+    ("option", "one", "other", "said"),
+    [
+        ({"times": (2,)}, "w# profit profit", "profit w#", "contains 'profit' at least 2 times"),
+        ({"beginning": (1,)}, "not w# good", "good w# not", "begins with 'not'"),
+        (
+            {"shares": (40,)},
+            "z z z a b c d e f w#",
+            "z a b c d e f w#",
+            "'z' makes up at least 40 %",
+        ),
+        ({"prefixes": (4, 4)}, "card#x", "bill#x", "contains a word that begins with 'card'"),
+    ],
+)
+def test_conditions_tell_apart_what_words_cannot(
+    option: dict[str, Any], one: str, other: str, said: str, tmp_path: Path
+) -> None:
+    """The same words are in all texts, or every word is new."""
+    rows, labels = alternating(one, other)
+    words = quick(ngrams=(1, 1), min_count=2, **WORDS_ALONE)
+    with pytest.raises(DataError) if "x" in one else pytest.warns(NoEdgeWarning):
+        words.fit(rows[:80], labels[:80])
+    model = quick(ngrams=(1, 1), min_count=2, **{**WORDS_ALONE, **option})
+    assert model.fit(rows[:80], labels[:80]).score(rows[80:], labels[80:]) == 1
+    assert any(said in line for line in model.rules(None, "yes"))
+    assert said in str(model.explain(rows[0], top=50, for_class="yes"))
+    model.save(tmp_path / "model.pacb")
+    back = load(tmp_path / "model.pacb")
+    assert np.array_equal(back.decision_function(rows), model.decision_function(rows))
+    assert model_bytes(back.model_) == model_bytes(model.model_)
+    assert back.rules(None) == model.rules(None)
+
+
+@pytest.mark.parametrize("damage", ["weights", "shares", "unknown"])
+def test_damaged_conditions_are_refused(damage: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.pacb"
+    quick().fit(*callers()).save(path)
+
+    def change(content: dict[str, Any]) -> None:
+        text = content["model"]["text"]
+        if damage == "weights":
+            text["weights"] = text["weights"][:-1].copy()
+        elif damage == "shares":
+            text["shares"] = [35, 5]
+        else:
+            text["colours"] = [1]
+
+    changed(path, change)
+    with pytest.raises(ValueError, match="is damaged"):
+        load(path)
 
 
 def test_rules_add_up_over_the_lists() -> None:
     """A text of a single word gets the prior and the total of that word."""
     texts, y = callers()
-    model = quick(ngrams=(1, 1)).fit(texts, y)
+    model = quick(ngrams=(1, 1), **WORDS_ALONE).fit(texts, y)
     words = [line.split("'")[1] for line in model.rules(None, "rate")]
     silent = model.decision_function([""])[0]
     for word, line in zip(words, model.rules(None, "rate"), strict=True):
@@ -166,7 +233,7 @@ def test_hold_out_rows_lend_no_word() -> None:
     texts, y = callers(400)
     tagged = [f"{text} tag{number}" for number, text in enumerate(texts)]
     model = quick(certify="holdout").fit(tagged, y)
-    tags = [word for word in model.features_.vocabulary if word.startswith("tag")]
+    tags = [word for word in model.features_.vocabulary if re.fullmatch(r"tag\d+", word)]
     assert len(tags) == 320
     assert 0 < model.certificate_.value < 0.2
     with pytest.raises(NotCertified, match="holdout"):

@@ -56,6 +56,17 @@ class TextBoostClassifier(TextReading):
         If there are more, the rarest are dropped, with a warning.
     lowercase : bool, default=True
         Whether "Card" and "card" are the same word.
+    times : list of int or None, default=(2, 3, 5, 8)
+        Ask of single words whether a text contains them at least so many times. This and the next
+        three need ``ngrams`` that begin with 1; None asks nothing.
+    beginning : list of int or None, default=(1, 3, 10)
+        Ask whether a single word is among so many at the beginning of a text.
+    shares : list of int or None, default=(5, 10, 20, 35)
+        Ask whether a single word makes up at least so many percent of the TF-IDF length of a text.
+        A word counts as often as it occurs, times a weight that is the larger the fewer training
+        texts contain it; words that no training text contains count nothing.
+    prefixes : (int, int) or None, default=(3, 6)
+        Ask whether a text contains a word that begins with these letters: the least and the most.
     text_columns : list of str, default=None
         For data frames: the columns that hold texts. Columns of numbers are asked whether they are
         above some thresholds, all others which category they hold, and either if they are missing;
@@ -74,7 +85,7 @@ class TextBoostClassifier(TextReading):
         Whether a list says nothing of texts that contain none of its words.
     booster : str or booster, default="logit"
         With several labels a row "logit" gives way to "adaboost", which votes on each of them.
-    l2 : float, default=1.0
+    l2 : float, default=0.2
         For "logit": weight p(1 - p) that holds back what a word says of each class.
     certify : "holdout" or None, default=None
         What ``certificate_`` is about. None: the error on the training rows, without assumptions.
@@ -113,7 +124,7 @@ class TextBoostClassifier(TextReading):
     candidates: int | None = 20
     abstain: bool = True
     booster: Any = "logit"
-    l2: float = 1.0
+    l2: float = 0.2
     n_iter_no_change: int = 50
     eval_metric: Any = "log_loss"
     class_weight: Any = None

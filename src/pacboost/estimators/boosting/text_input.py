@@ -42,6 +42,10 @@ class TextReading(Boosting):
     max_features: int = MOST_FEATURES
     lowercase: bool = True
     text_columns: Sequence[str] | None = None
+    times: Sequence[int] | None = (2, 3, 5, 8)
+    beginning: Sequence[int] | None = (1, 3, 10)
+    shares: Sequence[int] | None = (5, 10, 20, 35)
+    prefixes: tuple[int, int] | None = (3, 6)
 
     @property
     def features_(self) -> Features:
@@ -100,6 +104,10 @@ class TextReading(Boosting):
             self.min_count,
             self.max_features,
             self.lowercase,
+            times=self.times,  # type: ignore[arg-type]
+            beginning=self.beginning,  # type: ignore[arg-type]
+            shares=self.shares,  # type: ignore[arg-type]
+            prefixes=self.prefixes,
         )
         if self.text_columns is None:
             return options

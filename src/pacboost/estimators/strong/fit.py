@@ -41,7 +41,7 @@ from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.table import Table
-from pacboost.sources.text import read_texts
+from pacboost.sources.text_checks import read_texts
 
 ROUNDS_OF_FILTERING = 300
 

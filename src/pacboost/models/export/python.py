@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from textwrap import fill
 from typing import Any
@@ -160,8 +160,24 @@ def _texts(text: TextFeatures, numbers: list[int]) -> str:
     words = {word: k for word, k in zip(text.vocabulary, numbers, strict=True) if k >= 0}
     return (
         f"_Texts(words={words!r}, ngrams={_ends(text.ngrams)}, skips={text.skips}, "
-        f"characters={_ends(text.characters)}, lowercase={text.lowercase})"
+        f"characters={_ends(text.characters)}, lowercase={text.lowercase}"
+        f"{_conditions(text, words)})"
     )
+
+
+def _conditions(text: TextFeatures, words: Mapping[str, int]) -> str:
+    """Write what else is asked of single words, as far as rules ask for it."""
+    marks = {word[-1] if word[-1] == "*" else word.rpartition(" ")[2][0] for word in words}
+    given = ""
+    if "×" in marks:
+        given += f", times={text.times}"
+    if "@" in marks:
+        given += f", beginning={text.beginning}"
+    if "*" in marks:
+        given += f", prefixes={_ends(text.prefixes)}"
+    if "≥" in marks:
+        given += f", shares={text.shares}, weights={text.word_weights!r}"
+    return given
 
 
 def _condition(column: Conditions, numbers: list[int]) -> str:
