@@ -10,22 +10,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from pacboost.kernels.jit import Function
+from pacboost.kernels.jit import Function, part_of_kernels
 
 
 def inline(function: Function) -> Function:
     """Make a part of kernels; it has no entry for Python to call it by."""
-    compiled: Function = numba.njit(
-        nogil=True, error_model="numpy", forceinline=True, no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )(function)  # fmt: skip
-    return compiled
+    return part_of_kernels(function, forceinline=True)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

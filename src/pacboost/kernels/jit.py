@@ -76,9 +76,10 @@ def inlined(function: Function) -> Function:
     return kernel(function, inline="always")
 
 
-def part_of_kernels(function: Function) -> Function:
+def part_of_kernels(function: Function, **options: Any) -> Function:
     """Make a part that is compiled with every kernel that calls it, and that Python cannot call."""
-    return _compiled(function, no_cpython_wrapper=True, pipeline_class=PartCompiler)
+    options = {"no_cpython_wrapper": True, "pipeline_class": PartCompiler, **options}
+    return _compiled(function, **options)
 
 
 def uncounted(function: Function) -> Function:

@@ -1,6 +1,6 @@
 """Numba's compiler without what kernels do not need: it takes a third less time for them.
 
-A kernel is a chain of passes over the code of one function, most of them written in Python. Kernels
+Numba compiles a function by a chain of passes, most of them written in Python. Kernels
 have no closures, no ``with``, no raised objects and no expressions over whole arrays, so the passes
 that look for those are left out. And a function that only kernels call, a *part*, is translated
 but not optimised: it is optimised inside of the kernels that call it.
