@@ -4,12 +4,15 @@
 
 Times are of the fit alone; workers are running and have loaded everything. Bytes are those of the
 pickled results that the client fetched in refills; rows that are kept take their codes, label,
-margin, chance, odds and number in the client's memory, and bytes are compared with that.
+margin, chance, odds and number in the client's memory, and bytes are compared with that. Where
+other programs keep the machine busy, seconds of the processors tell more than those of the clock;
+those that Dask's processes take while they wait are measured, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import pickle
 import tempfile
 import time
@@ -17,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 from distributed import Client, LocalCluster
@@ -48,6 +52,18 @@ def fitted(source: Any, rounds: int, client: Any = False) -> tuple[FilterBoostCl
     started = time.perf_counter()
     model.fit_source(source, "y", client=client)
     return model, time.perf_counter() - started
+
+
+def processor_seconds(processes: list[psutil.Process]) -> float:
+    """Give the processor time that processes have taken so far."""
+    return sum(sum(process.cpu_times()[:2]) for process in processes)
+
+
+def seconds_when_idle(processes: list[psutil.Process], wait: float = 10.0) -> float:
+    """Give the processor time that processes take in a second in which nothing is asked of them."""
+    before = processor_seconds(processes)
+    time.sleep(wait)
+    return (processor_seconds(processes) - before) / wait
 
 
 class Traffic:
@@ -90,11 +106,14 @@ def main() -> None:
         write(folder, asked.rows)
         few = [str(path) for path in sorted(folder.iterdir())[:1]]
         fitted(few, 3)
+        own = [psutil.Process()]
+        before = processor_seconds(own)
         alone, seconds = fitted(folder, asked.rounds)
+        taken = processor_seconds(own) - before
         refills = alone.ledger_.refills
         draws = sum(refill.draws for refill in refills)
         print(f"{asked.rows:,} rows of {COLUMNS}, {len(refills)} refills, {draws:,} draws")
-        print(f"no cluster     {seconds:7.1f} s")
+        print(f"no cluster     {seconds:7.1f} s, {taken:.1f} s of processors")
         with (
             LocalCluster(
                 n_workers=asked.workers, threads_per_worker=1, dashboard_address=":0"
@@ -102,11 +121,16 @@ def main() -> None:
             Client(local, set_as_default=False) as client,
         ):
             fitted(few, 3, client)
+            every = own + [psutil.Process(pid) for pid in client.run(os.getpid).values()]
+            idle, before = seconds_when_idle(every), processor_seconds(every)
             with Traffic() as traffic:
                 model, slower = fitted(folder, asked.rounds, client)
+            more = processor_seconds(every) - before
             tasks, busy = len(traffic.all_seconds), sum(traffic.all_seconds)
             same = model_bytes(model.model_) == model_bytes(alone.model_)
             print(f"{asked.workers} workers      {slower:7.1f} s, {slower / seconds:.2f} times")
+            print(f"of processors  {more:7.1f} s, {more / taken:.2f} times")
+            print(f"less waiting   {more - idle * slower:7.1f} s ({idle:.3f} s in every second)")
             print(f"the same model: {same}")
             print(f"{tasks} tasks, {1000 * busy / tasks:.0f} ms each")
             looks = np.array(traffic.seconds) * 1000

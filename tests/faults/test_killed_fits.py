@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -52,9 +53,12 @@ def new(path: Path | None) -> FilterBoostClassifier:
 def outlives_kills(source: str, folder: Path, kills: int, seed: int) -> int:
     """Kill fits; give how many of those that followed went on from a checkpoint."""
     fit, random, path = fit_from(source, folder), Random(f"{source} {seed}"), folder / "run.pac"
+    fit(new(None))  # everything is compiled and loaded then
+    started = time.perf_counter()
     alone, went_on = fit(new(None)).ledger_, 0
+    seconds = time.perf_counter() - started
     for _ in range(kills):
-        killed(lambda: fit(new(path)), random.uniform(0.02, 0.6))
+        killed(lambda: fit(new(path)), random.uniform(0.05, 1.1) * seconds)
         if path.exists():
             went_on += 1
             if random.random() < 0.5:

@@ -197,16 +197,18 @@ def _in_order(distinct: list[Any], name: str, cells: Any = ()) -> tuple[Level, .
     plain = {cell.item() if isinstance(cell, np.generic) else cell for cell in distinct}
     strange = [cell for cell in plain if not isinstance(cell, str | bool | int | float)]
     if strange:
+        cell, where = _first(strange, cells)
         raise DataError(
-            f"column {name} holds {type(strange[0]).__name__} values{_row(strange[0], cells)}; "
+            f"column {name} holds {type(cell).__name__} values{where}; "
             "categories are text, numbers or booleans. Turn them into text, or leave the column "
             "out."
         )
     text = {cell for cell in plain if isinstance(cell, str)}
     broken = [cell for cell in text if not is_unicode(cell)]
     if broken:
+        cell, where = _first(broken, cells)
         raise DataError(
-            f"column {name} holds {broken[0]!a}{_row(broken[0], cells)}, which is no valid Unicode "
+            f"column {name} holds {cell!a}{where}, which is no valid Unicode "
             "and could not be written to a file; replace it, or leave the column out"
         )
     numbers = plain - text
@@ -217,7 +219,7 @@ def _in_order(distinct: list[Any], name: str, cells: Any = ()) -> tuple[Level, .
         )
     infinite = [cell for cell in numbers if math.isinf(cell)]
     if infinite:
-        where = _row(infinite[0], cells)
+        _, where = _first(infinite, cells)
         raise DataError(
             f"column {name} holds infinity{where} as a category; make it missing or text"
         )
@@ -226,12 +228,11 @@ def _in_order(distinct: list[Any], name: str, cells: Any = ()) -> tuple[Level, .
     return tuple(sorted(int(cell) if cell == int(cell) else cell for cell in numbers))
 
 
-def _row(wanted: Any, cells: Any) -> str:
-    """Say which row is the first that holds a cell; nothing if it cannot be found."""
-    every = (cell for part in pieces(cells) for cell in part)
-    kind = type(wanted)
-    for row, cell in enumerate(every):
+def _first(wanted: list[Any], cells: Any) -> tuple[Any, str]:
+    """Give the first of the cells that is wanted, and its row in words, if it can be found."""
+    for row, cell in enumerate(cell for part in pieces(cells) for cell in part):
         plain = cell.item() if isinstance(cell, np.generic) else cell
-        if plain is wanted or (type(plain) is kind and bool(plain == wanted)):
-            return f" (row {row})"
-    return ""
+        for own in wanted:
+            if plain is own or (type(plain) is type(own) and bool(plain == own)):
+                return own, f" (row {row})"
+    return wanted[0], ""
