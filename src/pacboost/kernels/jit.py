@@ -17,7 +17,7 @@ from numba.core import event
 from pacboost.kernels import compile_note
 from pacboost.kernels.disk_cache import keep_on_disk
 from pacboost.kernels.entry import TeamCompiler
-from pacboost.kernels.lean_compiler import LeanCompiler, PartCompiler
+from pacboost.kernels.lean_compiler import LEAN, LeanCompiler, PartCompiler
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -66,8 +66,10 @@ def kernel(function: Function, **options: Any) -> Function:
     """
     compiled: Any = _compiled(function, **options)
     keep_on_disk(compiled)
-    part: Any = part_of_kernels(function)
-    compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
+    if LEAN:
+        part: Any = part_of_kernels(function)
+        compiled.get_call_template = part.get_call_template
+        compiled.get_overload = part.get_overload
     return cast(Function, compiled)
 
 

@@ -4,19 +4,25 @@ Numba compiles a function by a chain of passes, most of them written in Python. 
 have no closures, no ``with``, no raised objects and no expressions over whole arrays, so the passes
 that look for those are left out. And a function that only kernels call, a *part*, is translated
 but not optimised: it is optimised inside of the kernels that call it.
+
+All of this depends on the inside of numba. So it is done with the versions it was tried with, and
+any other version compiles kernels in its own way: slower, to the same code.
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from numba import types
+from numba import types, version_info
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
+TRIED = {(0, 68)}
+LEAN = (version_info.major, version_info.minor) in TRIED
+"""Whether numba is a version that this was tried with."""
 NOT_NEEDED = {
     "WithLifting", "InlineClosureLikes", "RewriteDynamicRaises", "MakeFunctionToJitFunction",
     "FindLiterallyCalls", "LiteralUnroll", "LiteralPropagationSubPipelinePass", "InlineOverloads",
@@ -86,7 +92,9 @@ class KernelLowering(BaseNativeLowering):  # type: ignore[misc]
     library: type[KernelLibrary] = KernelLibrary
 
     def run_pass(self, state: Any) -> bool:
-        """Translate it into a library of ours."""
+        """Translate it, into a library of ours if we may."""
+        if not LEAN:
+            return bool(super().run_pass(state))
         state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return bool(super().run_pass(state))
@@ -106,6 +114,9 @@ class LeanCompiler(CompilerBase):  # type: ignore[misc]
     lowering: type[KernelLowering] = PlainLowering
 
     def __init__(self, typing: Any, target: Any, library: Any, args: Any, *rest: Any) -> None:
+        if not LEAN:
+            super().__init__(typing, target, library, args, *rest)
+            return
         return_type, flags, local = rest
         quick = QuickFlags(flags)
         super().__init__(typing, target, library, args, return_type, quick, local)
@@ -117,7 +128,7 @@ class LeanCompiler(CompilerBase):  # type: ignore[misc]
         passes.passes = [
             (self.lowering if step is NativeLowering else step, why)
             for step, why in passes.passes
-            if step.__name__ not in NOT_NEEDED
+            if not (LEAN and step.__name__ in NOT_NEEDED)
         ]
         return [passes]
 
@@ -159,4 +170,4 @@ class PartLowering(KernelLowering):
 class PartCompiler(LeanCompiler):
     """Compiles a part."""
 
-    lowering = PartLowering
+    lowering = PartLowering if LEAN else PlainLowering
