@@ -11,8 +11,8 @@ demo: .venv/.run
 	$(BIN)/pacboost demo
 
 test:
-	$(MAKE) --jobs=2 --output-sync kernels check docs
-	$(MAKE) pytest SKIPPED=--ignore=tests/test_model_bytes.py
+	$(MAKE) --jobs=3 --output-sync kernels check browser
+	$(MAKE) --jobs=2 --output-sync docs pytest SKIPPED=--ignore=tests/test_model_bytes.py
 
 # Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
 # processes of pytest would compile them for itself. All tests are collected, so that their modules

@@ -13,8 +13,8 @@ from pacboost.kernels import compile_note
 from pacboost.models.calibration import calibrators
 from tests.bounds.coverage import COUNTS, HEADER
 
-FEW = 15
-SHARE = 0.4
+FEW = 10
+SHARE = 0.25
 """Quick runs try this share of random examples, but no fewer than ``FEW``; ``make slow`` all."""
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)

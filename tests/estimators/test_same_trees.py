@@ -52,7 +52,7 @@ FITS: dict[str, Fit] = {
 }
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("numbers", THREADS)
 @pytest.mark.parametrize("kind", FITS)
 def test_threads_change_no_byte(

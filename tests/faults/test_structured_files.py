@@ -20,6 +20,7 @@ def loaded(folder: Path, kind: str, count: int, seed: int) -> int:
     return sum(tried(kind, number, seed, folder) == USED for number in range(count))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_files_with_other_numbers_are_refused_or_work(kind: str, tmp_path: Path) -> None:
     assert loaded(tmp_path, kind, 8, seed=1) < 8

@@ -172,7 +172,8 @@ def make_booster(choice: MethodChoice) -> Booster[Any]:
     >>> make_booster(MethodChoice("adaboost", {"learning_rate": 0.5})).learning_rate
     0.5
     """
-    return BOOSTERS[choice.name](**booster_values(choice))
+    own = booster_values(choice)  # knows the names
+    return BOOSTERS[choice.name](**own)
 
 
 def booster_values(choice: MethodChoice) -> dict[str, Any]:
@@ -192,7 +193,8 @@ def booster_code(choice: MethodChoice) -> tuple[str, str]:
 
 def make_learner(choice: MethodChoice) -> Learner:
     """Make the learner of a choice."""
-    return LEARNERS[choice.name].make(**learner_values(choice))
+    own = learner_values(choice)  # knows the names
+    return LEARNERS[choice.name].make(**own)
 
 
 def learner_values(choice: MethodChoice) -> dict[str, Any]:
@@ -204,7 +206,8 @@ def learner_values(choice: MethodChoice) -> dict[str, Any]:
 
 def learner_code(choice: MethodChoice) -> tuple[str, str]:
     """Give the import and the expression of a learner."""
-    return LEARNERS[choice.name].code(learner_values(choice))
+    own = learner_values(choice)
+    return LEARNERS[choice.name].code(own)
 
 
 def described() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

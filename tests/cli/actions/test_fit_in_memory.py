@@ -128,6 +128,7 @@ def test_fit_boosts_trees_on_categories_and_verify_holds(
     assert "held-out rows" in checked.output
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("learner", ["stump", "tree"])
 def test_every_booster_is_fitted_saved_and_verified(

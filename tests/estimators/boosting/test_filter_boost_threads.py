@@ -103,6 +103,7 @@ def content(model: Any) -> bytes:
     return scores
 
 
+@pytest.mark.thinned(2)
 @EACH
 @pytest.mark.filterwarnings("ignore:the sparse")
 def test_the_model_does_not_depend_on_threads(fit: Fit, tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def regressor(loss: str, **options: Any) -> BoostRegressor:
     return BoostRegressor(loss, **OPTIONS[loss], **options)
 
 
+@pytest.mark.thinned(3)
 @LOSSES
 def test_as_accurate_as_scikit_learn(loss: str) -> None:
     X, y = world(loss, 3_000)

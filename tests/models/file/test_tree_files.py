@@ -214,6 +214,7 @@ DAMAGE: dict[str, tuple[str, Edit]] = {
 }
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damage_is_refused_and_the_field_is_named(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "m.json"

@@ -98,6 +98,7 @@ def test_large_steps_neither_overflow_nor_break_the_bound(booster: Booster[Any])
 WEIGHED = ("exponential", "weight", "projected")
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("booster", [b for b in BOOSTERS if b.potential in WEIGHED], ids=str)
 def test_a_booster_that_forgets_to_weigh_anew_is_caught(booster: Booster[Any]) -> None:
     kind: Any = type(booster)

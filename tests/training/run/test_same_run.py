@@ -54,7 +54,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize(("booster", "learner", "kind"), KINDS)
 @pytest.mark.parametrize(
     ("subsample", "weighted"),
@@ -148,6 +148,7 @@ def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
     assert model_bytes(one.model_) == model_bytes(two.model_)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("kind", ["two", "three"])
 def test_an_interrupt_in_a_callback_keeps_the_rounds_done(booster: str, kind: str) -> None:

@@ -16,9 +16,10 @@ from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.capabilities import FinalTable
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
-from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, TooFewRowsWarning
+from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError
 from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.automatic import Trial
+from pacboost.estimators.boosting.calibrating import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.inputs.division import CALIBRATE, Apart, Division, refuse_weights
@@ -289,7 +290,7 @@ class Boosting(BoostingFit, VoteClassifier):
             return work.calibration
         scores = work.run.vote().scores(rows.table)
         labels = rows.classes()
-        method = _curve_for(self.calibrate, labels.size)
+        method = curve_for(self.calibrate, labels.size)
         fitted = calibrators.fit(method, scores, labels, rows.weights)
         self.calibration_error_ = calibrators.crossed_error(method, scores, labels, rows.weights)
         return fitted
@@ -313,19 +314,6 @@ class Boosting(BoostingFit, VoteClassifier):
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
         if said:
             warn(said, NoEdgeWarning)
-
-
-def _curve_for(method: str, rows: int) -> str:
-    """Give the method of calibration; "isotonic" needs more rows than the others."""
-    needed = calibrators.ROWS_FOR_ISOTONIC
-    if method != "isotonic" or rows >= needed:
-        return method
-    warn(
-        f"calibrate='isotonic' needs {needed:,} held-out rows, and there are {rows:,}; 'sigmoid' "
-        "is used instead. Give more rows, a larger validation_fraction, or calibrate='sigmoid'",
-        TooFewRowsWarning,
-    )
-    return "sigmoid"
 
 
 def _constant_learner(sign: int) -> Learner:

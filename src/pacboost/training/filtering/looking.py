@@ -20,7 +20,7 @@ from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import Drawn
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.keys import numbers
+from pacboost.training.filtering.drawing.keys import numbers, row_numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
@@ -65,6 +65,18 @@ class AcceptedRows:
             self.chances[chosen],
             self.odds[chosen],
             None if self.path is None else self.path[chosen],
+        )
+
+    def still_kept(self, vote: VoteSoFar, key: np.uint64, room: int) -> AcceptedRows:
+        """Give those that would be kept again under a later vote: the last ones, as many as fit."""
+        now = vote.score(self.examples.table, self.examples.signs)
+        share = np.minimum(1.0, now.chances / self.chances)
+        stay = np.flatnonzero(numbers(row_numbers(self.n_rows), key) < share)
+        stay = stay[-room:] if room else stay[:0]
+        path = None if now.path is None else now.path[stay]
+        odds = (self.odds * share)[stay]
+        return AcceptedRows(
+            self.examples.take(stay), now.margins[stay], now.chances[stay], odds, path
         )
 
     @classmethod

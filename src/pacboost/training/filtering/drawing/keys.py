@@ -30,3 +30,8 @@ def numbers(rows: NDArray[np.uint64], key: np.uint64) -> NDArray[np.float64]:
 
     each_rows(task, rows.size, at_least=ROWS_FOR_CHEAP_KERNELS)
     return out.astype(np.float64) * UNIT
+
+
+def row_numbers(rows: int) -> NDArray[np.uint64]:
+    """Number rows, for a choice among them that does not ask which they are."""
+    return np.arange(rows, dtype=np.uint64)
