@@ -14,7 +14,7 @@ from pacboost.models.calibration import calibrators
 from tests.bounds.coverage import COUNTS, HEADER
 
 FEW = 10
-SHARE = 0.25
+SHARE = 0.2
 """Quick runs try this share of random examples, but no fewer than ``FEW``; ``make slow`` all."""
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)

@@ -130,7 +130,7 @@ def test_every_classifier_is_listed_in_every_mode() -> None:
     assert {name: set(listed) for name, listed in EXPECTED.items()} == found
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(3)
 @several_runs(FEW, 10)
 @pytest.mark.parametrize(("name", "certify", "world", "expected"), cases())
 def test_coins_are_never_certified(
