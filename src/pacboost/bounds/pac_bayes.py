@@ -12,11 +12,7 @@ and for pairs the same with 2KL. The vote errs, ties included, where half of the
     R ≤ (L₂ - 2μL + μ²)/(½-μ)²  for every μ < ½      (Wu et al. 2021)
 
 Out of bag, voter b is judged on the rows outside its bag only. Then n is the fewest such rows of a
-voter, and for pairs the fewest rows outside both bags: with n_b ≥ n rows, E exp(n·kl) is at most
-(2√n_b)^(n/n_b) ≤ 2√n. Bags must be drawn by chance alone. A bag that is drawn again until it
-holds every class has looked at labels of rows that may end up outside it, which breaks the proof.
-A forest that stops on its out-of-bag error has chosen its number of trees on these rows: fix the
-largest number before, and add its logarithm to the divergence.
+voter, and for pairs the fewest rows outside both bags; docs/proofs/out_of_bag.md has the proof.
 """
 
 from __future__ import annotations

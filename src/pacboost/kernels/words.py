@@ -77,11 +77,9 @@ def add_up(
 ) -> bool:
     """Write the sums of pulls and weights of the rows that are not taken; tell if there are any."""
     own_pulls, own_weights = sums[0], sums[1]
-    own_pulls[:] = 0
-    own_weights[:] = 0
+    sums[:] = 0
     found = False
-    for place in range(held.size):
-        i = held[place]
+    for i in held:
         if taken[i]:
             continue
         found = True
@@ -163,9 +161,7 @@ def extend(
             out[a:b],
         )  # fmt: skip
         if last_to_arrive(board, team):
-            best = 0
-            for c in range(out.size):
-                best = c if out[c] > out[best] else best
+            best = np.argmax(out)
             if out[best] > 0:
                 held = rows[starts[own[best]] : starts[own[best] + 1]]
                 if rest.shape[1] > 0:

@@ -11,45 +11,14 @@ from sklearn.linear_model import RidgeClassifier
 from pacboost.boosters.base.booster import Booster
 from pacboost.boosters.base.registry import BOOSTERS
 from pacboost.errors import ParameterError
-from pacboost.lab.spec import MethodChoice, number, whole
+from pacboost.lab.parameter import Parameter
+from pacboost.lab.spec import MethodChoice
 from pacboost.learners.adversary import Adversary
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.learners.weak_stump import WeakStump
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter that the page may set."""
-
-    name: str
-    default: Any
-    about: str
-    low: float = 0.0
-    high: float = 1.0
-    kind: str = "number"
-    choices: tuple[str, ...] = ()
-
-    def plain(self) -> dict[str, Any]:
-        """Describe it to the page."""
-        found = {"name": self.name, "default": self.default, "kind": self.kind, "about": self.about}
-        if self.kind == "choice":
-            return {**found, "choices": list(self.choices)}
-        return {**found, "min": self.low, "max": self.high}
-
-    def read(self, given: Any) -> Any:
-        """Check a value."""
-        if self.kind == "choice":
-            if given not in self.choices:
-                allowed = ", ".join(self.choices)
-                raise ParameterError(f"{self.name} is {given!r}; it may be {allowed}")
-            return given
-        if self.kind == "whole":
-            return whole(self.name, given, int(self.low), int(self.high))
-        return number(self.name, given, self.low, self.high)
-
 
 RATE = Parameter("learning_rate", 1.0, "Scales what every round adds.", 0.01, 1.0)
 TOLERANCE = Parameter("tolerance", 0.01, "How close to the largest margin it stops.", 0.001, 0.5)

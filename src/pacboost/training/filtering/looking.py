@@ -185,17 +185,8 @@ class Look:
             None if row_margins.path is None else row_margins.path[kept],
         )
         measured = measure(row_margins, examples, piece.kinds) if piece.tells else None
-        table, learned, known = self._hashed(batch.table.take(kept), examples.rows[kept])
-        return Looked(
-            examples.rows,
-            row_margins.chances,
-            measured,
-            accepted,
-            table,
-            learned,
-            known,
-            piece.last,
-        )
+        hashed = self._hashed(batch.table.take(kept), examples.rows[kept])
+        return Looked(examples.rows, row_margins.chances, measured, accepted, *hashed, piece.last)
 
     def _hashed(
         self, table: Table, rows: NDArray[np.uint64]
