@@ -76,8 +76,9 @@ bench: .venv/.bench
 	$(BIN)/python -m pip install --quiet -e .
 	touch $@
 
+# Packages are compiled when they are first used: most of their modules never are.
 .venv/.dev: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile -e '.[dev]'
 	touch $@ .venv/.run
 
 .venv/.bench: pyproject.toml | .venv/bin/python
