@@ -132,11 +132,7 @@ class TextFeatures:
 
     def _with_shares(self, rows: list[str], table: WordTable) -> tuple[TextFeatures, WordTable]:
         """Add how much of a text its words make up, which needs the number of texts with each."""
-        counts = np.bincount(table.words, minlength=table.n_columns).tolist()
-        held = dict(zip(self.vocabulary, counts, strict=True))
-        single = conditions.single_words(self.vocabulary)
-        weights = tuple(conditions.weight_of(held[word], len(rows)) for word in single)
-        weighted = replace(self, weights=weights)
+        weighted = replace(self, weights=self._weights_in(table))
         found, other = find_words(
             rows,
             lambda text: weighted._shares(weighted.tokens(text)),
@@ -144,12 +140,19 @@ class TextFeatures:
             self.max_features - len(self.vocabulary),
         )
         both = (*self.vocabulary, *found)
-        order = sorted(range(len(both)), key=both.__getitem__)
+        order = np.argsort(np.array(both, dtype=object))
         places = np.empty(len(both), dtype=np.int32)
         places[order] = np.arange(len(both), dtype=np.int32)
         features = replace(weighted, vocabulary=tuple(both[place] for place in order))
         merged = beside([table, other], both)
         return features, renumbered(merged.starts, merged.words, places, features.vocabulary)
+
+    def _weights_in(self, table: WordTable) -> tuple[int, ...]:
+        """Weigh every single word of the vocabulary by the number of texts that hold it."""
+        counts = np.bincount(table.words, minlength=table.n_columns).tolist()
+        held = dict(zip(self.vocabulary, counts, strict=True))
+        single = conditions.single_words(self.vocabulary)
+        return tuple(conditions.weight_of(held[word], table.n_rows) for word in single)
 
     def transform(self, texts: Any) -> WordTable:
         """Tell which words of the vocabulary each text contains."""

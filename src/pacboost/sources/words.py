@@ -93,7 +93,8 @@ def renumbered(
     """
     words = places[words]
     kept = words >= 0
-    before = starts_of(kept)
+    before = np.zeros(words.size + 1, dtype=np.int32 if words.size < 2**31 else np.int64)
+    np.cumsum(kept, out=before[1:])
     starts, words = before[starts], words[kept]
     ones, shape = np.ones(words.size, dtype=np.int8), (starts.size - 1, len(names))
     rows = sparse.csr_array((ones, words, starts), shape=shape)
@@ -112,8 +113,9 @@ def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
     words = np.empty(int(starts[-1]), dtype=np.int32)
     free, before = starts[:-1].copy(), 0  # where each row goes on, and how many words came before
     for table in tables:
-        moved = np.repeat(free - table.starts[:-1], np.diff(table.starts))
-        words[moved + np.arange(table.words.size)] = table.words + before
+        places = np.repeat(free - table.starts[:-1], np.diff(table.starts))
+        places += np.arange(places.size)
+        words[places] = table.words + before
         free += np.diff(table.starts)
         before += table.n_columns
     return WordTable(starts, words, before, names)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.threads import span_size
 from pacboost.ledgers.hard import KEPT, HardRow
 from pacboost.samples.sample import Sample
-from pacboost.training.run.records.margins import Floats, margins_of, normalised
+from pacboost.training.run.records.margins import Floats, lead, normalised
 
 Rows = NDArray[np.intp]
 
@@ -42,8 +43,12 @@ def _decided(sample: Sample, margins: Floats, class_scores: Floats | None) -> Fl
     """Give the margin of each row, not yet normalised; of several labels, the least."""
     if sample.labels is None:
         return margins[:, 0] if margins.shape[1] == 1 else margins.min(axis=1)
-    scores = margins * sample.signs if class_scores is None else class_scores
-    return margins_of(sample, scores, naming=class_scores is not None)
+    decided, size = np.empty(sample.n_rows), span_size(margins.shape[1])
+    for first in range(0, sample.n_rows, size):  # copies of all scores would be large
+        own = slice(first, first + size)
+        scores = margins[own] * sample.signs[own] if class_scores is None else class_scores[own]
+        decided[own] = lead(scores, sample.labels[own])
+    return decided / 2 if class_scores is None else decided
 
 
 def lowest(values: Floats, count: int) -> Rows:

@@ -58,7 +58,16 @@ def margins_of(sample: Sample, scores: Scores, *, naming: bool) -> Floats:
     if sample.labels is None:
         signed = sample.signs * scores
         return np.asarray(signed[:, 0] if signed.shape[1] == 1 else signed)
-    rows = np.arange(sample.n_rows)
-    own, others = scores[rows, sample.labels], scores.copy()
-    others[rows, sample.labels] = -np.inf
-    return np.asarray((own - others.max(axis=1)) / (1 if naming else 2))
+    return lead(scores, sample.labels) / (1 if naming else 2)
+
+
+def lead(scores: Scores, labels: NDArray[np.int64]) -> Floats:
+    """Give by how much the score of each row's class exceeds the largest of the others.
+
+    >>> lead(np.array([[0.5, 2.0, 1.0]]), np.array([1])).tolist()
+    [1.0]
+    """
+    rows = np.arange(labels.size)
+    own, others = scores[rows, labels], scores.copy()
+    others[rows, labels] = -np.inf
+    return np.asarray(own - others.max(axis=1))
