@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import argparse
 import copy
-import signal
+import inspect
 import sys
 import tempfile
 import time
-import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
-from functools import cache
-from multiprocessing import get_context
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -38,12 +35,13 @@ from pacboost.models.file import checkpoint, container
 from pacboost.monitoring import state_file
 from pacboost.training.filtering.drawing import candidates
 from tests.estimators.filter_sources import noisy
+from tests.faults.forked import FAILED, Case, forked
 from tests.faults.structured import REAL, WHOLE, WORDS, mutated, places
+from tests.models import kinds
 from tests.models.kinds import FOLDER, KINDS, answers
 
 UNWRITTEN, REFUSED, USED = "no file can hold it", "refused", "used"
-SECONDS = 60
-CASES_AT_ONCE = 50
+MEMORY = Path("/dev/shm")  # a disk that is memory
 CHECKPOINT_ROWS = 3000
 SOURCES = ("array", "stream")
 GENERATOR = np.random.default_rng(0)
@@ -55,12 +53,19 @@ def uses(model: Any, path: Path, kind: str) -> list[Callable[[], object]]:
     """What people do with a model file."""
     folder = path.parent
 
-    def saved() -> object:
+    said: list[str] = []
+
+    def asked() -> None:
+        said.append(repr(answers(model, kind)))
+
+    def saved() -> None:
         model.save(folder / "again.pacb")
-        return pacboost.load(folder / "again.pacb")
+        again = pacboost.load(folder / "again.pacb")
+        if said:
+            assert [repr(answers(again, kind))] == said, "another model was saved"
 
     return [
-        lambda: answers(model, kind),
+        asked,
         lambda: str(pacboost.verify(path)),
         lambda: model.feature_importances_,
         lambda: list(model.rules()) if hasattr(model, "rules") else None,
@@ -72,11 +77,19 @@ def uses(model: Any, path: Path, kind: str) -> list[Callable[[], object]]:
     ]
 
 
+@cache
+def written_model(kind: str) -> tuple[str, dict[str, Any]]:
+    """Give what the file of a model says that it holds, and its content."""
+    source = FOLDER / f"{kind}.pacb"
+    what = container.kind_of(source)
+    return what, container.read(source, what).document
+
+
 def changed_model(kind: str, random: Random, folder: Path) -> str:
     """Change the file of a model, and use it in all ways."""
-    source, path = FOLDER / f"{kind}.pacb", folder / "changed.pacb"
-    what = container.kind_of(source)
-    content = mutated(container.read(source, what).document, random)
+    path = folder / "changed.pacb"
+    what, content = written_model(kind)
+    content = mutated(content, random)
     try:
         container.write(path, what, content)
     except (FileError, AttributeError, ValueError):
@@ -215,24 +228,28 @@ def all_kinds() -> list[str]:
     return [*KINDS, *SOURCES, "monitor"]
 
 
-def try_some(cases: list[tuple[str, int]], seed: object) -> tuple[Counter[str], list[str]]:
-    """Try some files; give how many came to what, and what failed."""
-    found, failures = Counter[str](), []
-    signal.signal(signal.SIGALRM, _late)
-    with tempfile.TemporaryDirectory() as folder:
-        for kind, number in cases:
-            signal.alarm(SECONDS)
-            try:
-                found[tried(kind, number, seed, Path(folder))] += 1
-            except Exception:  # whatever it is, it is not one of ours
-                failures.append(f"{kind} {number}:\n{traceback.format_exc(limit=-4)}")
-            finally:
-                signal.alarm(0)
-    return found, failures
+def tried_in_memory(case: Case, seed: object) -> str:
+    """Try one changed file on a disk that is memory, where there is one."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
+        return tried(*case, seed, Path(folder))
 
 
-def _late(number: int, frame: Any) -> None:
-    raise AssertionError(f"no answer after {SECONDS} seconds")
+@contextmanager
+def computed_once() -> Iterator[None]:
+    """Keep what is the same in every case: docstrings of parameters, and rows that are asked."""
+    with (
+        patch.object(inspect, "cleandoc", cache(inspect.cleandoc)),
+        patch.object(kinds, "rows", cache(kinds.rows)),
+    ):
+        yield
+
+
+def warm_up() -> None:
+    """Do once what every case would do: load kernels, and read the files that are changed."""
+    for kind in all_kinds():
+        for number in range(3):
+            with suppress(Exception):  # those of a case are seen when it is tried
+                tried_in_memory((kind, number), seed="warm")
 
 
 def main() -> int:
@@ -241,28 +258,29 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", default="0")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin none later")
     asked = parser.parse_args()
-    kinds, started = all_kinds(), time.monotonic()
-    cases = [(kinds[k % len(kinds)], k // len(kinds)) for k in range(asked.count)]
-    parts = [cases[k : k + CASES_AT_ONCE] for k in range(0, len(cases), CASES_AT_ONCE)]
-    found, failures = Counter[str](), []
-    with ProcessPoolExecutor(asked.processes, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(try_some, part, asked.seed): part for part in parts}
-        for future in as_completed(waiting):
-            try:
-                some, failed = future.result()
-            except Exception as problem:  # the process died
-                first, last = waiting[future][0], waiting[future][-1]
-                some, failed = Counter(), [f"{first} to {last}: {type(problem).__name__} {problem}"]
-            found += some
-            failures += failed
-            for failure in failed:
-                print(failure, flush=True)  # noqa: T201
+    with computed_once():
+        return try_many(asked.count, asked.seed, asked.processes, asked.seconds)
+
+
+def try_many(count: int, seed: str, processes: int, seconds: float) -> int:
+    """Try so many files of every kind in turn; print failures and a summary."""
+    every, started = all_kinds(), time.monotonic()
+    cases = [(every[k % len(every)], k // len(every)) for k in range(count)]
+    warm_up()
+    found = Counter[str]()
+    left = seconds - (time.monotonic() - started)
+    attempt = partial(tried_in_memory, seed=seed)
+    for (kind, number), what, failure in forked(cases, attempt, processes, left):
+        found[what] += 1
+        if failure:
+            print(f"{kind} {number}:\n{failure}", flush=True)  # noqa: T201
+    failures = found.pop(FAILED, 0)
     told = ", ".join(f"{count:,} {what}" for what, count in sorted(found.items()))
     print(  # noqa: T201
-        f"{asked.count:,} changed files of {len(kinds)} kinds, seed {asked.seed}: {told}; "
-        f"{len(failures):,} failures; {time.monotonic() - started:.0f} s on "
-        f"{asked.processes} processes"
+        f"{found.total() + failures:,} changed files of {len(every)} kinds, seed {seed}: {told}; "
+        f"{failures:,} failures; {time.monotonic() - started:.0f} s on {processes} processes"
     )
     return 1 if failures else 0
 
