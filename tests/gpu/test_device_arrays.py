@@ -53,6 +53,10 @@ def test_early_stopping_and_columns_in_another_order_give_the_same_model() -> No
     X, y = table(60_000)
     expected = bytes_of(fitted(X, y, "cpu", early_stopping=True))
     assert bytes_of(fitted(cupy.asarray(X), y, "cuda", early_stopping=True)) == expected
+    own = BoostClassifier(n_rounds=3, learner="tree", device="cuda", random_state=0, verbose=0)
+    there, labels = cupy.asarray(X), cupy.asarray(y)
+    own.fit(there, labels, X_val=there[:900], y_val=labels[:900])
+    assert len(own.validation_curves_["validation_0"]) == 3
     turned = cupy.asarray(np.asfortranarray(X))
     assert bytes_of(fitted(turned, y, "cuda", early_stopping=True)) == expected
     assert bytes_of(fitted(np.asfortranarray(X), y, "cuda", early_stopping=True)) == expected
