@@ -105,6 +105,13 @@ def test_constants_are_those_of_the_cpu() -> None:
     assert len(plan[1].split(", ")) == launches.PLAN_WORDS
 
 
+def test_the_orders_of_rows_are_where_the_kernel_looks_for_them() -> None:
+    fields = re.search(r"struct Tree \{(.*?)\border\[2\]", module.source_of("tree.cuh"), re.DOTALL)
+    assert fields is not None
+    text = re.sub(r"//[^\n]*", "", fields[1])
+    assert text.count(";") + text.count(",") == launches.ORDER
+
+
 def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
     for columns in (1, 28, 150, 151, 700, encode.MOST_COLUMNS):
         tile = encode.rows_per_tile(columns)

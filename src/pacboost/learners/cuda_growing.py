@@ -15,7 +15,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, routing
-from pacboost.kernels.cuda import launches
+from pacboost.kernels.cuda import launches, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_host
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
@@ -93,11 +93,18 @@ class CudaTreeSearch(TreeSearch):
         return tree, self._cells if on_gpu(request.weights) else to_host(self._cells)
 
     def _begin(self, request: Request, chosen: Rows | None, key: np.uint64) -> None:
-        """Have the GPU grow a tree, and add up the rows of its leaves where that is asked next."""
-        self._growing.begin(self._rules, chosen, key)
-        asked_next = on_gpu(request.weights) and chosen is None and not request.signed
-        if asked_next and request.weights.shape[1] == 1:
-            self._growing.add_up(request.weights, request.pulls)
+        """Have the GPU grow a tree, and add up the rows of its leaves where that is asked next.
+
+        Weights that can be computed again make room for the order of the rows meanwhile.
+        """
+        weights, pulls = request.weights, request.pulls
+        one = on_gpu(weights) and weights.shape[1] == 1 and not request.signed
+        origin = weighing.known(weighing.ORIGIN, weights) if one else None
+        if origin is None:
+            self._growing.begin(self._rules, chosen, key)
+            return
+        self._growing.begin(self._rules, chosen, key, weights)
+        self._growing.weigh_again(origin, weights, pulls, sums=chosen is None)
 
     def _end(self) -> int:
         """Wait for the tree, and give the number of its leaves."""

@@ -10,8 +10,8 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import column_or_1d
 
 from pacboost.errors import DataError
-from pacboost.estimators.inputs.collecting.gpu_rows import in_host_memory
 from pacboost.estimators.inputs.whole_labels import lowest_label
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.sources.levels import is_unicode
 from pacboost.sources.odd_cells import odd_value, shown
 

@@ -24,7 +24,7 @@ extern "C" __global__ void score(const byte* codes, whole stride, whole rows, co
                                  whole split_room, double* scores) {
   word* held = shared_words;
   byte* tile = (byte*)(shared_words + split_room);
-  int line = (int)stride + 4;
+  int line = (int)stride | 4;  // an odd number of words: see bytes_a_row in predict.py
   for (whole first = (whole)blockIdx.x * blockDim.x; first < rows;
        first += (whole)gridDim.x * blockDim.x) {
     int here = (int)min((whole)blockDim.x, rows - first);
