@@ -79,6 +79,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "another booster": lambda: fitted(*rows(), booster="gentle"),
     "subsamples": lambda: fitted(*rows(), subsample=0.6, max_features=0.5),
     "monotone": lambda: fitted(*rows(), monotonic_cst={0: 1}),
+    "interactions": lambda: fitted(*rows(), interaction_constraints=[[0, 1], [1, 2]]),
     "missing": missing,
     "categories": categories,
     "regression": regression,

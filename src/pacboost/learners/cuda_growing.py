@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, routing
@@ -48,10 +47,6 @@ class CudaTreeSearch(TreeSearch):
 
     def _lay_out(self) -> NDArray[np.int64]:
         """Bring the codes to the GPU; give what samples/blocks.py says of each feature."""
-        if self._tree.interactions is not None:
-            raise ParameterError(
-                "interaction constraints are not available on a GPU: set device='cpu'"
-            )
         found = gpu_codes(self.sample.table, self._bins)
         self._codes, self._lanes, features = found
         fingerprint.take_codes_from(self.sample, found.columns)
@@ -69,7 +64,7 @@ class CudaTreeSearch(TreeSearch):
         """What the GPU holds of the tree that is being grown; monotone slopes are set by now."""
         return launches.GrowingTree(
             self._codes, self._lanes, self._features, self._pairs, self._cells, self._leaves,
-            self._bins.missing, self._drawn, self._deepest,
+            self._bins.missing, self._drawn, self._deepest, self._interactions,
         )  # fmt: skip
 
     def look_ahead(self, request: Request, seed: int) -> None:

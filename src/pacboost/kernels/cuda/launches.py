@@ -12,6 +12,7 @@ from pacboost.kernels.cuda import twins
 from pacboost.kernels.cuda.device import to_gpu
 from pacboost.kernels.cuda.module import row_kernel, tree_kernel
 from pacboost.kernels.cuda.weighing import Copied, Origin
+from pacboost.kernels.interactions import Interactions
 
 CODES = 256
 PLAN_WORDS = 5
@@ -90,7 +91,7 @@ class GrowingTree:
 
     def __init__(
         self, codes: Any, lanes: int, features: NDArray[np.int64], pairs: Any, cells: Any,
-        leaves: int, missing: int, drawn: int, deepest: int,
+        leaves: int, missing: int, drawn: int, deepest: int, interactions: Interactions | None,
     ) -> None:  # fmt: skip
         import cupy
 
@@ -139,6 +140,7 @@ class GrowingTree:
             at["decks"], at["found"], at["found_cut"], at["worth"], at["batch"], at["searched"],
             at["counted_left"], at["rests"], back, at["placed"], at["barrier"], cells.data.ptr,
             cells.itemsize, group, words, self._sums.data.ptr,
+            *self._interacting(interactions, nodes, count),
         )  # fmt: skip
         self._tree = to_gpu(np.array(fields, dtype=np.int64))
         self._leaves = leaves
@@ -146,6 +148,18 @@ class GrowingTree:
         self._order: Any = None
         self._order_in: int | None = None
         """Whose memory it is: the place of the weights, or 0 for its own."""
+
+    def _interacting(self, rules: Interactions | None, nodes: int, count: int) -> list[int]:
+        """Give what the kernel has to know of features that may not interact."""
+        if rules is None:
+            return [0] * 9
+        sets = len(rules.sets)
+        shapes = (nodes, sets), (nodes, count), (nodes, count)
+        rooms = [to_gpu(rules.sets), *(empty(shape, np.uint8) for shape in shapes)]
+        rooms.append(empty(nodes, np.int64))
+        self._kept |= {f"interactions {k}": room for k, room in enumerate(rooms)}
+        share = int(np.float64(rules.share).view(np.int64))
+        return [1, sets, rules.most, share, *(room.data.ptr for room in rooms)]
 
     def _take_room(self, weights: Any) -> None:
         """Take memory for two orders of the rows: that of their weights, or some more."""
