@@ -31,7 +31,7 @@ class TreesOnGpu:
         values: NDArray[np.float64],
     ) -> None:
         ends = np.concatenate([trees, [[len(nodes), 0, len(values)]]])
-        self._count, self._outputs = len(trees), values.shape[1]
+        self._outputs = values.shape[1]
         self._groups = to_gpu(_groups(ends[:, 0]))
         given = packed_splits(nodes), np.ascontiguousarray(nodes[:, MEMBER]), members, ends, values
         self._splits, self._members_of, self._members, self._trees, self._values = (
@@ -53,8 +53,8 @@ class TreesOnGpu:
                 encoder.write(part, codes)
                 kernel((min(4_096, -(-len(part) // THREADS)),), (THREADS,), (
                     codes, whole(layout.stride), whole(len(part)), self._splits, self._members_of,
-                    self._members, whole(layout.missing), self._trees, whole(self._count),
-                    self._groups, whole(self._groups.size - 1), self._values,
+                    self._members, whole(layout.missing), self._trees, self._groups,
+                    whole(self._groups.size - 1), self._values,
                     whole(self._outputs), whole(SPLITS_AT_ONCE), found,
                 ), shared_mem=shared)  # fmt: skip
                 if stay:
