@@ -5,7 +5,7 @@ BIN := .venv/bin
 # and each would compile the package, and pytest its assertions, anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check kernels pytest browser docs slow gpu bench clean
+.PHONY: demo test check kernels pytest browser docs slow gpu sanitize bench clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -49,6 +49,11 @@ slow: .venv/.dev browser
 # For a machine with an NVIDIA GPU: every model there has to have the bytes of the CPU's.
 gpu: .venv/.cuda
 	$(BIN)/pytest tests/gpu -n 4
+
+# Likewise: CUDA's checker looks for bad accesses and races in a small fit of every kind.
+sanitize: .venv/.cuda
+	compute-sanitizer --tool memcheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
+	compute-sanitizer --tool racecheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py

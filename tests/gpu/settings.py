@@ -83,4 +83,7 @@ def _parameters(draw: np.random.Generator, task: str, columns: int) -> dict[str,
         found["monotonic_cst"] = {0: int(draw.choice([-1, 1]))}
     if draw.random() < 0.3:
         found["early_stopping"] = True
+    if draw.random() < 0.15 and columns > 2:
+        sets: list[Any] = ["no_interactions", "pairwise", [[0, 1], [1, 2]]]
+        found["interaction_constraints"] = sets[int(draw.integers(3))]
     return found

@@ -10,6 +10,7 @@ import pytest
 
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.errors import DataError, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
 from tests.test_model_bytes import content
 
 
@@ -53,6 +54,10 @@ def test_early_stopping_and_columns_in_another_order_give_the_same_model() -> No
     X, y = table(60_000)
     expected = bytes_of(fitted(X, y, "cpu", early_stopping=True))
     assert bytes_of(fitted(cupy.asarray(X), y, "cuda", early_stopping=True)) == expected
+    own = BoostClassifier(n_rounds=3, learner="tree", device="cuda", random_state=0, verbose=0)
+    there, labels = cupy.asarray(X), cupy.asarray(y)
+    own.fit(there, labels, X_val=there[:900], y_val=labels[:900])
+    assert len(own.validation_curves_["validation_0"]) == 3
     turned = cupy.asarray(np.asfortranarray(X))
     assert bytes_of(fitted(turned, y, "cuda", early_stopping=True)) == expected
     assert bytes_of(fitted(np.asfortranarray(X), y, "cuda", early_stopping=True)) == expected
@@ -93,8 +98,58 @@ def test_scores_are_equal_bit_by_bit() -> None:
         expected = getattr(model, name)(X)
         model.set_params(device="cuda")
         for rows in (X, X.astype(np.float64), cupy.asarray(X), np.asfortranarray(X)):
-            assert np.array_equal(getattr(model, name)(rows), expected)
+            scores = getattr(model, name)(rows)
+            assert isinstance(scores, type(rows))
+            assert np.array_equal(in_host_memory(scores), expected)
         assert np.array_equal(getattr(pickle.loads(pickle.dumps(model)), name)(X), expected)
+
+
+def test_answers_stay_on_the_gpu() -> None:
+    import cupy
+
+    X, y = table(40_000)
+    there, words = cupy.asarray(X), np.array(["no", "yes"])
+    several = (np.nan_to_num(X[:, :2]) > 0).astype(int)
+    for labels, given in (
+        (y, {}),
+        (several.sum(axis=1), {}),
+        (several, {}),
+        (y, {"max_leaves": 5_000, "min_leaf_rows": 1, "calibrate": None}),
+    ):
+        model = fitted(X, labels, "cuda", **given)
+        for name in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+            expected, found = getattr(model, name)(X), getattr(model, name)(there)
+            assert isinstance(found, cupy.ndarray), name
+            assert found.dtype == expected.dtype
+            assert np.allclose(found.get(), expected, rtol=1e-12, atol=0), name
+        assert model.score(there, cupy.asarray(labels)) == model.score(X, labels)
+    named = fitted(X, words[y], "cuda")
+    assert np.array_equal(named.predict(there), named.predict(X))
+    calibrated = fitted(X, y, "cuda", calibrate="sigmoid")
+    assert np.allclose(calibrated.predict_proba(there).get(), calibrated.predict_proba(X))
+    sums = BoostRegressor(n_rounds=5, device="cuda", verbose=0).fit(X, np.nan_to_num(X[:, 1]))
+    assert np.array_equal(in_host_memory(sums.predict(there)), sums.predict(X))
+    assert sums.score(there, np.nan_to_num(X[:, 1])) > 0.5
+    assert model.set_params(device="cpu").decision_function(there).shape == (len(X),)
+
+
+def test_tensors_are_answered_with_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    X, y = table(5_000)
+    model, given = fitted(X, y, "cuda"), torch.from_numpy(X).cuda()
+    scores = model.decision_function(given)
+    assert isinstance(scores, torch.Tensor)
+    assert np.array_equal(scores.cpu().numpy(), model.decision_function(X))
+
+
+def test_questions_take_rows_on_the_gpu() -> None:
+    import cupy
+
+    X, y = table(9_000)
+    model, there = fitted(X[:5_000], y[:5_000], "cuda"), cupy.asarray(X[5_000:])
+    found = model.certify_answers(there, y[5_000:], target_error=0.3)
+    assert found == model.certify_answers(X[5_000:], y[5_000:], target_error=0.3)
+    assert np.array_equal(model.mistakes(there, y[5_000:]), model.mistakes(X[5_000:], y[5_000:]))
 
 
 def test_what_is_no_table_of_finite_numbers_is_refused() -> None:

@@ -14,8 +14,18 @@ import pytest
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
 from pacboost.kernels import best_split, measure, shares
-from pacboost.kernels.cuda import device, encode, launches, module, predict, twins, weighing
+from pacboost.kernels.cuda import (
+    device,
+    encode,
+    launches,
+    module,
+    predict,
+    totals,
+    twins,
+    weighing,
+)
 from pacboost.kernels.update import LN2_HIGH, LN2_LOW, LOG_UNITS, MOST, ROWS_PER_TILE
+from pacboost.numerics.same_bits import total
 
 
 def rows() -> tuple[np.ndarray, np.ndarray]:
@@ -95,6 +105,13 @@ def test_constants_are_those_of_the_cpu() -> None:
     assert len(plan[1].split(", ")) == launches.PLAN_WORDS
 
 
+def test_the_orders_of_rows_are_where_the_kernel_looks_for_them() -> None:
+    fields = re.search(r"struct Tree \{(.*?)\border\[2\]", module.source_of("tree.cuh"), re.DOTALL)
+    assert fields is not None
+    text = re.sub(r"//[^\n]*", "", fields[1])
+    assert text.count(";") + text.count(",") == launches.ORDER
+
+
 def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
     for columns in (1, 28, 150, 151, 700, encode.MOST_COLUMNS):
         tile = encode.rows_per_tile(columns)
@@ -161,3 +178,18 @@ def test_too_little_memory_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) 
         raise OutOfMemoryError
     with pytest.raises(OutOfMemoryError), device.using_gpu(False, 28):
         raise OutOfMemoryError
+
+
+class OnCard(np.ndarray):
+    """An array that says it is on a GPU."""
+
+    __cuda_array_interface__ = None
+
+    def get(self) -> np.ndarray:
+        return np.asarray(self)
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, totals.FEW, totals.FEW + 1, 3 * totals.FEW + 7, 50_001])
+def test_totals_have_the_same_bits_on_a_gpu(size: int) -> None:
+    numbers = np.random.default_rng(size).normal(size=size) * 1e6
+    assert totals.total_anywhere(numbers.view(OnCard)) == total(numbers)

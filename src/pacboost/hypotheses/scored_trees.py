@@ -142,9 +142,9 @@ class ScoredTrees:
         each_rows(task, len(scores), width=len(self._pairs))
 
     def add_on_gpu(
-        self, scores: Scores, bins: Bins, rows: Any, chosen: NDArray[np.intp] | None
+        self, scores: Any, bins: Bins, rows: Any, chosen: NDArray[np.intp] | None
     ) -> bool:
-        """Do so on a GPU, for rows of an array; tell whether it could."""
+        """Do so on a GPU, for rows of an array, wherever the scores are; tell whether it could."""
         largest = max(tree.feature.size for tree, _ in self._pairs)
         layout = layout_of(bins, [])
         if largest > SPLITS_AT_ONCE or layout.stride > most_stride() or bins.missing > 255:

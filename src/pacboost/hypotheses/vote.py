@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import lookup, words
-from pacboost.kernels.cuda.device import gpu_in_use
+from pacboost.kernels.cuda.device import gpu_in_use, to_gpu
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import unlabelled
@@ -68,6 +68,15 @@ class Vote:
             for hypothesis, vote in self._others:
                 scores += vote * hypothesis.values[hypothesis.cells(sample)]
         return self._shaped(scores)
+
+    def scores_on_gpu(self, table: Table) -> Any:
+        """Give F for every row in the GPU's memory, for a table that lies there."""
+        given, rest = table.in_place(), self.steps or self.index is not None or self._others
+        if given is not None and self.trees and not rest:
+            scores = to_gpu(np.zeros((table.n_rows, self.outputs)))
+            if self._scored_trees.add_on_gpu(scores, self.trees[0][0].bins, *given):
+                return self._shaped(scores)
+        return to_gpu(self.scores(table))
 
     def staged(self, table: Table) -> Iterator[Scores]:
         """Give F after each round; the array is used again for the next."""

@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, routing
-from pacboost.kernels.cuda import launches
+from pacboost.kernels.cuda import launches, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_host
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
@@ -48,10 +47,6 @@ class CudaTreeSearch(TreeSearch):
 
     def _lay_out(self) -> NDArray[np.int64]:
         """Bring the codes to the GPU; give what samples/blocks.py says of each feature."""
-        if self._tree.interactions is not None:
-            raise ParameterError(
-                "interaction constraints are not available on a GPU: set device='cpu'"
-            )
         found = gpu_codes(self.sample.table, self._bins)
         self._codes, self._lanes, features = found
         fingerprint.take_codes_from(self.sample, found.columns)
@@ -69,7 +64,7 @@ class CudaTreeSearch(TreeSearch):
         """What the GPU holds of the tree that is being grown; monotone slopes are set by now."""
         return launches.GrowingTree(
             self._codes, self._lanes, self._features, self._pairs, self._cells, self._leaves,
-            self._bins.missing, self._drawn, self._deepest,
+            self._bins.missing, self._drawn, self._deepest, self._interactions,
         )  # fmt: skip
 
     def look_ahead(self, request: Request, seed: int) -> None:
@@ -93,11 +88,18 @@ class CudaTreeSearch(TreeSearch):
         return tree, self._cells if on_gpu(request.weights) else to_host(self._cells)
 
     def _begin(self, request: Request, chosen: Rows | None, key: np.uint64) -> None:
-        """Have the GPU grow a tree, and add up the rows of its leaves where that is asked next."""
-        self._growing.begin(self._rules, chosen, key)
-        asked_next = on_gpu(request.weights) and chosen is None and not request.signed
-        if asked_next and request.weights.shape[1] == 1:
-            self._growing.add_up(request.weights, request.pulls)
+        """Have the GPU grow a tree, and add up the rows of its leaves where that is asked next.
+
+        Weights that can be computed again make room for the order of the rows meanwhile.
+        """
+        weights, pulls = request.weights, request.pulls
+        one = on_gpu(weights) and weights.shape[1] == 1 and not request.signed
+        origin = weighing.known(weighing.ORIGIN, weights) if one else None
+        if origin is None:
+            self._growing.begin(self._rules, chosen, key)
+            return
+        self._growing.begin(self._rules, chosen, key, weights)
+        self._growing.weigh_again(origin, weights, pulls, sums=chosen is None)
 
     def _end(self) -> int:
         """Wait for the tree, and give the number of its leaves."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, log_softmax, softmax
 
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
@@ -17,9 +16,11 @@ from pacboost.bounds.interval_rule import IntervalRule
 from pacboost.bounds.label_sets import SetRule
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.ledgers.validation import ValidationCurve
 from pacboost.models.calibration.calibrators import Calibration
+from pacboost.models.links import expit, log_expit, log_softmax, softmax, two_columns
 from pacboost.samples.bins import Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import NO_LEVELS, Levels
@@ -99,26 +100,31 @@ class Model:
         Two classes (and each of several labels): 1/(1 + exp(-2F)). More: softmax(F) for LogitBoost,
         whose scores are logarithms of probabilities, softmax(2F) for the others.
         """
+        if on_gpu(scores) and (self.classes.size == 1 or self.calibration is not None):
+            return to_gpu(self.probabilities(to_host(scores)))  # type: ignore[no-any-return]
         if self.classes.size == 1:
             return np.ones((len(scores), 1))
         if self.calibration is not None:
             return self.calibration.probabilities(scores)
-        if self.ledger.several_labels:
-            return np.asarray(expit(2 * scores))
-        if scores.ndim == 1:
-            return np.column_stack([expit(-2 * scores), expit(2 * scores)])
-        return np.asarray(softmax(steepness(self.ledger.potential) * scores, axis=1))
+        return self._linked(scores, expit, softmax)
 
     def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:
         """Give the logarithms of the probabilities, without taking one of 0."""
         if self.classes.size == 1 or self.calibration is not None:
             with np.errstate(divide="ignore"):
                 return np.log(self.probabilities(scores))
+        return self._linked(scores, log_expit, log_softmax)
+
+    def _linked(self, scores: Scores, of_one: Any, of_many: Any) -> NDArray[np.float64]:
+        """Apply a function to doubled scores of two classes or of labels, or another to rows."""
+        found: NDArray[np.float64]
         if self.ledger.several_labels:
-            return np.asarray(log_expit(2 * scores))
-        if scores.ndim == 1:
-            return np.column_stack([log_expit(-2 * scores), log_expit(2 * scores)])
-        return np.asarray(log_softmax(steepness(self.ledger.potential) * scores, axis=1))
+            found = of_one(2 * scores)
+        elif scores.ndim == 1:
+            found = two_columns(of_one, 2 * scores)
+        else:
+            found = of_many(steepness(self.ledger.potential) * scores)
+        return found
 
     @property
     def log_link(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.errors import DataError, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import positive_whole, whole
 from pacboost.reports.canvas import figure, tidy
 
@@ -47,7 +48,7 @@ def regions(
     x, z = (_grid(points[:, j], positive_whole("resolution", resolution)) for j in (first, second))
     rows = np.tile(np.median(points, axis=0), (x.size * z.size, 1))
     rows[:, first], rows[:, second] = np.tile(x, z.size), np.repeat(z, x.size)
-    said = np.asarray(classifier.predict(_like(X, rows)))
+    said = np.asarray(in_host_memory(classifier.predict(_like(X, rows))))
     classes = np.unique(said if y is None else np.concatenate([said, np.asarray(y)]))
     shade(axes, x, z, np.searchsorted(classes, said).reshape(z.size, x.size), classes.size)
     if y is not None:

@@ -11,6 +11,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.measures import MEASURES
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.questions.measuring import (
     Measuring,
     claims_of,
@@ -136,7 +137,7 @@ def _answers(model: Any, X: Any, y: Any, names: list[str]) -> tuple[NDArray[Any]
         )
     if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
         raise DataError("y holds missing labels; drop those rows before certifying")
-    said = np.asarray(model.predict(X))
+    said = np.asarray(in_host_memory(model.predict(X)))
     if said.shape != labels.shape:
         raise DataError(f"predict gave shape {said.shape} for {labels.size} labels")
     return labels, said

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, NotCertified
+from pacboost.kernels.cuda.device import in_host_memory
 
 
 def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
@@ -26,7 +27,7 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     if labels.ndim != 1 + several or labels.size == 0:
         wanted = "one column for each label" if several else "one label a row"
         raise DataError(f"y has shape {labels.shape}; {wanted} is needed, and at least one")
-    answers = np.asarray(model.predict(X))
+    answers = np.asarray(in_host_memory(model.predict(X)))
     if answers.shape != labels.shape:
         raise DataError(f"predict gave shape {answers.shape} for labels of shape {labels.shape}")
     wrong = np.asarray(answers != labels)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.order import MOST_ROWS, halves_p, runs_of, runs_p
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
 from pacboost.sources.columns import Columns
@@ -213,7 +214,8 @@ def _mistakes(model: Any, X: Any, y: NDArray[Any], *, classes: bool) -> tuple[st
 
     if classes:
         return "mistakes", "mistakes of the model", mistakes(model, X, y)
-    errors = np.abs(np.asarray(model.predict(X), dtype=np.float64) - y.astype(np.float64))
+    said = np.asarray(in_host_memory(model.predict(X)), dtype=np.float64)
+    errors = np.abs(said - y.astype(np.float64))
     return "mistakes", "errors above their median", above_median(errors)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.questions.costs import cost_matrix
 
 Mask = NDArray[np.bool_]
@@ -54,7 +55,7 @@ class ScoredRows:
                 f"{type(self.model).__name__} has no predict_proba, so it gives no probabilities; "
                 "certify what it predicts (error, recall, precision, f1), or calibrate it first"
             )
-        found = np.asarray(self.model.predict_proba(self.X), dtype=np.float64)
+        found = np.asarray(in_host_memory(self.model.predict_proba(self.X)), dtype=np.float64)
         if found.shape != (self.size, self.classes.size):
             raise DataError(
                 f"predict_proba gave shape {found.shape} for {self.size} rows and "
@@ -181,8 +182,8 @@ def class_place(classes: NDArray[Any], label: Any) -> int:
 def score_of(model: Any, X: Any, place: int) -> Doubles:
     """Give the score of a class: its probability, or for models without, their decision."""
     if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, place]
-    found = np.asarray(model.decision_function(X), dtype=np.float64)
+        return np.asarray(in_host_memory(model.predict_proba(X)), dtype=np.float64)[:, place]
+    found = np.asarray(in_host_memory(model.decision_function(X)), dtype=np.float64)
     if found.ndim == 2:
         return found[:, place]
     return found if place else -found

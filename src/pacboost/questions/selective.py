@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.thresholds import at_thresholds, by_ranks
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import confidence
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import RowCounting, refuse_training_rows, row_counting
@@ -67,7 +68,8 @@ def certify_answers(
     X = collected(X)  # once: it is read several times
     wrong = mistakes(model, X, y)
     checked = refuse_training_rows(model, X)
-    decided, chances = np.asarray(model.predict(X)), np.asarray(model.predict_proba(X))
+    given = map(in_host_memory, (model.predict(X), model.predict_proba(X)))
+    decided, chances = map(np.asarray, given)
     sure = confidence(decided, chances, np.asarray(model.classes_))
     kept = kept_rows(row_counting(model, X, np.asarray(y), copies))
     found = answering(np.asarray(sure)[kept], wrong[kept], delta, target_error, abstain_below)

@@ -18,13 +18,12 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.base import VoteBase
 from pacboost.estimators.fitting import stopping
 from pacboost.estimators.fitting.atomic import all_or_nothing
-from pacboost.estimators.inputs.collecting.gpu_rows import in_host_memory
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.evaluation_sets import EvaluationSets, read_sets
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class, validation_sample
 from pacboost.estimators.inputs.parameters import callables, progress_after, real_number, threads
 from pacboost.kernels import compile_helper
-from pacboost.kernels.cuda.device import gpu_in_use, use_gpu, using_gpu
+from pacboost.kernels.cuda.device import gpu_in_use, in_host_memory, use_gpu, using_gpu
 from pacboost.kernels.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Round

@@ -36,6 +36,7 @@ from pacboost.estimators.inputs.examples import (
 )
 from pacboost.estimators.inputs.parameters import draw_seed, integer, real_number
 from pacboost.hypotheses.digest import vote_digest
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.model import Model
@@ -167,8 +168,15 @@ class BoostRegressor(RegressorMixin, ExplainedNumbers, BoostingFit):  # type: ig
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Give a number for each row."""
-        scores = self._scores(X)
-        return self.model_.numbers(scores)
+        numbers: NDArray[np.float64] = self._answered(X, Model.numbers)
+        return numbers
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give R², the share of the variance that predictions explain."""
+        from sklearn.metrics import r2_score
+
+        targets, predicted, weights = map(in_host_memory, (y, self.predict(X), sample_weight))
+        return float(r2_score(targets, predicted, sample_weight=weights))
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Give the predictions after each round."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,12 @@ from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.shapes import Shapes, shapes
 from pacboost.hypotheses.vote import Scores
-from pacboost.kernels.cuda.device import predict_on_gpu, using_gpu
+from pacboost.kernels.cuda.device import (
+    lies_on_gpu,
+    of_the_library_of,
+    predict_on_gpu,
+    using_gpu,
+)
 from pacboost.kernels.threads import using
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.explain import permutation
@@ -177,6 +183,16 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
             return open_table(self, X, reset=False)
+
+    def _answered(self, X: Any, answer: Callable[[Model, Any], Any]) -> Any:
+        """Give what follows from the scores of rows, in the GPU's memory if the rows came there."""
+        if not (predict_on_gpu(getattr(self, "device", "cpu"), X) and lies_on_gpu(X)):
+            scores = self._scores(X)
+            return answer(self.model_, scores)
+        table = self._open(X)
+        with using(self.n_jobs), using_gpu(True):
+            found = answer(self.model_, self.model_.vote.scores_on_gpu(table))
+        return of_the_library_of(X, found)
 
     def _scores(self, X: Any) -> Scores:
         table = self._open(X)

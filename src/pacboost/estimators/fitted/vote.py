@@ -24,11 +24,13 @@ from pacboost.estimators.fitted.presentation import explaining
 from pacboost.estimators.inputs.examples import label_rows, training_weights
 from pacboost.estimators.inputs.parameters import positive_integer
 from pacboost.hypotheses.vote import Scores
+from pacboost.kernels.cuda.device import in_host_memory, labels_at
 from pacboost.kernels.threads import using
 from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.explain import explanation, permutation, proof, row_weights
 from pacboost.models.explain.proof import Proof
 from pacboost.models.explain.row_weights import RowWeights
+from pacboost.models.model import Model
 from pacboost.models.ranking import Ranking
 from pacboost.questions import selective
 from pacboost.reports import margins as pictures
@@ -54,21 +56,30 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
         With several labels a row, give 1 for each label it is voted to have, else 0.
         """
-        return self._decide(self._scores(X))
+        decided: NDArray[Any] = self._answered(X, lambda _, scores: self._decide(scores))
+        return decided
 
     def decision_function(self, X: Any) -> Scores:
         """Give the score F(x): for two classes above 0 means the second, else one score a class."""
-        return self._scores(X)
+        found: Scores = self._answered(X, lambda _, scores: scores)
+        return found
 
     def predict_proba(self, X: Any) -> Doubles:
         """Give the probability of each class, from the scores or from ``calibrate``."""
-        scores = self._scores(X)
-        return self.model_.probabilities(scores)
+        found: Doubles = self._answered(X, Model.probabilities)
+        return found
 
     def predict_log_proba(self, X: Any) -> Doubles:
         """Give the logarithm of the probabilities, without taking it of 0."""
-        scores = self._scores(X)
-        return self.model_.log_probabilities(scores)
+        found: Doubles = self._answered(X, Model.log_probabilities)
+        return found
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the accuracy, the share of rows that are right."""
+        from sklearn.metrics import accuracy_score
+
+        labels, predicted, weights = map(in_host_memory, (y, self.predict(X), sample_weight))
+        return float(accuracy_score(labels, predicted, sample_weight=weights))
 
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:
         """Give the score after each round."""
@@ -294,11 +305,10 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     def _decide(self, scores: Scores) -> NDArray[Any]:
         if self.several_labels_:
             return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
-        if scores.ndim == 2:
-            named: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
-            return named
-        second = (scores > 0) & (self.classes_.size == 2)
-        decided: NDArray[Any] = self.classes_[second.astype(np.intp)]
+        places: Any = scores.argmax(axis=1) if scores.ndim == 2 else scores > 0
+        if scores.ndim == 1 and self.classes_.size == 1:
+            places = places & False
+        decided: NDArray[Any] = labels_at(self.classes_, places.astype(np.intp))
         return decided
 
     def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:

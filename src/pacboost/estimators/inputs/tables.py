@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from pacboost.errors import DataError
-from pacboost.estimators.inputs.collecting.gpu_rows import lies_on_gpu, open_gpu_array
+from pacboost.estimators.inputs.collecting.gpu_rows import open_gpu_array
 from pacboost.estimators.inputs.warn import warn_of_dense
+from pacboost.kernels.cuda.device import lies_on_gpu
 from pacboost.kernels.threads import each_rows
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels

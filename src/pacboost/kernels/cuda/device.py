@@ -6,6 +6,7 @@ CuPy is imported only when a GPU is asked for.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,8 +23,10 @@ CELLS_WORTH_A_GPU = 20_000_000
 """Rows times columns; on fewer, a fit on the CPU is done before the GPU has warmed up."""
 CELLS_WORTH_SCORING = 2_000_000
 """Fewer cells are scored on the CPU sooner, also by device="cuda"."""
-BYTES_A_ROW = 44
-"""What a fit holds of a row of two classes besides its codes."""
+BYTES_A_ROW = 36
+"""What a fit holds of a row of two classes besides its codes; 8 more where rows have weights."""
+CUDA_IN_DLPACK = 2
+"""The number of CUDA among the devices of DLPack."""
 LEAST_CAPABILITY = 70
 """Compute capability 7.0 (Volta) and newer let blocks wait for each other without a risk."""
 
@@ -101,8 +104,9 @@ def predict_on_gpu(device: Any, X: Any) -> bool:
     if device == "cpu":
         return False
     cells = math.prod(getattr(X, "shape", (0,)))
-    there = hasattr(X, "__cuda_array_interface__")
-    worth = there or cells >= (CELLS_WORTH_A_GPU if device == "auto" else CELLS_WORTH_SCORING)
+    worth = lies_on_gpu(X) or cells >= (
+        CELLS_WORTH_A_GPU if device == "auto" else CELLS_WORTH_SCORING
+    )
     return worth and not what_is_missing()
 
 
@@ -156,6 +160,48 @@ def on_gpu(array: Any) -> bool:
     return hasattr(type(array), "__cuda_array_interface__")
 
 
+def lies_on_gpu(array: Any) -> bool:
+    """Tell whether an array, a tensor or a column of anyone's lies in the memory of a GPU.
+
+    >>> lies_on_gpu(np.ones(3)), lies_on_gpu([1.0, 2.0])
+    (False, False)
+    """
+    if hasattr(array, "__cuda_array_interface__"):
+        return True
+    where = getattr(array, "__dlpack_device__", None)
+    if where is None or isinstance(array, np.ndarray):
+        return False
+    try:
+        return bool(where()[0] == CUDA_IN_DLPACK)
+    except Exception:  # some columns of text have the method, and no memory to share
+        return False
+
+
+def as_cupy(array: Any) -> Any:
+    """Give a CuPy array that shares the memory of another one."""
+    import cupy
+
+    shares = hasattr(array, "__cuda_array_interface__")
+    return cupy.asarray(array) if shares else cupy.from_dlpack(array)
+
+
+def in_host_memory(array: Any) -> Any:
+    """Give labels, weights or answers in the memory of the CPU, wherever they are."""
+    return as_cupy(array).get() if lies_on_gpu(array) else array
+
+
+def of_the_library_of(given: Any, found: Any) -> Any:
+    """Give an array as the library of another one has them: a tensor if PyTorch made that.
+
+    >>> of_the_library_of([1.0], np.ones(1))
+    array([1.])
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not on_gpu(found) or not isinstance(given, torch.Tensor):
+        return found
+    return torch.from_dlpack(found)
+
+
 def to_gpu(array: Any) -> Any:
     """Give an array in the GPU's memory, in C order."""
     if on_gpu(array) and array.flags.c_contiguous:
@@ -163,6 +209,17 @@ def to_gpu(array: Any) -> Any:
     import cupy
 
     return cupy.ascontiguousarray(cupy.asarray(array))
+
+
+def labels_at(classes: NDArray[Any], places: Any) -> Any:
+    """Give the class at every place: numbers where the places are, others in the CPU's memory.
+
+    >>> labels_at(np.array(["no", "yes"]), np.array([1, 0])).tolist()
+    ['yes', 'no']
+    """
+    if on_gpu(places) and classes.dtype.kind in "biuf":
+        return to_gpu(classes)[places]
+    return classes[to_host(places)]
 
 
 def pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:

@@ -9,22 +9,22 @@
 extern __shared__ byte tile[];
 
 // Count the cuts below a value, whatever power of two they are.
-__device__ __forceinline__ whole rank(const double* cuts, whole size, double value) {
-  whole low = 0;
-  for (whole step = size >> 1; step > 0; step >>= 1) low += step * (cuts[low + step - 1] < value);
+__device__ __forceinline__ int rank(const double* cuts, int size, double value) {
+  int low = 0;
+  for (int step = size >> 1; step > 0; step >>= 1) low += cuts[low + step - 1] < value ? step : 0;
   return low;
 }
 
 template <typename Number>
 __device__ void encode_tile(const Number* values, whole row_step, whole column_step, int rows,
-                            whole columns, const double* cuts, const whole* offsets, byte missing,
+                            int columns, const double* cuts, const whole* offsets, byte missing,
                             int line) {
-  for (whole k = threadIdx.x; k < rows * columns; k += blockDim.x) {
-    whole row = column_step == 1 ? k / columns : k % rows;
-    whole column = column_step == 1 ? k % columns : k / rows;
+  for (int k = threadIdx.x; k < rows * columns; k += blockDim.x) {
+    int row = column_step == 1 ? k / columns : k % rows;
+    int column = column_step == 1 ? k % columns : k / rows;
     double value = (double)values[row * row_step + column * column_step];
     whole first = offsets[column];
-    byte code = (byte)rank(cuts + first, offsets[column + 1] - first, value);
+    byte code = (byte)rank(cuts + first, (int)(offsets[column + 1] - first), value);
     tile[column * line + row] = isnan(value) ? missing : code;
   }
 }
@@ -42,26 +42,31 @@ extern "C" __global__ void encode(const void* values, whole bytes, whole row_ste
   for (whole first = blockIdx.x * tile_rows; first < rows; first += gridDim.x * tile_rows) {
     int here = (int)min(tile_rows, rows - first);
     if (bytes == 4)
-      encode_tile((const float*)values + first * row_step, row_step, column_step, here, columns,
-                  cuts, offsets, (byte)missing, line);
+      encode_tile((const float*)values + first * row_step, row_step, column_step, here,
+                  (int)columns, cuts, offsets, (byte)missing, line);
     else
-      encode_tile((const double*)values + first * row_step, row_step, column_step, here, columns,
-                  cuts, offsets, (byte)missing, line);
+      encode_tile((const double*)values + first * row_step, row_step, column_step, here,
+                  (int)columns, cuts, offsets, (byte)missing, line);
     __syncthreads();
-    for (whole k = threadIdx.x; k < here * stride; k += blockDim.x) {
-      whole row = k / stride, lane = k % stride;
-      byte taken = 0;
-      for (whole f = lane < lanes ? lane_starts[lane] : 0;
-           lane < lanes && f < lane_starts[lane + 1]; f++) {
-        whole feature = lane_features[f];
-        byte code = tile[feature * line + row];
-        if (features[feature * FEATURE_COLUMNS + DEFAULT] >= 0) {
-          code = maps[feature * CODES + code];
-          if (code == NO_PLACE || (code != 0 && taken != 0)) atomicAdd(clashes + feature, 1u);
+    int quads = (int)stride / 4;
+    for (int k = threadIdx.x; k < here * quads; k += blockDim.x) {
+      int row = k / quads, quad = k % quads;
+      uint four = 0;
+      for (int b = 0; b < 4 && 4 * quad + b < lanes; b++) {
+        int lane = 4 * quad + b;
+        byte taken = 0;
+        for (whole f = lane_starts[lane]; f < lane_starts[lane + 1]; f++) {
+          whole feature = lane_features[f];
+          byte code = tile[feature * line + row];
+          if (features[feature * FEATURE_COLUMNS + DEFAULT] >= 0) {
+            code = maps[feature * CODES + code];
+            if (code == NO_PLACE || (code != 0 && taken != 0)) atomicAdd(clashes + feature, 1u);
+          }
+          taken |= code;
         }
-        taken |= code;
+        four |= (uint)taken << (8 * b);
       }
-      codes[(first + row) * stride + lane] = taken;
+      *(uint*)(codes + (first + row) * stride + 4 * quad) = four;
     }
     __syncthreads();
   }

@@ -279,11 +279,13 @@ __device__ __noinline__ void search(const Tree& t, bool root) {
     whole part = task / t.features_count, feature = task % t.features_count;
     int j = root ? -1 : (int)(part / 2), side = (int)(part & 1);
     if (!root && !t.searched[j]) continue;
-    if (t.drawn < t.features_count && !t.allowed[side * t.features_count + feature]) {
+    whole node = node_of_side(t, j, side);
+    bool closed = t.interacting && !t.open[node * t.features_count + feature];
+    if (t.drawn < t.features_count) closed = !t.allowed[side * t.features_count + feature];
+    if (closed) {
       if (lane == 0) t.found_cut[task] = -1;
       continue;
     }
-    whole node = node_of_side(t, j, side);
     whole* own;
     short* order;
     double before;
@@ -370,27 +372,81 @@ __device__ __noinline__ void take_best(const Tree& t, int j, int side) {
   }
 }
 
-// Allow some features, drawn as kernels/grow.py does.
-__device__ void draw_features(const Tree& t, int side, word seed) {
-  if (t.drawn >= t.features_count) return;
-  byte* allowed = t.allowed + side * t.features_count;
-  whole* deck = t.decks + side * t.features_count;
-  for (whole j = 0; j < t.features_count; j++) {
-    deck[j] = j;
-    allowed[j] = 0;
+// Open all features to the root. By the whole block.
+__device__ void open_all(const Tree& t) {
+  for (whole f = threadIdx.x; f < t.features_count; f += blockDim.x) {
+    t.asked[f] = 0;
+    t.open[f] = 1;
   }
+  for (whole k = threadIdx.x; k < t.set_count; k += blockDim.x) t.reach[k] = 1;
+  if (threadIdx.x == 0) t.asked_count[0] = 0;
+  __syncthreads();
+}
+
+// Narrow what is open to a node that is split, and give it to both parts: kernels/interactions.py.
+// By the whole block.
+__device__ void hand_down(const Tree& t, whole node, whole left) {
+  whole features = t.features_count, split = t.best[3 * node + FEATURE];
+  const byte* asked = t.asked + node * features;
+  const byte* reach = t.reach + node * t.set_count;
+  const byte* with_split = t.sets + split;
+  whole count = t.asked_count[node] + (asked[split] ? 0 : 1);
+  for (whole f = threadIdx.x; f < features; f += blockDim.x) {
+    byte own = f == split ? 1 : asked[f], open = 0;
+    if (t.set_count == 0) open = count >= t.most_asked ? own : 1;
+    for (whole k = 0; k < t.set_count; k++)
+      open |= reach[k] & with_split[k * features] & t.sets[k * features + f];
+    for (whole part = left; part <= left + 1; part++) {
+      t.asked[part * features + f] = own;
+      t.open[part * features + f] = open;
+    }
+  }
+  for (whole k = threadIdx.x; k < t.set_count; k += blockDim.x)
+    for (whole part = left; part <= left + 1; part++)
+      t.reach[part * t.set_count + k] = reach[k] & with_split[k * features];
+  if (threadIdx.x == 0) t.asked_count[left] = t.asked_count[left + 1] = count;
+}
+
+// Shuffle the first places of a deck of all features, as ``draw_features`` of kernels/grow.py does.
+__device__ void shuffle(whole* deck, whole features, whole count, word seed) {
+  for (whole j = 0; j < features; j++) deck[j] = j;
   word state = seed;
-  for (whole k = 0; k < t.drawn; k++) {
+  for (whole k = 0; k < count; k++) {
     state += 0x9E3779B97F4A7C15ull;
     word mixed = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ull;
     mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBull;
     mixed ^= mixed >> 31;
-    whole place = k + (whole)(mixed % (word)(t.features_count - k));
+    whole place = k + (whole)(mixed % (word)(features - k));
     whole other = deck[place];
     deck[place] = deck[k];
     deck[k] = other;
-    allowed[other] = 1;
   }
+}
+
+// Allow some features to a part, drawn as kernels/grow.py and, of those open to it,
+// kernels/interactions.py do.
+__device__ void draw_features(const Tree& t, int side, whole node, word seed) {
+  whole features = t.features_count, drawn = t.drawn;
+  if (drawn >= features) return;
+  byte* allowed = t.allowed + side * features;
+  whole* deck = t.decks + side * features;
+  const byte* open = t.interacting ? t.open + node * features : nullptr;
+  for (whole j = 0; j < features; j++) allowed[j] = 0;
+  if (open) {
+    whole count = 0;
+    for (whole j = 0; j < features; j++) count += open[j];
+    drawn = min(drawn, at_least_one((whole)ceil(t.share * (double)count)));
+    if (drawn >= count) {
+      for (whole j = 0; j < features; j++) allowed[j] = open[j];
+      return;
+    }
+  }
+  shuffle(deck, features, open ? features - 1 : drawn, seed);
+  for (whole k = 0; k < features && drawn > 0; k++)
+    if (!open || open[deck[k]]) {
+      allowed[deck[k]] = 1;
+      drawn--;
+    }
 }
 
 // Follow best-first growth as far as the splits made reach: number splits and leaves, and give the
@@ -482,7 +538,12 @@ __device__ void make_parts(const Tree& t, word seed) {
     // of the last split, nobody asks how its parts could be split
     t.searched[j] = t.depths[left] < t.deepest && !(count == 1 && leaves + 1 == t.most_leaves);
   }
-  if (t.drawn < t.features_count && j < 2) draw_features(t, j, seed + (word)(2 * leaves + j));
+  __syncthreads();
+  for (int part = 0; t.interacting && part < count; part++)
+    hand_down(t, t.batch[part], nodes + 2 * part);
+  __syncthreads();
+  if (t.drawn < t.features_count && j < 2)
+    draw_features(t, j, nodes + j, seed + (word)(2 * leaves + j));
   __syncthreads();
   if (threadIdx.x == 0) t.plan[NODES] = nodes + 2 * count;
 }
@@ -628,6 +689,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
   __syncthreads();
   if (last_to_arrive(t.barrier)) {
+    if (t.interacting) open_all(t);
     if (threadIdx.x == 0) {
       // the histogram of the root is in slot 0, and the next ones behind it
       whole plan[PLAN_WORDS] = {1, 1, -1, 1, 0};
@@ -638,7 +700,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       t.sizes[0] = size;
       t.spans[0] = __longlong_as_double(0xFFF0000000000000ll);
       t.spans[1] = __longlong_as_double(0x7FF0000000000000ll);
-      draw_features(t, 0, seed);
+      draw_features(t, 0, 0, seed);
     }
     for (whole k = threadIdx.x; k < 2 * t.most_leaves; k += blockDim.x) t.leaf_sums[k] = 0;
     release(t.barrier);

@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from pacboost.kernels.cuda import twins
 from pacboost.kernels.cuda.device import to_gpu
 from pacboost.kernels.cuda.module import row_kernel, tree_kernel
-from pacboost.kernels.cuda.weighing import Copied
+from pacboost.kernels.cuda.weighing import Copied, Origin
+from pacboost.kernels.interactions import Interactions
 
 CODES = 256
 PLAN_WORDS = 5
 LEAVES = 1
 BATCH = 32
 """As in tree.cuh."""
+ORDER = 15
+"""Where ``struct Tree`` has the places of the orders of rows."""
 MOST_AHEAD = 512
 """How many splits may be made before their turn in best-first order has come: half of all."""
 THREADS = 1_024
@@ -88,7 +91,7 @@ class GrowingTree:
 
     def __init__(
         self, codes: Any, lanes: int, features: NDArray[np.int64], pairs: Any, cells: Any,
-        leaves: int, missing: int, drawn: int, deepest: int,
+        leaves: int, missing: int, drawn: int, deepest: int, interactions: Interactions | None,
     ) -> None:  # fmt: skip
         import cupy
 
@@ -98,7 +101,6 @@ class GrowingTree:
         ahead = min(max(BATCH, leaves // 2), MOST_AHEAD)
         splits = leaves - 1 + ahead
         nodes = 2 * splits + 1
-        self._order = cupy.empty((2, len(codes)), np.uint32)
         self._histogram = cupy.empty((splits + 1, lines, lanes, CODES), np.int64)
         # What travels back lies in one piece: the plan, the splits and their gains, sums of leaves.
         self._back = Copied(cupy.zeros(PLAN_WORDS + 8 * leaves, np.int64))
@@ -131,22 +133,56 @@ class GrowingTree:
         fields = (
             codes.data.ptr, codes.shape[1], len(codes), lanes, count, lines, leaves, missing,
             drawn, deepest, splits, ahead, int(features[:, 5].any()), self._features.data.ptr,
-            pairs.data.ptr,
-            self._order[0].data.ptr, self._order[1].data.ptr, self._histogram.data.ptr,
-            0, *(at[name] for name in of_nodes), at["best"], at["members"],
+            pairs.data.ptr, 0, 0, self._histogram.data.ptr, 0,
+            *(at[name] for name in of_nodes), at["best"], at["members"],
             at["gains"], at["spans"], at["node_of"], back + 8 * PLAN_WORDS,
             self._split_members.data.ptr, back + 8 * (PLAN_WORDS + 5 * leaves), at["allowed"],
             at["decks"], at["found"], at["found_cut"], at["worth"], at["batch"], at["searched"],
             at["counted_left"], at["rests"], back, at["placed"], at["barrier"], cells.data.ptr,
             cells.itemsize, group, words, self._sums.data.ptr,
+            *self._interacting(interactions, nodes, count),
         )  # fmt: skip
         self._tree = to_gpu(np.array(fields, dtype=np.int64))
         self._leaves = leaves
         self._summed: tuple[Any, Any] | None = None
+        self._order: Any = None
+        self._order_in: int | None = None
+        """Whose memory it is: the place of the weights, or 0 for its own."""
 
-    def begin(self, rules: NDArray[np.float64], chosen: Any, key: np.uint64) -> None:
-        """Begin to grow a tree on the chosen rows, or on all."""
+    def _interacting(self, rules: Interactions | None, nodes: int, count: int) -> list[int]:
+        """Give what the kernel has to know of features that may not interact."""
+        if rules is None:
+            return [0] * 9
+        sets = len(rules.sets)
+        shapes = (nodes, sets), (nodes, count), (nodes, count)
+        rooms = [to_gpu(rules.sets), *(empty(shape, np.uint8) for shape in shapes)]
+        rooms.append(empty(nodes, np.int64))
+        self._kept |= {f"interactions {k}": room for k, room in enumerate(rooms)}
+        share = int(np.float64(rules.share).view(np.int64))
+        return [1, sets, rules.most, share, *(room.data.ptr for room in rooms)]
+
+    def _take_room(self, weights: Any) -> None:
+        """Take memory for two orders of the rows: that of their weights, or some more."""
+        shape, where = (2, len(self._codes)), 0 if weights is None else weights.data.ptr
+        if where == self._order_in:
+            return
+        self._order_in = where
+        if weights is None:
+            self._order = empty(shape, np.uint32)
+        else:
+            self._order = weights.reshape(-1).view(np.uint32).reshape(shape)
+        places = [order.data.ptr for order in self._order]
+        self._tree[ORDER : ORDER + 2] = to_gpu(np.array(places, dtype=np.int64))
+
+    def begin(
+        self, rules: NDArray[np.float64], chosen: Any, key: np.uint64, weights: Any = None
+    ) -> None:
+        """Begin to grow a tree on the chosen rows, or on all.
+
+        ``weights`` of the rows are no longer needed, if they are given: they are overwritten.
+        """
         size = len(self._codes) if chosen is None else chosen.size
+        self._take_room(weights)
         if chosen is not None:
             self._order[0, :size] = to_gpu(chosen)
         kernel = tree_kernel()
@@ -158,10 +194,14 @@ class GrowingTree:
         ), shared_mem=self._shared)  # fmt: skip
         self._summed = None
 
-    def add_up(self, weights: Any, pulls: Any) -> None:
-        """Add up weights and pulls of all rows in the leaves, and keep the sums for the twins."""
-        twins.add_up_cells(self._cells, weights, pulls, self._sums)
-        self._summed = weights, pulls
+    def weigh_again(self, origin: Origin, weights: Any, pulls: Any, *, sums: bool) -> None:
+        """Compute the weights that were overwritten; with ``sums``, add up the rows of the leaves.
+
+        The sums of weights and pulls are kept for the twins.
+        """
+        into = self._sums if sums else None
+        twins.weigh_again(origin, weights, self._cells, pulls, into)
+        self._summed = (weights, pulls) if sums else None
 
     def end(self) -> Grown:
         """Wait for the tree."""

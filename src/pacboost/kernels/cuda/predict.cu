@@ -19,45 +19,44 @@ extern __shared__ word shared_words[];
 
 extern "C" __global__ void score(const byte* codes, whole stride, whole rows, const word* splits,
                                  const int* members_of, const byte* members, whole missing,
-                                 const whole* trees, whole tree_count, const whole* groups,
+                                 const whole* trees, const whole* groups,
                                  whole group_count, const double* values, whole outputs,
                                  whole split_room, double* scores) {
   word* held = shared_words;
   byte* tile = (byte*)(shared_words + split_room);
-  int line = (int)stride + 4;
+  int quads = (int)stride / 4, line = quads | 1;  // of words: see bytes_a_row in predict.py
   for (whole first = (whole)blockIdx.x * blockDim.x; first < rows;
        first += (whole)gridDim.x * blockDim.x) {
     int here = (int)min((whole)blockDim.x, rows - first);
+    const uint* from = (const uint*)(codes + first * stride);
     __syncthreads();
-    for (int k = threadIdx.x; k < here * (int)(stride / 4); k += blockDim.x) {
-      int row = k / (int)(stride / 4), four = k % (int)(stride / 4);
-      *(uint*)(tile + row * line + 4 * four) =
-          *(const uint*)(codes + (first + row) * stride + 4 * four);
-    }
+    for (int k = threadIdx.x; k < here * quads; k += blockDim.x)
+      ((uint*)tile)[k / quads * line + k % quads] = from[k];
     double sum = 0.0;
-    for (whole group = 0; group < group_count; group++) {
-      whole tree = groups[group], last_tree = groups[group + 1];
-      whole from = trees[3 * tree], to = last_tree < tree_count ? trees[3 * last_tree]
-                                                                : trees[3 * tree_count];
+    for (int group = 0; group < group_count; group++) {
+      int tree = (int)groups[group], last_tree = (int)groups[group + 1];
+      whole from_split = trees[3 * tree];
+      int size = (int)(trees[3 * last_tree] - from_split);
       __syncthreads();
-      for (whole k = threadIdx.x; k < to - from; k += blockDim.x) held[k] = splits[from + k];
+      for (int k = threadIdx.x; k < size; k += blockDim.x) held[k] = splits[from_split + k];
       __syncthreads();
       if (threadIdx.x >= here) continue;
-      const byte* own = tile + threadIdx.x * line;
+      const byte* own = tile + threadIdx.x * 4 * line;
       for (; tree < last_tree; tree++) {
-        whole start = trees[3 * tree] - from, base = trees[3 * tree + 2];
-        int at = trees[3 * tree + 1] > 0 ? 0 : -1;
+        int start = (int)(trees[3 * tree] - from_split), at = trees[3 * tree + 1] > 0 ? 0 : -1;
+        const double* leaves = values + trees[3 * tree + 2] * outputs;
         while (at >= 0) {
           word split = held[start + at];
           int code = own[FEATURE_OF(split)];
           bool left = code == missing ? split & 1 : code <= CUT_OF(split);
-          if (split & 2) left = members[members_of[from + start + at] * CODES + code] != 0;
+          if (split & 2)
+            left = members[(whole)members_of[from_split + start + at] * CODES + code] != 0;
           at = left ? LEFT_OF(split) : RIGHT_OF(split);
         }
-        if (outputs == 1) sum += values[base + ~at];
+        if (outputs == 1) sum += leaves[~at];
         else
           for (whole k = 0; k < outputs; k++)
-            scores[(first + threadIdx.x) * outputs + k] += values[(base + ~at) * outputs + k];
+            scores[(first + threadIdx.x) * outputs + k] += leaves[~at * outputs + k];
       }
     }
     if (outputs == 1 && threadIdx.x < here) scores[first + threadIdx.x] += sum;

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import pinned, to_gpu
+from pacboost.kernels.cuda.device import on_gpu, pinned, to_gpu
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
 from pacboost.kernels.cuda.module import predict_kernel
 from pacboost.kernels.threads import each_rows
@@ -31,41 +31,58 @@ class TreesOnGpu:
         values: NDArray[np.float64],
     ) -> None:
         ends = np.concatenate([trees, [[len(nodes), 0, len(values)]]])
-        self._count, self._outputs = len(trees), values.shape[1]
+        self._outputs = values.shape[1]
         self._groups = to_gpu(_groups(ends[:, 0]))
         given = packed_splits(nodes), np.ascontiguousarray(nodes[:, MEMBER]), members, ends, values
         self._splits, self._members_of, self._members, self._trees, self._values = (
             to_gpu(array) for array in given
         )
 
-    def add_to(
-        self, scores: NDArray[np.float64], values: Any, chosen: Rows | None, layout: Layout
-    ) -> None:
-        """Add what the trees say of rows to their scores (rows, outputs)."""
+    def add_to(self, scores: Any, values: Any, chosen: Rows | None, layout: Layout) -> None:
+        """Add what the trees say of rows to their scores (rows, outputs), wherever these are."""
         import cupy
 
         encoder, kernel = Encoder(layout), predict_kernel()
-        shared = 8 * SPLITS_AT_ONCE + THREADS * (layout.stride + 4)
+        shared = 8 * SPLITS_AT_ONCE + THREADS * bytes_a_row(layout.stride)
+        stay = on_gpu(scores)
         kernel.max_dynamic_shared_size_bytes = shared
         for first, part, stream in pieces(values, chosen):
             with stream:
                 codes = cupy.empty((len(part), layout.stride), np.uint8)
-                found = cupy.zeros((len(part), self._outputs))
+                found = scores[first : first + len(part)] if stay else self._zeros(len(part))
                 encoder.write(part, codes)
                 kernel((min(4_096, -(-len(part) // THREADS)),), (THREADS,), (
                     codes, whole(layout.stride), whole(len(part)), self._splits, self._members_of,
-                    self._members, whole(layout.missing), self._trees, whole(self._count),
-                    self._groups, whole(self._groups.size - 1), self._values,
+                    self._members, whole(layout.missing), self._trees, self._groups,
+                    whole(self._groups.size - 1), self._values,
                     whole(self._outputs), whole(SPLITS_AT_ONCE), found,
                 ), shared_mem=shared)  # fmt: skip
+                if stay:
+                    continue
                 here = pinned(found.shape, np.float64)
                 found.get(stream, out=here)
             _add(here, scores[first : first + len(part)])
+
+    def _zeros(self, rows: int) -> Any:
+        import cupy
+
+        return cupy.zeros((rows, self._outputs))
 
 
 def most_stride() -> int:
     """Give how many bytes the codes of a row may take."""
     return (96 * 1_024 - 8 * SPLITS_AT_ONCE) // THREADS - 4
+
+
+def bytes_a_row(stride: int) -> int:
+    """Give how far apart rows lie in the memory of a block: an odd number of words of four bytes.
+
+    Threads that look at the same feature of their rows then ask for different memory banks.
+
+    >>> bytes_a_row(28), bytes_a_row(32)
+    (28, 36)
+    """
+    return stride | 4
 
 
 def packed_splits(nodes: NDArray[np.int32]) -> NDArray[np.uint64]:

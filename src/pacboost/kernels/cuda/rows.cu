@@ -122,6 +122,54 @@ extern "C" __global__ void logistic(const void* cells, whole cell_bytes, const d
   add_to(totals + 2, wrong_rows);
 }
 
+// Compute weights q(1 - q) from margins once more, as ``logistic`` did: while a tree was grown, its
+// order of rows has lain in their place. Also sum pulls and weights in every cell, as ``cell_sums``
+// does, unless ``cell_count`` is 0. Few cells are summed by every thread first, since many threads
+// that add to the same place wait for each other.
+#define FEW_CELLS 4
+
+extern "C" __global__ void weigh_again(const double* margins, const double* base, whole bases,
+                                       double base_of_all, const void* cells, whole cell_bytes,
+                                       const whole* pulls, whole rows, whole cell_count,
+                                       whole here, whole* weights, whole* sums) {
+  extern __shared__ whole own_sums[];
+  whole few[2][FEW_CELLS] = {};
+  whole* into = here ? own_sums : sums;
+  if (here) {
+    for (whole k = threadIdx.x; k < 2 * cell_count; k += blockDim.x) own_sums[k] = 0;
+    __syncthreads();
+  }
+  for (whole i = me(); i < rows; i += step()) {
+    double e = raised(margins[i]), own = bases > 1 ? base[i] : base_of_all;
+    double right = own / (1.0 + e), wrong = e * right, curve = wrong / (1.0 + e);
+    whole weight = (whole)(curve + 0.5);
+    weights[i] = weight;
+    if (cell_count == 0) continue;
+    whole cell = cell_of(cells, cell_bytes, i), pull = pulls[i];
+    if (cell_count <= FEW_CELLS) {
+#pragma unroll
+      for (int c = 0; c < FEW_CELLS; c++) {
+        few[0][c] += cell == c ? pull : 0;
+        few[1][c] += cell == c ? weight : 0;
+      }
+      continue;
+    }
+    if (pull != 0) atomicAdd((word*)into + cell, (word)pull);
+    if (weight != 0) atomicAdd((word*)into + cell_count + cell, (word)weight);
+  }
+#pragma unroll
+  for (int c = 0; c < FEW_CELLS; c++)
+    if (c < cell_count && cell_count <= FEW_CELLS) {
+      add_to(into + c, few[0][c]);
+      add_to(into + cell_count + c, few[1][c]);
+    }
+  if (here) {
+    __syncthreads();
+    for (whole k = threadIdx.x; k < 2 * cell_count; k += blockDim.x)
+      if (own_sums[k] != 0) atomicAdd((word*)sums + k, (word)own_sums[k]);
+  }
+}
+
 // Add up the folded tiles of every span: a block a span, of costs first, then of squares.
 extern "C" __global__ void add_spans(const double* costs, const double* squares, whole tiles,
                                      whole tiles_a_span, whole spans, double* sums) {

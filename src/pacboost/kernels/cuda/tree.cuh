@@ -54,7 +54,17 @@ struct Tree {
   whole cell_bytes;
   whole group;              // how many lanes are counted at once
   whole shared_words;       // how large the memory of a block is
-  whole* leaf_sums;         // (2, leaves): cleared here, for the kernel ``cell_sums`` of rows.cu
+  whole* leaf_sums;         // (2, leaves): cleared here, for the kernel ``weigh_again`` of rows.cu
+  // where not all features may interact, as in kernels/interactions.py:
+  whole interacting;
+  whole set_count;
+  whole most_asked;
+  double share;
+  const byte* sets;         // (sets, features)
+  byte* reach;              // (nodes, sets)
+  byte* asked;              // (nodes, features)
+  byte* open;               // (nodes, features)
+  whole* asked_count;       // (nodes): how many features are asked for
 };
 
 __device__ __forceinline__ whole* histogram_of(const Tree& t, whole slot, whole line, whole lane) {

@@ -19,6 +19,7 @@ from pacboost.kernels.cuda.weighing import (
     NOTHING,
     SQUARES,
     SUMS,
+    Origin,
     forget,
     keep,
     known,
@@ -173,9 +174,17 @@ def class_sums(chosen: Any, cells: Any, weights: Any, pulls: Any, sums: Any) -> 
     _sums_of(rows, chosen.size, cells, weights, pulls, None, sums)
 
 
-def add_up_cells(cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
-    """Add up weights and pulls of all rows in cells, to ``sums`` (2, cells, outputs) on the GPU."""
-    _add_up(None, cells.size, cells, weights, pulls, None, sums)
+def weigh_again(origin: Origin, weights: Any, cells: Any, pulls: Any, sums: Any) -> None:
+    """Compute weights from their origin; add up weights and pulls in cells to ``sums``, if given.
+
+    ``sums`` is (2, cells, 1) on the GPU.
+    """
+    cell_count = 0 if sums is None else sums.shape[1]
+    here = 0 < 2 * cell_count <= MOST_OWN_WORDS
+    _launch("weigh_again", (
+        *origin, cells, whole(cells.itemsize), pulls, whole(weights.size), whole(cell_count),
+        whole(here), weights, sums,
+    ), _for_rows(weights.size), 16 * cell_count if here else 0)  # fmt: skip
 
 
 def keep_sums(cells: Any, weights: Any, pulls: Any, sums: Any) -> None:

@@ -6,7 +6,7 @@ squares of their pulls. The loop asks for these one after the other; ``known`` h
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,19 @@ TILE, PARTS = 1_024, 64
 """Of so many rows, so many sums of costs and of squared pulls are left: see kernels/measure.py."""
 TO_GPU, TO_HOST = 1, 2
 """How CUDA numbers the directions of copies."""
-COSTS, SQUARES, SUMS = "costs", "squares", "sums"
+COSTS, SQUARES, SUMS, ORIGIN = "costs", "squares", "sums", "origin"
 
 whole, real = np.int64, np.float64
 NOTHING = np.uintp(0)
+
+
+class Origin(NamedTuple):
+    """Where weights come from: the margins and bases of rows, as a kernel takes them."""
+
+    margins: np.uintp
+    base: Any
+    bases: np.int64
+    base_of_all: np.float64
 
 
 def known(what: str, array: Any) -> Any:
@@ -126,11 +135,12 @@ def weigh(
     room, bases = Room.of(rows, values.size), NOTHING
     if base.size > 1:
         bases = _kept_there(base)
+    origin = Origin(np.uintp(margins.data.ptr), bases, whole(base.size), real(base[0]))
+    keep(ORIGIN, weights, origin)
     room.clear()
     row_kernel("logistic")((min(room.tiles, MOST_BLOCKS),), (THREADS,), (
-        cells, whole(cells.itemsize), room.values.send(values), signs,
-        bases, whole(base.size), real(base[0]), real(most), whole(rows), margins, weights, pulls,
-        room.costs, room.squares, room.found.there,
+        cells, whole(cells.itemsize), room.values.send(values), signs, *origin[1:], real(most),
+        whole(rows), margins, weights, pulls, room.costs, room.squares, room.found.there,
     ))  # fmt: skip
     room.add_spans()
     back = room.found.fetch()

@@ -21,8 +21,8 @@ from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import shares
 from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
+from pacboost.kernels.cuda.totals import total_anywhere
 from pacboost.kernels.team import team_for, together
-from pacboost.numerics.same_bits import mean as mean_of
 from pacboost.numerics.same_bits import total
 from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample, Signs
@@ -146,8 +146,11 @@ class SoftmaxRows(Margins):
 
     def mean_cost(self) -> float:
         """Give the mean of -log₂ p(y|x), a bound on the error: a wrong row has p(y|x) ≤ ½."""
-        base, costs = self._sample.base, to_host(self._costs)
-        mean = mean_of(costs) if base.size == 1 else total(base * costs) / total(base)
+        base, costs = self._sample.base, self._costs
+        if base.size == 1:
+            mean = total_anywhere(costs) / max(1, costs.size)
+        else:
+            mean = total(base * to_host(costs)) / total(base)
         return max(mean / math.log(2), exact_sums.LEAST_COST)
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
@@ -169,7 +172,7 @@ class SoftmaxRows(Margins):
             at_most=len(parts),
         )  # fmt: skip
         pulls, weights = parts.sum(axis=0)
-        square = total(to_host(self._squares))
+        square = total_anywhere(self._squares)
         worth = request.pull**2 / square if square > 0 else 0.0
         return moving, Sums(pulls, weights, request.weight, request.pull, self._wrong.size), worth
 

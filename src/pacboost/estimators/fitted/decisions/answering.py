@@ -15,6 +15,7 @@ from pacboost.bounds.wording import sentence
 from pacboost.errors import FileError
 from pacboost.estimators.fitted.decisions.calibrated import covering_model
 from pacboost.estimators.fitted.decisions.wrapped import WrappedClassifier
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import AnswerList, answers, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
@@ -57,8 +58,9 @@ class AnsweringClassifier(WrappedClassifier):
     def answer(self, X: Any) -> AnswerList:
         """Give a label with its confidence where it is large enough, else ``otherwise``."""
         check_is_fitted(self, "estimator_")
-        decided = np.asarray(self.estimator_.predict(X))
-        sure = confidence(decided, np.asarray(self.estimator_.predict_proba(X)), self.classes_)
+        decided = np.asarray(in_host_memory(self.estimator_.predict(X)))
+        chances = np.asarray(in_host_memory(self.estimator_.predict_proba(X)))
+        sure = confidence(decided, chances, self.classes_)
         return answers(decided, sure, self.threshold, self.otherwise)
 
     def predict(self, X: Any) -> NDArray[Any]:

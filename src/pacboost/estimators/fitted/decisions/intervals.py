@@ -12,6 +12,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.interval_rule import METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.sources.lazy import collected
@@ -185,7 +186,7 @@ def forecast(model: Any, X: Any, method: str, scale: Any, floor: float) -> Forec
 
 def numbers(values: Any, what: str) -> Doubles:
     """Give finite numbers, one a row, or raise."""
-    found = np.asarray(values, dtype=np.float64)
+    found = np.asarray(in_host_memory(values), dtype=np.float64)
     if found.ndim != 1 or not np.isfinite(found).all():
         raise DataError(
             f"{what} gave shape {found.shape}, or numbers that are missing or not finite; one "

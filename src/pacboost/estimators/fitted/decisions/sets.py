@@ -14,6 +14,7 @@ from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
 from pacboost.estimators.inputs.labels import fresh_labels
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.certify_measures import by_column, groups_of_rows
@@ -218,11 +219,11 @@ class PredictionSets:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the prediction of the classifier."""
-        return np.asarray(self.estimator_.predict(X))
+        return np.asarray(in_host_memory(self.estimator_.predict(X)))
 
     def predict_proba(self, X: Any) -> Doubles:
         """Give the probabilities of the classifier."""
-        return np.asarray(self.estimator_.predict_proba(X))
+        return np.asarray(in_host_memory(self.estimator_.predict_proba(X)))
 
     def __repr__(self) -> str:
         return f"<prediction sets of {type(self.estimator_).__name__}: {self.sentence_}>"
@@ -235,7 +236,8 @@ def predicted_set(model: Any, rule: SetRule, X: Any, by: Any = None) -> NDArray[
         X, place = _groups(model, rule, X, by)
     elif by is not None:
         raise ParameterError("by was given, and these sets have one cutoff for all groups")
-    return rule.holds(model.predict_proba(X), row_shares(model, X, rule.score), place)
+    chances = in_host_memory(model.predict_proba(X))
+    return rule.holds(chances, row_shares(model, X, rule.score), place)
 
 
 def _groups(model: Any, rule: SetRule, X: Any, by: Any) -> tuple[Any, NDArray[np.intp]]:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.questions.wrappers import inner_models, remembers
 from pacboost.samples.overlap import Overlap
 from pacboost.samples.sketch import Sketch
@@ -85,12 +86,12 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Give the probabilities of the estimator."""
-        found: NDArray[np.float64] = self.estimator_.predict_proba(X)
+        found: NDArray[np.float64] = in_host_memory(self.estimator_.predict_proba(X))
         return found
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Give the scores of the estimator."""
-        found: NDArray[np.float64] = self.estimator_.decision_function(X)
+        found: NDArray[np.float64] = in_host_memory(self.estimator_.decision_function(X))
         return found
 
     def certify_sets(self, X: Any, y: Any, **options: Any) -> Any:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pacboost.estimators.fitted.margins import naming
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
+from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.kernels.threads import using
 from pacboost.numerics.mistakes import wrong_margins
 from pacboost.reports.page.evidence import Cells, Evidence, Numbers, Shown
@@ -43,7 +44,8 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
         return _numbers(model, X, y, table, shares, seen)
     several = bool(getattr(model, "several_labels_", False))
     known = label_rows(table, y, model.classes_, "y", several=several)
-    probabilities, said = model.predict_proba(X), np.asarray(model.predict(X))
+    probabilities, said = map(in_host_memory, (model.predict_proba(X), model.predict(X)))
+    said = np.asarray(said)
     if several:
         own, said = (known.signs > 0).astype(np.int64), said.astype(np.int64)
     else:
@@ -100,7 +102,7 @@ def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
 
 def _numbers(model: Any, X: Any, y: Any, table: Table, shares: Doubles, seen: bool) -> Numbers:
     own = read_targets(y, table.n_rows)
-    said = np.asarray(model.predict(X), dtype=np.float64)
+    said = np.asarray(in_host_memory(model.predict(X)), dtype=np.float64)
     rows = lowest(-np.abs(said - own), CASES)
     cells = _cells(model, X, table, rows, shares)
     shown = tuple(

@@ -7,41 +7,8 @@ from typing import Any
 import numpy as np
 
 from pacboost.errors import DataError
-from pacboost.kernels.cuda.device import gpu_in_use
+from pacboost.kernels.cuda.device import as_cupy, gpu_in_use
 from pacboost.sources.gpu_array import GpuTable
-
-CUDA = 2
-"""The number of CUDA among the devices of DLPack."""
-
-
-def lies_on_gpu(array: Any) -> bool:
-    """Tell whether an array, a tensor or a column lies in the memory of a GPU.
-
-    >>> lies_on_gpu(np.ones(3)), lies_on_gpu([1.0, 2.0])
-    (False, False)
-    """
-    if hasattr(array, "__cuda_array_interface__"):
-        return True
-    where = getattr(array, "__dlpack_device__", None)
-    if where is None or isinstance(array, np.ndarray):
-        return False
-    try:
-        return bool(where()[0] == CUDA)
-    except Exception:  # some columns of text have the method, and no memory to share
-        return False
-
-
-def as_cupy(array: Any) -> Any:
-    """Give a CuPy array that shares the memory of another one."""
-    import cupy
-
-    shares = hasattr(array, "__cuda_array_interface__")
-    return cupy.asarray(array) if shares else cupy.from_dlpack(array)
-
-
-def in_host_memory(array: Any) -> Any:
-    """Give labels or weights in the memory of the CPU, wherever they are."""
-    return as_cupy(array).get() if lies_on_gpu(array) else array
 
 
 def open_gpu_array(X: Any) -> Any:
