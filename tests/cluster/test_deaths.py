@@ -130,12 +130,20 @@ Clustered = tuple[Client, Callable[[], list[int]], Callable[[], None]]
 def nannies(count: int) -> Iterator[Clustered]:
     """Start workers that are started again when they die."""
     with local(count) as client:
-        started = client.cluster.workers
+        cluster = client.cluster
 
         def alive() -> list[int]:
-            return [own.pid for own in started.values() if own.status.name == "running" and own.pid]
+            started = [own.process for own in cluster.workers.values() if own.process]
+            return [own.pid for own in started if own.status.name == "running"]
 
-        yield client, alive, lambda: client.wait_for_workers(count, timeout=LIMIT)
+        def start_again() -> None:
+            while len(process_ids(client)) < count:
+                try:
+                    client.wait_for_workers(count, timeout=30)
+                except TimeoutError:  # a nanny gives up when its worker dies while it starts
+                    cluster.scale(len(cluster.worker_spec) + 1)
+
+        yield client, alive, start_again
 
 
 @contextmanager
