@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -11,9 +13,10 @@ from distributed import Client
 
 import pacboost
 from pacboost.cli.actions.training import cluster as action
-from pacboost.errors import FileError
+from pacboost.errors import DataError, FileError
 from pacboost.sources.oracles.files import find_files
 from pacboost.sources.oracles.parquet import SUFFIXES
+from pacboost.sources.oracles.storage_errors import storage_errors
 from tests.cli.running import run, well
 from tests.cluster.clusters import bytes_of
 from tests.estimators.filter_sources import noisy, small, write_parquet
@@ -85,7 +88,7 @@ def test_an_archive_gives_the_model_of_its_files(
 
 
 def test_addresses_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"memory://none: cannot be listed"):
+    with pytest.raises(FileError, match=r"memory://none: there is no such file"):
         find_files("memory://none", SUFFIXES)
     with pytest.raises(FileError, match=r"nosuch://a: cannot be opened"):
         find_files("nosuch://a", SUFFIXES)
@@ -94,5 +97,46 @@ def test_addresses_that_cannot_be_read(tmp_path: Path) -> None:
     fsspec.filesystem("memory").pipe("/table.csv", b"a,y\n1,2\n")
     with pytest.raises(FileError, match="Parquet files alone are read from addresses"):
         small().fit_source("memory://table.csv", "y")
-    with pytest.raises(FileError, match="there is no file that ends in"):
+    with pytest.raises(FileError, match="no file matches this pattern"):
         find_files("memory://*.parquet", SUFFIXES)
+
+
+def test_a_file_that_is_written_again_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files in a bucket have a tag each, which is another one once they are written again."""
+    system, tags = fsspec.filesystem("memory"), ["first"]
+    system.pipe("/a.parquet", b"rows")
+    info, plain_open = type(system).info, type(system).open
+
+    def tagged_open(self: Any, path: str, *more: Any) -> Any:
+        opened = plain_open(self, path, *more)
+        opened.details = self.info(path)
+        return opened
+
+    monkeypatch.setattr(type(system), "info", lambda *own: {**info(*own), "ETag": tags[-1]})
+    monkeypatch.setattr(type(system), "open", tagged_open)
+    (file,) = find_files("memory://a.parquet", SUFFIXES)
+    with file.open() as opened:
+        assert opened.read() == b"rows"
+    tags.append("second")
+    with pytest.raises(FileError, match=r"a.parquet: was changed while it was being read"):
+        file.open()
+
+
+def test_errors_of_storage_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    class NoCredentialsError(Exception):
+        """What the library of a storage raises."""
+
+    for problem, complaint in (
+        (NoCredentialsError("none"), r"access is refused \(none\). Set AWS_ACCESS_KEY_ID"),
+        (ConnectionError("no route"), r"cannot be reached .*no route.* is AWS_ENDPOINT_URL right"),
+        (FileNotFoundError("No such bucket"), r"no such file or folder \(No such bucket\)"),
+    ):
+        with pytest.raises(FileError, match=complaint), storage_errors("s3://bucket/a"):
+            raise problem
+    with pytest.raises(DataError, match="as it is"), storage_errors("s3://bucket/a"):
+        raise DataError("as it is")
+    registry = import_module("fsspec.registry")  # whose name fsspec gives to another thing
+    known = {"class": "no_such_library.System", "err": "no_such_library is needed"}
+    monkeypatch.setitem(registry.known_implementations, "odd", known)
+    with pytest.raises(FileError, match="on every worker: pip install no_such_library"):
+        find_files("odd://a", SUFFIXES)

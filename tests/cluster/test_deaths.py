@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import signal
@@ -21,6 +22,7 @@ from pacboost.errors import ClusterError
 from tests.cluster.clusters import bytes_of, forgets, kill, local, process_ids
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
+Process = subprocess.Popen[bytes]
 LIMIT = 240
 """Seconds that a fit may take in these tests: none may hang."""
 
@@ -73,40 +75,98 @@ def test_a_worker_that_is_killed_changes_nothing(folder: Path, processes: Client
     assert process_ids(processes) != workers
 
 
+def fit_while_workers_die(
+    folder: Path, client: Client, chance: random.Random, alive: Callable[[], list[int]]
+) -> tuple[Any, list[float]]:
+    """Fit while one or two workers are killed; give the model, and the moments of the deaths."""
+    stop, deaths, started = threading.Event(), list[float](), time.monotonic()
+
+    def kill_some(moments: list[float]) -> None:
+        for moment in moments:
+            if stop.wait(max(0.0, started + moment - time.monotonic())):
+                return
+            if len(processes := alive()) > 1:
+                kill(chance.choice(processes))
+                deaths.append(time.monotonic() - started)
+
+    moments = sorted(chance.uniform(0, 1.5) for _ in range(chance.randint(1, 2)))
+    killer = threading.Thread(target=kill_some, args=(moments,))
+    with within(LIMIT):
+        killer.start()
+        try:
+            model = small(n_rounds=20).fit_source(folder, "y", client=client, timeout=60)
+        finally:
+            stop.set()
+            killer.join()
+    return model, deaths
+
+
 @pytest.mark.slow
-def test_a_hundred_fits_with_workers_killed_at_random_moments(folder: Path) -> None:
-    alone = small(n_rounds=20).fit_source(folder, "y", client=False)
-    chance = random.Random(0)
-    with local(3) as client:
-        for fit in range(100):
-            stop = threading.Event()
-
-            def kill_some(delays: list[float], stop: threading.Event = stop) -> None:
-                for delay in delays:
-                    if stop.wait(delay):
-                        return
-                    processes = list(process_ids(client).values())
-                    if len(processes) > 1:
-                        kill(chance.choice(processes))
-
-            delays = [chance.uniform(0, 2) for _ in range(chance.randint(1, 2))]
-            killer = threading.Thread(target=kill_some, args=(delays,))
+@pytest.mark.parametrize(("fits", "nanny"), [(70, True), (30, False)])
+def test_a_hundred_fits_with_workers_killed_at_random_moments(
+    folder: Path, fits: int, nanny: bool
+) -> None:
+    """A nanny starts a dead worker again while the fit goes on; without one it stays dead."""
+    alone = bytes_of(small(n_rounds=20).fit_source(folder, "y", client=False))
+    chance, deaths = random.Random(nanny), list[float]()
+    with (nannies if nanny else strangers)(3) as (client, alive, start_again):
+        small(n_rounds=2).fit_source(folder, "y", client=client)  # everything is loaded then
+        for fit in range(fits):
+            model, died = fit_while_workers_die(folder, client, chance, alive)
+            deaths += died
+            assert bytes_of(model) == alone, fit
+            assert forgets(client), fit
             with within(LIMIT):
-                killer.start()
+                start_again()
+    logging.getLogger(__name__).warning("%d fits, %d workers killed", fits, len(deaths))
+    assert len(deaths) >= 0.7 * fits
+
+
+Clustered = tuple[Client, Callable[[], list[int]], Callable[[], None]]
+"""A client, the processes of workers that live, and a function that waits for those that died."""
+
+
+@contextmanager
+def nannies(count: int) -> Iterator[Clustered]:
+    """Start workers that are started again when they die."""
+    with local(count) as client:
+        cluster = client.cluster
+
+        def alive() -> list[int]:
+            started = [own.process for own in cluster.workers.values() if own.process]
+            return [own.pid for own in started if own.status.name == "running"]
+
+        def start_again() -> None:
+            while len(process_ids(client)) < count:
                 try:
-                    model = small(n_rounds=20).fit_source(folder, "y", client=client, timeout=60)
-                finally:
-                    stop.set()
-                    killer.join()
-            assert bytes_of(model) == bytes_of(alone), fit
-            assert forgets(client)
+                    client.wait_for_workers(count, timeout=30)
+                except TimeoutError:  # a nanny gives up when its worker dies while it starts
+                    cluster.scale(len(cluster.worker_spec) + 1)
+
+        yield client, alive, start_again
+
+
+@contextmanager
+def strangers(count: int) -> Iterator[Clustered]:
+    """Start workers that stay dead until the test starts others in their place."""
+    with scheduler_and_workers(count) as (client, _, workers, start_worker):
+
+        def alive() -> list[int]:
+            return [own.pid for own in workers if own.poll() is None]
+
+        def start_again() -> None:
+            workers[:] = [own if own.poll() is None else start_worker() for own in workers]
+            while set(process_ids(client).values()) != set(alive()):
+                time.sleep(0.1)
+
+        yield client, alive, start_again
 
 
 @pytest.mark.slow
 def test_one_worker_is_enough(folder: Path) -> None:
     """Without a nanny nobody starts a worker again."""
     alone = small().fit_source(folder, "y", client=False)
-    with scheduler_and_workers(2) as (client, _, workers), within(LIMIT):
+    with scheduler_and_workers(2) as (client, _, workers, _), within(LIMIT):
         model = small(callbacks=[at_refill(0, workers[0].kill)])
         model.fit_source(folder, "y", client=client, timeout=120)
         assert bytes_of(model) == bytes_of(alone)
@@ -134,7 +194,7 @@ def test_a_lost_scheduler_is_an_error_and_the_checkpoint_goes_on(
 ) -> None:
     alone = small(n_rounds=30).fit_source(folder, "y", client=False)
     settings: dict[str, Any] = {"n_rounds": 30, "checkpoint": tmp_path / "run.pac"}
-    with scheduler_and_workers(1) as (client, scheduler, _), within(LIMIT):
+    with scheduler_and_workers(1) as (client, scheduler, _, _), within(LIMIT):
         model = small(**settings, callbacks=[at_refill(1, scheduler.kill)])
         started = time.monotonic()
         with pytest.raises(ClusterError, match=r"scheduler tcp.* was lost.*checkpoint") as caught:
@@ -150,8 +210,11 @@ def test_a_lost_scheduler_is_an_error_and_the_checkpoint_goes_on(
 @contextmanager
 def scheduler_and_workers(
     count: int,
-) -> Iterator[tuple[Client, subprocess.Popen[bytes], list[subprocess.Popen[bytes]]]]:
-    """Start a scheduler and workers, each a process of its own that nobody starts again."""
+) -> Iterator[tuple[Client, Process, list[Process], Callable[[], Process]]]:
+    """Start a scheduler and workers, each a process of its own that nobody starts again.
+
+    The function that is given with them starts another worker.
+    """
     dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     worker = [sys.executable, "-m", "distributed.cli.dask_worker"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -162,13 +225,18 @@ def scheduler_and_workers(
         subprocess.Popen([*dask, "--port", "0", "--dashboard-address", ":0", *named], **options)
     ]
     plain = ["--no-nanny", "--nthreads", "1", "--no-dashboard", *named]
-    started += [subprocess.Popen([*worker, *plain], **options) for _ in range(count)]
+
+    def start_worker() -> Process:
+        started.append(subprocess.Popen([*worker, *plain], **options))
+        return started[-1]
+
+    workers = [start_worker() for _ in range(count)]
     try:
         while not file.exists():
             time.sleep(0.1)
         with Client(scheduler_file=str(file), set_as_default=False) as client:
             client.wait_for_workers(count, timeout=120)
-            yield client, started[0], started[1:]
+            yield client, started[0], workers, start_worker
     finally:
         for process in reversed(started):
             process.kill()

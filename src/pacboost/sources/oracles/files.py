@@ -11,6 +11,7 @@ from typing import Any
 
 from pacboost.errors import FileError
 from pacboost.sources.oracles.remote_files import RemoteFile, find_remote, is_remote
+from pacboost.sources.oracles.storage_errors import storage_errors
 
 File = Path | RemoteFile
 Source = str | Path | Iterable[str | File]
@@ -48,7 +49,7 @@ def _on_remote(listed: list[str | File], suffixes: tuple[str, ...]) -> list[Remo
 def opened(file: File) -> Iterator[Any]:
     """Give what Arrow reads a file from: its path, or an open file."""
     if isinstance(file, RemoteFile):
-        with file.open("rb") as content:
+        with storage_errors(file.url), file.open("rb") as content:
             yield content
     else:
         yield file

@@ -13,10 +13,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pacboost.errors import FileError
-from pacboost.sources.optional import need
+from pacboost.sources.oracles.storage_errors import file_system, storage_errors
 
 SCHEME = re.compile("[a-z][a-z0-9+.-]+", re.IGNORECASE)
 ADDRESS = re.compile("[a-z][a-z0-9+.-]+(::|://)", re.IGNORECASE)
+VERSIONS = ("ETag", "generation", "mtime")
+"""What file systems say of a file that is different once it is written again."""
 
 
 def is_remote(source: object) -> bool:
@@ -55,6 +57,8 @@ class RemoteFile:
 
     url: str
     size: int
+    version: str = ""
+    """What its file system says of it, with the name of that; "" where it says nothing."""
 
     @property
     def name(self) -> str:
@@ -80,9 +84,18 @@ class RemoteFile:
         return FileStatus(self.size)
 
     def open(self, mode: str = "rb") -> Any:
-        """Open the file."""
-        system, path = _system(self.url)
-        opened = system.open(path, mode)
+        """Open the file; refuse one that is no longer as it was."""
+        system, path = file_system(self.url)
+        with storage_errors(self.url):
+            opened = system.open(path, mode)
+        name, _, value = self.version.partition("=")
+        now = getattr(opened, "details", {}).get(name)
+        if now is not None and str(now) != value:
+            opened.close()
+            raise FileError(
+                f"{self.url}: was changed while it was being read; fit again when nothing writes "
+                "to it"
+            )
         opened.file_system = system  # which closes an archive when nothing refers to it
         return opened
 
@@ -92,42 +105,50 @@ class RemoteFile:
 
 def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
     """Give the files at an address: one, those that match a pattern, or those of a folder."""
-    system, path = _system(url)
+    system, path = file_system(url)
     _, link, rest = url.partition("::")  # zip://*.parquet::s3://bucket/archive.zip
-    try:
-        if has_magic(path):
-            found = system.glob(path, detail=True)
-        elif system.isdir(path):
-            found = {
-                name: facts
-                for name, facts in system.find(path, detail=True).items()
-                if name.lower().endswith(suffixes) and not _hidden(name, path)
-            }
-        else:
-            found = {path: system.info(path)}
-    except (OSError, ValueError) as problem:
-        raise FileError(f"{url}: cannot be listed ({problem})") from problem
-    files = [
-        RemoteFile(f"{system.unstrip_protocol(name)}{link}{rest}", int(facts["size"]))
+    with storage_errors(url):
+        system.invalidate_cache()  # files may have been written since they were last listed
+        pattern = has_magic(path)
+        first = system.glob(path, detail=True) if pattern else {path: system.info(path)}
+        found = {
+            name: facts
+            for match, known in first.items()
+            for name, facts in _below(system, match, known, suffixes).items()
+        }
+    if not found:
+        raise FileError(
+            f"{url}: no file matches this pattern; are bucket and folder right?"
+            if pattern
+            else f"{url}: this folder holds no file that ends in {' or '.join(suffixes)}"
+        )
+    return [
+        RemoteFile(
+            f"{system.unstrip_protocol(name)}{link}{rest}", int(facts["size"]), _version(facts)
+        )
         for name, facts in found.items()
-        if facts.get("type") == "file"
     ]
-    if not files:
-        raise FileError(f"{url}: there is no file that ends in {' or '.join(suffixes)}")
-    return files
+
+
+def _below(
+    system: Any, name: str, facts: dict[str, Any], suffixes: tuple[str, ...]
+) -> dict[str, dict[str, Any]]:
+    """Give a file, or the files in a folder that have one of the suffixes, and what is known."""
+    if facts.get("type") == "file":
+        return {name: facts}
+    return {
+        below: known
+        for below, known in system.find(name, detail=True).items()
+        if below.lower().endswith(suffixes) and not _hidden(below, name)
+    }
+
+
+def _version(facts: dict[str, Any]) -> str:
+    """Give what tells a file from the one that is written in its place, with its name."""
+    return next((f"{name}={facts[name]}" for name in VERSIONS if facts.get(name)), "")
 
 
 def _hidden(name: str, folder: str) -> bool:
     """Tell whether other programs wrote the file for themselves."""
     below = name.removeprefix(folder.rstrip("/"))
     return any(part.startswith((".", "_")) for part in Path(below).parts)
-
-
-def _system(url: str) -> tuple[Any, str]:
-    """Give the file system of an address, and the path on it."""
-    fsspec = need("fsspec", "dask")
-    try:
-        system, path = fsspec.core.url_to_fs(url)
-    except (ImportError, ValueError, OSError) as problem:
-        raise FileError(f"{url}: cannot be opened ({problem})") from problem
-    return system, str(path)
