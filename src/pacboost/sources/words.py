@@ -61,7 +61,8 @@ class WordTable(Table):
     def entries(self) -> Entries:  # type: ignore[override]
         """A 1 for every pair."""
         starts, rows = self.by_word
-        return Entries(self.n_rows, starts, rows, np.ones(rows.size, dtype=np.float32))
+        ones = np.broadcast_to(np.float32(1), rows.shape)  # which takes no memory
+        return Entries(self.n_rows, starts, rows, ones)
 
     def holding(self, word: int) -> Numbers:
         """Give the rows that hold a word."""
