@@ -49,7 +49,8 @@ class SparseCodes:
         cuts = upper_cuts(np.concatenate([np.empty(0, np.float32), *own]))
         codes: Codes = np.empty(entries.rows.size, dtype=bins.dtype)
         defaults: Codes = np.empty(len(own), dtype=bins.dtype)
-        values = np.ascontiguousarray(entries.values)  # a single 1 stands for those of words
+        values = entries.values
+        values = values if values.flags.c_contiguous else values.copy()  # a single 1 for all words
         kernels.encode(entries.starts, values, cuts, offsets, bins.missing, defaults, codes)
         away = codes != defaults[entries.columns]
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(away)])[entries.starts]

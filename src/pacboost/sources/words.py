@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,13 +95,14 @@ def renumbered(
     """
     words = places[words]
     kept = words >= 0
-    before = np.zeros(words.size + 1, dtype=np.int32 if words.size < 2**31 else np.int64)
+    narrow = np.int32 if words.size < 2**31 else np.int64
+    before: NDArray[np.integer[Any]] = np.zeros(words.size + 1, dtype=narrow)
     np.cumsum(kept, out=before[1:])
-    starts, words = before[starts], words[kept]
-    ones, shape = np.ones(words.size, dtype=np.int8), (starts.size - 1, len(names))
-    rows = sparse.csr_array((ones, words, starts), shape=shape)
+    words, shape = words[kept], (starts.size - 1, len(names))
+    ones = np.ones(words.size, dtype=np.int8)
+    rows = sparse.csr_array((ones, words, before[starts]), shape=shape)
     rows.sort_indices()
-    return WordTable(starts, rows.indices, len(names), names)
+    return WordTable(rows.indptr, rows.indices, len(names), names)
 
 
 def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
