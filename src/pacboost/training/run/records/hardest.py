@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from pacboost.ledgers.hard import KEPT, HardRow
 from pacboost.samples.sample import Sample
-from pacboost.training.run.records.margins import Floats, margins_of, normalised
+from pacboost.training.run.records.margins import Floats, leads, normalised
 
 Rows = NDArray[np.intp]
+
+CELLS_AT_ONCE = 2**18
+"""Rows times classes that are copied at a time: all of them would be the largest array of a fit."""
 
 
 def hardest(
@@ -42,8 +45,12 @@ def _decided(sample: Sample, margins: Floats, class_scores: Floats | None) -> Fl
     """Give the margin of each row, not yet normalised; of several labels, the least."""
     if sample.labels is None:
         return margins[:, 0] if margins.shape[1] == 1 else margins.min(axis=1)
-    scores = margins * sample.signs if class_scores is None else class_scores
-    return margins_of(sample, scores, naming=class_scores is not None)
+    found, naming = np.empty(len(margins)), class_scores is not None
+    step = max(1, CELLS_AT_ONCE // margins.shape[1])
+    for rows in (slice(first, first + step) for first in range(0, found.size, step)):
+        scores = margins[rows] * sample.signs[rows] if class_scores is None else class_scores[rows]
+        found[rows] = leads(sample.labels[rows], scores, naming=naming)
+    return found
 
 
 def lowest(values: Floats, count: int) -> Rows:

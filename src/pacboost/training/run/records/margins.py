@@ -58,7 +58,16 @@ def margins_of(sample: Sample, scores: Scores, *, naming: bool) -> Floats:
     if sample.labels is None:
         signed = sample.signs * scores
         return np.asarray(signed[:, 0] if signed.shape[1] == 1 else signed)
-    rows = np.arange(sample.n_rows)
-    own, others = scores[rows, sample.labels], scores.copy()
-    others[rows, sample.labels] = -np.inf
+    return leads(sample.labels, scores, naming=naming)
+
+
+def leads(labels: NDArray[np.integer], scores: Floats, *, naming: bool) -> Floats:
+    """Give what is divided by S where rows (rows, classes) have one of many classes each.
+
+    >>> leads(np.array([0, 2]), np.array([[3.0, 1, 0], [0, 2, 1]]), naming=True).tolist()
+    [2.0, -1.0]
+    """
+    rows = np.arange(labels.size)
+    own, others = scores[rows, labels], scores.copy()
+    others[rows, labels] = -np.inf
     return np.asarray((own - others.max(axis=1)) / (1 if naming else 2))
