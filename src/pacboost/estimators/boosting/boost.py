@@ -93,6 +93,7 @@ class BoostClassifier(NestedParameters, Boosting):
         though its score rises. Fit ``y == k``, one class against the others, instead.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
+        Levels are cut in the order of their names, of their means over all rows, or in a node.
         Levels not seen in fit are treated as missing. ``Tree(cat_penalty=..., min_level_rows=...)``
         as ``learner``, or ``learner__cat_penalty`` in ``set_params``, sets how much evidence a
         split by levels needs.
