@@ -190,7 +190,9 @@ class EpsilonSearch:
             model = scout.estimator.model_
             scout.estimator.model_ = self._calibrated(model, scout)
             return scout.estimator
-        best = scout.watched.best_round(self._tolerance)
+        best = len(scout.estimator.ledger_)
+        if scout.estimator._least_rounds:  # of which all are kept
+            best = scout.watched.best_round(self._tolerance)
         least = min(choice.least, TIMES * best)
         rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
         estimator = choice.candidate.make(early_stopping=False, n_rounds=rounds)
