@@ -171,6 +171,8 @@ def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> d
     train, test = train_test_split(
         np.arange(len(y)), train_size=many, random_state=seed, stratify=y
     )
+    # few training rows may lack a class, and XGBoost wants classes without gaps
+    known, own = np.unique(y[train], return_inverse=True)
     make, _, how = RACERS[who]
     categories = [str(name) for name in X.select_dtypes("category")]
     X = taken(X, categories, how)
@@ -178,11 +180,11 @@ def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> d
         warnings.simplefilter("ignore")
         compile_ours()
         started = time.perf_counter()
-        model = make(seed, categories).fit(X.iloc[train], y[train])
+        model = make(seed, categories).fit(X.iloc[train], own)
         seconds = time.perf_counter() - started
-        shares = np.zeros((len(test), y.max() + 1))  # few training rows may lack a class
-        shares[:, np.unique(y[train])] = model.predict_proba(X.iloc[test])
-        wrong = np.asarray(model.predict(X.iloc[test])).ravel() != y[test]
+        shares = np.zeros((len(test), y.max() + 1))
+        shares[:, known] = model.predict_proba(X.iloc[test])
+        wrong = known[np.asarray(model.predict(X.iloc[test]), dtype=np.intp).ravel()] != y[test]
     true = np.clip(shares[np.arange(len(test)), y[test]], LEAST_PROBABILITY, None)
     found = {"error": wrong.mean(), "log_loss": -np.log(true).mean()}
     found |= {"ece": calibration_error(shares, y[test]), "seconds": seconds}

@@ -232,26 +232,49 @@ def pool_rare(sums: NDArray[np.float64], least: float) -> NDArray[np.int64]:
     return np.where(rare, codes[-1], codes)
 
 
-def splits(
-    pulls: NDArray[np.float64], weights: NDArray[np.float64], category: bool, smooth: float
-) -> list[NDArray[np.bool_]]:
-    """List which codes each possible split sends left; sums (outputs, codes) have missing last.
+def by_mean_pull(
+    pulls: NDArray[np.float64], weights: NDArray[np.float64], smooth: float
+) -> NDArray[np.intp]:
+    """Order levels by their mean pull; ties by code.
+
+    >>> by_mean_pull(np.array([[1.0, -1, 0]]), np.array([1.0, 1, 0]), 0.0).tolist()
+    [1, 2, 0]
+    """
+    return np.argsort(pulls[0] / np.maximum(weights + smooth, 1.0), kind="stable")
+
+
+def evidence(pulls: NDArray[np.float64], weights: NDArray[np.float64], chance: float) -> float:
+    """Give Fisher's F of levels with these sums, or 0 if it might be 1.
+
+    >>> evidence(np.array([[9.0, -9.0, 0.0]]), np.array([3.0, 3.0, 3.0]), 2.0)
+    13.5
+    """
+    there = weights > 0
+    levels = int(there.sum())
+    if levels < 3 or chance == 0:
+        return 0.0
+    between = (pulls[:, there] ** 2 / weights[there]).sum()
+    between -= (pulls.sum(axis=1) ** 2).sum() / weights.sum()
+    found = between / chance / (levels - 1)
+    return float(found) if found > 1 + 2 * np.sqrt(2 / levels) else 0.0
+
+
+def splits(codes: int, order: NDArray[np.intp] | None) -> list[NDArray[np.bool_]]:
+    """List which codes each possible split sends left; the last code is that of missing values.
 
     Numbers are cut with the missing ones on either side. Categories, missing as one of them, are
-    cut in the order of their mean pull.
+    cut in the order given.
 
-    >>> for split in splits(np.array([[1.0, -1, 0]]), np.array([1.0, 1, 0]), True, 0.0):
+    >>> for split in splits(3, np.array([1, 2, 0])):
     ...     print(split)
     [False  True False]
     [False  True  True]
     """
-    codes = np.arange(weights.size)
-    if category:
-        means = pulls[0] / np.maximum(weights + smooth, 1.0)
-        order = np.argsort(means, kind="stable")
-        return [np.isin(codes, order[: k + 1]) for k in range(codes.size - 1)]
-    missing = codes == codes[-1]
-    below = [(codes <= k) & ~missing for k in range(codes.size - 1)]
+    every = np.arange(codes)
+    if order is not None:
+        return [np.isin(every, order[: k + 1]) for k in range(codes - 1)]
+    missing = every == every[-1]
+    below = [(every <= k) & ~missing for k in range(codes - 1)]
     return below + [own | missing for own in below[:-1]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -308,6 +309,20 @@ class Found:
     members: NDArray[np.uint8]
 
 
+class Root(NamedTuple):
+    """What the root of a tree knows of the levels of categories."""
+
+    orders: NDArray[np.uint8]
+    evidence: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, world: World) -> Root:
+        """Nothing."""
+        return cls(
+            np.zeros((len(world.features), 256), dtype=np.uint8), np.zeros(len(world.features))
+        )
+
+
 def scan(
     world: World,
     rows: NDArray[np.uint32],
@@ -315,7 +330,10 @@ def scan(
     rules: NDArray[np.float64],
     span: NDArray[np.float64] = FREE,
     allowed: NDArray[np.uint8] | None = None,
+    root: Root | None = None,
+    at_root: bool | None = None,
 ) -> Found:
+    """Search for a split of the rows; if no root is given, they are the root."""
     words = world.words()
     histogram = np.zeros((len(pairs), 8 * len(words), WIDTH), dtype=np.int64)
     grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
@@ -331,6 +349,8 @@ def scan(
         span,
         best,
         members,
+        root is None if at_root is None else at_root,
+        *(Root.of(world) if root is None else root),
     )
     return Found(float(after - before), best, members)
 
@@ -359,24 +379,36 @@ class Node:
 
 
 def divisions(
-    world: World, j: int, rows: NDArray[np.uint32], node: Node, smooth: float
-) -> tuple[list[NDArray[np.bool_]], float]:
+    world: World, j: int, rows: NDArray[np.uint32], node: Node, smooth: float, root: Root | None
+) -> list[tuple[NDArray[np.bool_], float]]:
     """All divisions of a node's rows by one feature, by the twin, and what their gains lose."""
-    bins, category = (
-        world.features[j, best_split.BINS],
-        bool(world.features[j, best_split.CATEGORY]),
-    )
+    bins = int(world.features[j, best_split.BINS])
     own = world.codes[j, rows].astype(np.int64)
     own[own == world.missing] = bins
+    if not world.features[j, best_split.CATEGORY]:
+        return [(left[own], 0.0) for left in naive.splits(bins + 1, None)]
+    sums = sums_of(own, node, bins)
+    penalty = node.level_penalty * max(int((sums != 0).any(axis=0).sum()) - 2, 0)
+    orders = [(own, np.arange(bins + 1), 0.0)]
+    if root is not None and root.evidence[j] > 0:
+        known = root.orders[j, : bins + 1].astype(np.intp)
+        orders.append((own, known, penalty / float(root.evidence[j])))
+    pooled = naive.pool_rare(sums, node.level_rows * sums[0].sum() / rows.size)[own]
+    penalty = node.level_penalty * max(int((sums != 0).any(axis=0).sum()) - 2, 0)
+    orders.append((pooled, naive.by_mean_pull(sums[1:], sums[0], smooth), penalty))
+    return [
+        (left[codes], lost)
+        for codes, order, lost in orders
+        for left in naive.splits(bins + 1, order)
+    ]
+
+
+def sums_of(own: NDArray[np.int64], node: Node, bins: int) -> NDArray[np.float64]:
+    """Weights and pulls (1 + lines, codes) of a node's levels."""
     sums = np.zeros((1 + len(node.pulls), bins + 1))
     for line, mass in zip(sums, [node.weights, *node.pulls], strict=True):
         np.add.at(line, own, mass)
-    if category:
-        own = naive.pool_rare(sums, node.level_rows * sums[0].sum() / rows.size)[own]
-    weights, pulls = sums[0], sums[1:]
-    levels = int((sums != 0).any(axis=0).sum()) if category else 0
-    lost = node.level_penalty * max(levels - 2, 0)
-    return [left[own] for left in naive.splits(pulls, weights, category, smooth)], lost
+    return sums
 
 
 SCANS = {
@@ -392,7 +424,7 @@ SCANS = {
 
 
 @settings(deadline=None, max_examples=150)
-@given(**SCANS)
+@given(**SCANS, at_root=st.booleans())
 def test_the_split_found_is_the_best_of_the_twins(
     world: World,
     criterion: str,
@@ -402,6 +434,7 @@ def test_the_split_found_is_the_best_of_the_twins(
     smooth: float,
     levels: tuple[float, float],
     seed: int,
+    at_root: bool,
 ) -> None:
     generator = np.random.default_rng(seed)
     rows = some_rows(generator, world.codes.shape[1])
@@ -412,16 +445,17 @@ def test_the_split_found_is_the_best_of_the_twins(
     if criterion != "newton":  # signs of weights
         pulls = weights * generator.choice([-1, 1], (1, weights.size))
         pairs = (pulls << 32) + weights
-    rules = np.array([CRITERIA[criterion], penalty, *least, smooth, *levels])
+    rules = np.array([CRITERIA[criterion], penalty, *least, smooth, *levels, 0.0])
     allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
-    found = scan(world, rows, pairs, rules, allowed=allowed)
+    root = None if at_root else some_root(generator, world)
+    found = scan(world, rows, pairs, rules, allowed=allowed, root=root)
 
     bound = max(least[0], least[1] * float(weights[rows].sum()) / rows.size, 1.0)
     node = Node(pulls[:, rows], weights[rows], criterion, penalty, bound, *levels)
     gains = [0.0]
     for j in np.flatnonzero(allowed).tolist():
-        parts, lost = divisions(world, j, rows, node, smooth)
-        gains.extend((node.gain(left) or lost) - lost for left in parts)
+        parts = divisions(world, j, rows, node, smooth, root)
+        gains.extend((node.gain(left) or lost) - lost for left, lost in parts)
     slack = 1e-12 * max(1.0, float(np.abs(pulls).sum()) ** (2 if criterion == "newton" else 1))
     assert found.gain == pytest.approx(max(gains), rel=1e-9, abs=slack)
     if found.gain <= 0:
@@ -431,10 +465,43 @@ def test_the_split_found_is_the_best_of_the_twins(
     feature = world.features[found.best[0]]
     routing.sides(feature, found.best, found.members, world.missing, goes_left)
     lane = naive.lanes(world.words())[feature[best_split.LANE], rows]
-    _, lost = divisions(world, int(found.best[0]), rows, node, smooth)
     gain = node.gain(goes_left[lane] != 0)
     assert gain is not None
-    assert gain - lost == pytest.approx(found.gain, rel=1e-9, abs=slack)
+    lost = {lost for _, lost in divisions(world, int(found.best[0]), rows, node, smooth, root)}
+    wanted = [pytest.approx(found.gain + own, rel=1e-9, abs=slack) for own in lost]
+    assert gain in wanted
+
+
+def some_root(generator: np.random.Generator, world: World) -> Root:
+    """Orders of all levels, as a root may have found them, and evidence for some of them."""
+    root = Root.of(world)
+    for j, bins in enumerate(world.features[:, best_split.BINS]):
+        root.orders[j, : bins + 1] = generator.permutation(bins + 1)
+    root.evidence[:] = generator.choice([0.0, 1.5, 40.0], root.evidence.size)
+    return root
+
+
+@settings(deadline=None, max_examples=80)
+@given(world=worlds(), lines=st.integers(1, 3), noise=st.sampled_from([0.0, 1e4, 1e6]))
+def test_a_root_keeps_what_it_knows_of_levels(world: World, lines: int, noise: float) -> None:
+    rows = np.arange(world.codes.shape[1], dtype=np.uint32)
+    pulls, weights, pairs = some_pairs(np.random.default_rng(lines), lines, rows.size)
+    if weights.sum() < 2:
+        return
+    node = Node(pulls, weights, "newton", 0.0, 1.0, 0.0, 0.0)
+    root, smooth = Root.of(world), 1e5
+    rules = np.array([best_split.NEWTON, 0.0, 0, 0, smooth, 0, 0, noise])
+    nothing = np.zeros(len(world.features), dtype=np.uint8)  # also of features that are not drawn
+    scan(world, rows, pairs, rules, allowed=nothing, root=root, at_root=True)
+    for j in np.flatnonzero(world.features[:, best_split.CATEGORY]).tolist():
+        bins = int(world.features[j, best_split.BINS])
+        own = world.codes[j].astype(np.int64)
+        own[own == world.missing] = bins
+        sums = sums_of(own, node, bins)
+        order = naive.by_mean_pull(sums[1:], sums[0], smooth)
+        assert root.orders[j, : bins + 1].tolist() == order.tolist()
+        wanted = naive.evidence(sums[1:], sums[0], noise)
+        assert root.evidence[j] == pytest.approx(wanted, rel=1e-9)
 
 
 @settings(deadline=None, max_examples=150)
@@ -448,7 +515,7 @@ def test_the_plain_search_finds_what_the_general_one_finds(
         rows = np.zeros(1, dtype=np.uint32)
     world.features[:, best_split.CATEGORY] = 0
     _, _, pairs = some_pairs(generator, 1, world.codes.shape[1])
-    rules = np.array([best_split.NEWTON, penalty, *least, 0.0, 0.0, 0.0])
+    rules = np.array([best_split.NEWTON, penalty, *least, 0.0, 0.0, 0.0, 0.0])
     allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
     wanted = scan(world, rows, pairs, rules, allowed=allowed)
 
@@ -471,7 +538,7 @@ def test_what_is_not_in_a_node_goes_with_the_missing_values(world: World, seed: 
     if rows.size == 0:
         return
     _, weights, pairs = some_pairs(generator, 1, world.codes.shape[1])
-    found = scan(world, rows, pairs, np.array([best_split.NEWTON, 0.0, 0, 0, 0, 0, 0]))
+    found = scan(world, rows, pairs, np.array([best_split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0]))
     if found.gain <= 0:
         return
     feature = world.features[found.best[0]]
@@ -494,7 +561,7 @@ def test_of_equal_splits_the_first_counts() -> None:
     features[:, best_split.DEFAULT] = -1
     world = World(codes, features, np.tile(np.arange(256, dtype=np.uint8), (3, 1)), 3, 2)
     pairs = ((np.array([[1, 1, -1, -1]]) << 32) + 1) << 20
-    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0, 0, 0])
+    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])
     found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
     assert found.best.tolist() == [0, 0, 1]
     assert found.gain == pytest.approx(4 << 20)
@@ -506,11 +573,23 @@ def one_feature(codes: list[int], bins: int, category: bool, slope: int = 0) -> 
     return World(np.array([codes], dtype=np.uint8), features, maps, 1, bins)
 
 
+@pytest.mark.parametrize(("smooth", "order"), [(0, [1, 3, 0, 2]), (10, [1, 3, 2, 0])])
+def test_smoothing_keeps_rare_levels_from_the_ends(smooth: int, order: list[int]) -> None:
+    world = one_feature([0] * 10 + [1] * 10 + [2], 3, category=True)
+    pulls = np.repeat([1, -1, 1], [10, 10, 1])
+    pulls[[0, 10, 11]] *= -1  # level 0: 8 of 10 for +, level 1: 6 of 10 for -; level 2: 1 for +
+    pairs = ((pulls[None] << 32) + 1) << 20
+    root = Root.of(world)
+    rules = np.array([best_split.NEWTON, 0.0, 0, 0, smooth << 20, 0, 0, 0])
+    scan(world, np.arange(21, dtype=np.uint32), pairs, rules, root=root, at_root=True)
+    assert root.orders[0, :4].tolist() == order
+
+
 def test_levels_without_rows_do_not_disturb_the_order() -> None:
     world = one_feature([0, 0, 2, 2, 3, 3, 4, 4], 5, category=True)
     pairs = ((np.array([[1, 1, -1, -1, 1, 1, -1, -1]]) << 32) + 1) << 20
     rules = np.array(
-        [best_split.NEWTON, 0.0, 0, 0, 0, 0, 0]
+        [best_split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0]
     )  # no smoothing: 0/0 where a level is not there
     found = scan(world, np.arange(8, dtype=np.uint32), pairs, rules)
     assert found.gain == pytest.approx(8 << 20)
@@ -521,7 +600,7 @@ def test_missing_values_can_be_what_is_split_off(category: bool) -> None:
     world = one_feature([0, 1, 0, 2, 2], 2, category)
     pairs = ((np.array([[1, 1, 1, -1, -1]]) << 32) + 1) << 20
     found = scan(
-        world, np.arange(5, dtype=np.uint32), pairs, np.array([best_split.Z, 0.0, 0, 0, 0, 0, 0])
+        world, np.arange(5, dtype=np.uint32), pairs, np.array([best_split.Z, 0.0, 0, 0, 0, 0, 0, 0])
     )
     goes_left = np.empty(256, dtype=np.uint8)
     routing.sides(world.features[0], found.best, found.members, 2, goes_left)
@@ -534,7 +613,7 @@ def test_a_split_against_its_slope_is_left_out(slope: int, rising: bool) -> None
     world = one_feature([0, 0, 1, 1], 2, category=False, slope=slope)
     pulls = np.array([[-1, -1, 1, 1]]) * (1 if rising else -1)
     pairs = ((pulls << 32) + 1) << 20
-    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0, 0, 0])
+    rules = np.array([best_split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])
     found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
     assert (found.gain > 0) == (rising == (slope > 0))
     narrow = np.array([-np.inf, -2.0])  # both sides would be held at -2

@@ -285,22 +285,6 @@ def test_no_subset_of_categories_beats_the_one_found(
     check_best_first(tree, sample, request, rule)
 
 
-def test_smoothing_keeps_rare_levels_from_the_ends() -> None:
-    column = np.repeat([0.0, 1, 2], [10, 10, 1])
-    signs = np.repeat([1, -1, 1], [10, 10, 1]).astype(np.int8)
-    signs[[0, 10, 11]] *= -1  # level 0: 8 of 10 for +, level 1: 6 of 10 for -; level 2: 1 for +
-    table = ArrayTable(column[:, None], levels=Levels({0: (0, 1, 2)}))
-    sample = Sample(table, signs[:, None], bins=fit_bins(table))
-    request = signed_request(sample, np.full(21, 2**40), "gini")
-    order = []
-    for smooth in (0.0, 10.0):
-        search = replace(LOOSE, max_leaves=3, cat_smooth=smooth).on(sample)
-        rule, _ = search.partition(request, 0, None)
-        first, second = (set(np.flatnonzero(line[:3]).tolist()) for line in rule.members)
-        order.append((first, second - {1}))
-    assert order == [({1}, {0}), ({1}, {2})]  # level 2 is last by its mean, not last if smoothed
-
-
 @pytest.mark.parametrize("criterion", ["newton", "gini", "z"])
 def test_levels_that_say_nothing_are_not_preferred_to_a_number(criterion: str) -> None:
     generator = np.random.default_rng(1)

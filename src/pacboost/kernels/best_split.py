@@ -11,10 +11,17 @@ from numba.types import UniTuple, float64, int64, uint8
 from numpy.typing import NDArray
 
 from pacboost.kernels.by_address import caller
-from pacboost.kernels.category_split import chance_of, choose_members, order_of, pool_rare
+from pacboost.kernels.category_split import (
+    chance_of,
+    choose_members,
+    evidence_of,
+    order_of,
+    pool_rare,
+)
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel, part_of_kernels
 from pacboost.kernels.pairing import LOW
+from pacboost.kernels.quick_cuts import scan_quickly
 
 NOISE = 1e-12  # a gain below this share of what a leaf is worth comes from rounding
 
@@ -23,8 +30,8 @@ LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE = range(6)
 # columns of ``best``, the best split of every leaf
 FEATURE, CUT, MISSING_LEFT = range(3)
 # what ``rules`` holds
-CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS = range(7)
-RULES = 7
+CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE = range(8)
+RULES = 8
 
 NEWTON, Z, ERROR = range(3)
 
@@ -78,53 +85,6 @@ def open_feature(
             code += 1
     out[default] = total
     out[bins] = 0
-
-
-@part_of_kernels
-def scan_quickly(
-    own: NDArray[np.int64],
-    absent: np.int64,
-    total: np.int64,
-    penalty: float,
-    least: float,
-    wanted: float,
-    sums: NDArray[np.int64],
-    found: NDArray[np.float64],
-) -> tuple[float, int, bool]:
-    """Do what ``scan_numbers`` does, by Newton's criterion and without a constraint.
-
-    In loops that run on vectors (measured: four times faster than one cut after the other). A cut
-    above an empty bin divides the rows as the one below it does, and of equal cuts the first one
-    counts; so empty bins, of which small leaves have many, are passed over.
-    """
-    weight, pull = float(total & LOW), float(total >> 32)
-    best, cut, missing_left = wanted, -1, False
-    for way in range(2 if absent != 0 else 1):  # missing values right, then left
-        below = absent if way == 1 else np.int64(0)
-        count = np.uint64(0)
-        for b in range(own.size - (0 if absent != 0 and way == 0 else 1)):
-            below += own[b]
-            sums[count] = below
-            count += np.uint64(own[b] != 0)
-        filled = sums[: np.int64(count)]
-        for k in range(filled.size):
-            left, low = float(filled[k] & LOW), float(filled[k] >> 32)
-            right, high = weight - left, pull - low
-            a, c = left + penalty, right + penalty
-            sides = (low * low * c + high * high * a) / (a * c)  # one division for two
-            found[k] = sides if left >= least and right >= least else -1.0
-        place = -1
-        for k in range(filled.size):
-            if found[k] > best:
-                best, place = found[k], k
-        if place >= 0:
-            left = float(filled[place] & LOW)
-            cut = -1
-            while place >= 0:  # the bin that this was
-                cut += 1
-                place -= own[cut] != 0
-            missing_left = way == 1 if absent != 0 else left >= weight - left
-    return best, cut, missing_left
 
 
 @part_of_kernels
@@ -188,17 +148,17 @@ def scan_feature(
     rules: NDArray[np.float64],
     least: float,
     wanted: float,
+    chance: float,
 ) -> tuple[float, int, bool]:
     """Find a cut of one feature, a category or with several outputs, worth more than ``wanted``.
 
-    Gives what its sides are worth, the cut (-1 if there is none) and whether missing values go
-    left.
+    Gives what its sides are worth, less ``chance``, the cut (-1 if there is none) and whether
+    missing values go left.
     """
     outputs, bins, category = own.shape[0], feature[BINS], feature[CATEGORY]
     below = on_stack((outputs,), np.int64)
     low, high = on_stack((outputs,), np.float64), on_stack((outputs,), np.float64)
     criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
-    chance = chance_of(own, bins, rules[LEVEL_PENALTY]) if category else 0.0
     weight = float(total[0] & LOW)
     absent = category == 0 and own[0, bins] != 0
     places = bins + category  # a category's missing code is one of its places
@@ -228,9 +188,69 @@ def scan_feature(
     return best, cut, missing_left
 
 
+@part_of_kernels
+def know_levels(
+    histogram: NDArray[np.int64], features: NDArray[np.int64], missing: int,
+    total: NDArray[np.int64], rules: NDArray[np.float64], own: NDArray[np.int64],
+    order: NDArray[np.int64], orders: NDArray[np.uint8], evidence: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Write down the order of every category's levels at the root, and how much they differ."""
+    for j in range(features.shape[0]):
+        feature = features[j]
+        if not feature[CATEGORY]:
+            continue
+        for s in range(own.shape[0]):
+            open_feature(histogram[s, feature[LANE]], feature, missing, total[s], own[s])
+        order_of(own, feature[BINS], rules[SMOOTH], order)
+        for b in range(feature[BINS] + 1):
+            orders[j, b] = order[b]
+        evidence[j] = evidence_of(own, feature[BINS], total, rules[CHANCE])
+
+
+@part_of_kernels
+def scan_category(
+    own: NDArray[np.int64],
+    feature: NDArray[np.int64],
+    total: NDArray[np.int64],
+    rules: NDArray[np.float64],
+    least: float,
+    rare: float,
+    wanted: float,
+    known: NDArray[np.uint8],
+    evidence: float,
+    missing: int,
+    members: NDArray[np.uint8],
+) -> tuple[float, int, bool]:
+    """Do what ``scan_feature`` does, with the levels of a category in each of three orders.
+
+    The order of their codes knows nothing of the rows. That of their mean pulls at the root, kept
+    in ``known``, is made from more rows than this node has; so far as ``evidence`` says that levels
+    differ there. That of their mean pulls in this node fits best, and by chance, too.
+    """
+    bins, order = feature[BINS], on_stack((256,), np.int64)
+    best, cut, missing_left = wanted, -1, False
+    for kind in range(3):
+        chance = 0.0
+        for b in range(bins + 1):
+            order[b] = b if kind == 0 else np.int64(known[b])
+        if kind == 1:
+            if evidence == 0:
+                continue
+            chance = chance_of(own, bins, rules[LEVEL_PENALTY]) / evidence
+        elif kind == 2:
+            pool_rare(own, bins, rare)
+            order_of(own, bins, rules[SMOOTH], order)
+            chance = chance_of(own, bins, rules[LEVEL_PENALTY])
+        found, place, left = scan_feature(own, feature, total, order, rules, least, best, chance)
+        if place >= 0:
+            best, cut = found, place
+            missing_left = choose_members(own, bins, order, place, left, missing, members)
+    return best, cut, missing_left
+
+
 KINDS = (
     int64[:, :, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], float64[::1],
-    int64[::1], uint8[::1],
+    int64[::1], uint8[::1], int64, uint8[:, ::1], float64[::1],
 )  # fmt: skip
 """The types of what ``scan`` takes."""
 
@@ -246,10 +266,14 @@ def scan(
     span: NDArray[np.float64],
     best: NDArray[np.int64],
     members: NDArray[np.uint8],
+    at_root: int,
+    orders: NDArray[np.uint8],
+    evidence: NDArray[np.float64],
 ) -> tuple[float, float]:
     """Find the best split over every feature; give what its sides and the leaf are worth.
 
-    Without a split that gains anything, the first is equal to the second.
+    Without a split that gains anything, the first is equal to the second. What the root knows of
+    the levels of categories is written to ``orders`` and ``evidence``, and read in other nodes.
 
     ``span`` holds the least and the most mean pull that monotone splits above leave to this node.
     Of equal splits the first one counts.
@@ -270,12 +294,14 @@ def scan(
     before = worth(int(rules[CRITERION]), pulls, weight, rules[PENALTY])
     after = before + NOISE * abs(before)
     nothing = after
+    if at_root:
+        know_levels(histogram, features, missing, total, rules, own, order, orders, evidence)
     for j in range(features.shape[0]):
         if not allowed[j]:
             continue
         feature = features[j]
-        bins, slope = feature[BINS], feature[MONOTONE]
-        plain = outputs == 1 and feature[CATEGORY] == 0
+        bins, slope, category = feature[BINS], feature[MONOTONE], feature[CATEGORY]
+        plain = outputs == 1 and category == 0
         line = histogram[0, feature[LANE]]
         absent = line[missing]
         if not plain or feature[DEFAULT] >= 0:
@@ -287,15 +313,15 @@ def scan(
             found, cut, left = scan_numbers(
                 line[:bins], absent, total[0], rules, least, span, slope, after, sums, found_at
             )
+        elif category:
+            found, cut, left = scan_category(
+                own, feature, total, rules, least, rules[LEVEL_ROWS] * weight / size, after,
+                orders[j], 0.0 if at_root else evidence[j], missing, members,
+            )  # fmt: skip
         else:
-            if feature[CATEGORY]:
-                pool_rare(own, bins, rules[LEVEL_ROWS] * weight / size)
-                order_of(own, bins, rules[SMOOTH], order)
-            found, cut, left = scan_feature(own, feature, total, order, rules, least, after)
+            found, cut, left = scan_feature(own, feature, total, order, rules, least, after, 0.0)
         if cut >= 0:
             after = found
-            if feature[CATEGORY]:
-                left = choose_members(own, bins, order, cut, left, missing, members)
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
     return (after, before) if after > nothing else (before, before)
 

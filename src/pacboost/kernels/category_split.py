@@ -1,4 +1,7 @@
-"""How the levels of a category are divided at a node: pooled, ordered by mean pull, and cut."""
+"""How the levels of a category are divided at a node: pooled, ordered, and cut.
+
+Why there are several orders: docs/decisions/0018-orders-of-levels.md.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,33 @@ def chance_of(own: NDArray[np.int64], bins: int, penalty: float) -> float:
         if own[0, b] != 0:
             levels += 1
     return float(penalty * max(levels - 2, 0))
+
+
+@part_of_kernels
+def evidence_of(
+    own: NDArray[np.int64], bins: int, total: NDArray[np.int64], chance: float
+) -> float:
+    """Give how many times as much the levels of a category differ as they would by chance.
+
+    That is Fisher's F: what levels are worth beyond all rows together, per level, over ``chance``,
+    what a group of rows is worth whose pulls are noise. 0 if that is within two of its standard
+    deviations, √(2/levels), or if there is no choice between orders.
+    """
+    between, levels = 0.0, 0
+    for b in range(bins + 1):
+        if own[0, b] != 0:
+            levels += 1
+    if levels < 3 or chance <= 0:
+        return 0.0
+    for s in range(own.shape[0]):
+        for b in range(bins + 1):
+            if own[0, b] != 0:
+                pull = float(own[s, b] >> 32)
+                between += pull * pull / max(float(own[0, b] & LOW), 1.0)
+        pull = float(total[s] >> 32)
+        between -= pull * pull / float(total[0] & LOW)
+    found = between / (chance * float(levels - 1))
+    return found if found > 1 + 2 * np.sqrt(2 / levels) else 0.0
 
 
 @part_of_kernels

@@ -32,12 +32,14 @@ Bytes = NDArray[np.uint8]
 
 
 class Codes(NamedTuple):
-    """The rows of a sample: samples/blocks.py says how codes lie in words."""
+    """The rows of a sample (samples/blocks.py), and what a root knows of categories' levels."""
 
     words: NDArray[np.uint64]
     features: Wholes
     lanes: int
     missing: int
+    orders: Bytes
+    evidence: Floats
 
 
 class Leaves(NamedTuple):
@@ -235,7 +237,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
     is None, and the branches for the rest are dropped before they are compiled. So it is with
     ``interactions`` where all features may interact.
     """
-    words, features, lanes, missing = codes
+    words, features, lanes, missing, orders, evidence = codes
     starts, sizes, slots, best, members, gains, hangs, depths = leaves
     goes_left, allowed, deck = found.sides[member], found.allowed[member], found.decks[member]
     if limits[ALL_ROWS]:
@@ -298,6 +300,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                     after, before = best_split.scan_at(
                         limits[SCAN], histogram[at], features[first:last], allowed[first:last],
                         missing, sizes[k], rules, spans[k], own, found.members[member, side],
+                        new == 0, orders[first:last], evidence[first:last],
                     )  # fmt: skip
                 own[FEATURE] += first
                 found.worth[member, 2 * side] = after

@@ -22,12 +22,12 @@ from pacboost.kernels.best_split import (
     NOISE,
     PENALTY,
     open_feature,
-    scan_quickly,
 )
 from pacboost.kernels.by_address import caller
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
 from pacboost.kernels.pairing import LOW
+from pacboost.kernels.quick_cuts import scan_quickly
 
 KINDS = (int64[:, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], int64[::1])
 """The types of what ``scan`` takes."""

@@ -9,7 +9,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.best_split import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
+from pacboost.kernels.best_split import (
+    BASE,
+    BINS,
+    CATEGORY,
+    CUT,
+    DEFAULT,
+    FEATURE,
+    LANE,
+    MISSING_LEFT,
+)
 from pacboost.kernels.jit import kernel
 
 NO_PLACE = np.uint64(255)  # the code of what cannot share a lane
@@ -119,6 +128,19 @@ def sides(
             goes_left[code] = np.uint8(best[MISSING_LEFT])
         else:
             goes_left[code] = np.uint8(b <= best[CUT])
+
+
+@kernel
+def sides_of_all(
+    features: NDArray[np.int64],
+    splits: NDArray[np.int64],
+    members: NDArray[np.uint8],
+    missing: int,
+    goes_left: NDArray[np.uint8],
+) -> None:
+    """Do what ``sides`` does for every split of a tree, whose feature is in its first column."""
+    for t in range(goes_left.shape[0]):
+        sides(features[splits[t, FEATURE]], splits[t], members[t], missing, goes_left[t])
 
 
 @kernel

@@ -20,11 +20,11 @@ from pacboost.kernels.best_split import (
     PENALTY,
     scan_feature,
     scan_numbers,
-    scan_quickly,
 )
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel, team_kernel
 from pacboost.kernels.pairing import LOW
+from pacboost.kernels.quick_cuts import scan_quickly
 from pacboost.kernels.sparse import count, share_of_lists
 
 
@@ -159,7 +159,7 @@ def look(
         else:
             for s in range(1, lines):
                 count(run_rows, run_codes, pairs[s], totals[s], default, bins, missing, own[s])
-            found, cut, left = scan_feature(own, feature, totals, order, rules, least, wanted)
+            found, cut, left = scan_feature(own, feature, totals, order, rules, least, wanted, 0.0)
         if cut >= 0:
             wanted = found
             best[member, FEATURE], best[member, CUT], best[member, MISSING_LEFT] = j, cut, left

@@ -116,11 +116,9 @@ class CudaTreeSearch(TreeSearch):
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         """Walk the rows that were not chosen to their leaves."""
-        own = self._features[tree.feature]
-        goes_left = np.zeros((max(1, len(own)), 256), dtype=np.uint8)
-        for t, feature in enumerate(own):
-            routing.sides(
-                feature, self._splits[t], self._split_members[t], self._bins.missing, goes_left[t]
-            )
-        lanes = np.ascontiguousarray(own[:, best_split.LANE])
+        goes_left = np.empty((tree.feature.size, 256), dtype=np.uint8)
+        routing.sides_of_all(
+            self._features, self._splits, self._split_members, self._bins.missing, goes_left
+        )
+        lanes = self._features[tree.feature, best_split.LANE]
         launches.settle(self._codes, lanes, goes_left, tree.left, tree.right, chosen, self._cells)

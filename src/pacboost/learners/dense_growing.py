@@ -46,7 +46,11 @@ class DenseTreeSearch(TreeSearch):
             width = 264  # shared lanes have codes of several features
         self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
-        codes = grow_team.Codes(blocks.words, self._features, blocks.lanes, self._bins.missing)
+        count = len(self._features) if self._features[:, best_split.CATEGORY].any() else 0
+        codes = grow_team.Codes(
+            blocks.words, self._features, blocks.lanes, self._bins.missing,
+            np.zeros((count, 256), dtype=np.uint8), np.zeros(count),
+        )  # fmt: skip
         leaves = grow_team.Leaves(
             self._starts, self._sizes, self._slots, self._best, self._members, self._gains,
             self._hangs, self._depths,
@@ -99,13 +103,6 @@ class DenseTreeSearch(TreeSearch):
         most = largest_team() if cells >= CELLS_WORTH_MANY else min(largest_team(), FEW)
         return max(1, min(most, cells // CELLS_WORTH_A_MEMBER))
 
-    def _sides(
-        self, feature: NDArray[np.int64], best: NDArray[np.int64], members: NDArray[np.uint8]
-    ) -> NDArray[np.uint8]:
-        goes_left = np.empty(256, dtype=np.uint8)
-        routing.sides(feature, best, members, self._bins.missing, goes_left)
-        return goes_left
-
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         """Walk the rows that were not chosen to their leaves."""
         aside = np.ones(self._order.size, dtype=np.bool_)
@@ -114,13 +111,11 @@ class DenseTreeSearch(TreeSearch):
         if not tree.feature.size:
             self._cells[rows] = 0
             return
-        own = self._features[tree.feature]
-        tables = [
-            self._sides(feature, self._splits[t], self._split_members[t])
-            for t, feature in enumerate(own)
-        ]
-        goes_left = np.stack(tables)
-        lanes = np.ascontiguousarray(own[:, best_split.LANE])
+        goes_left = np.empty((tree.feature.size, 256), dtype=np.uint8)
+        routing.sides_of_all(
+            self._features, self._splits, self._split_members, self._bins.missing, goes_left
+        )
+        lanes = self._features[tree.feature, best_split.LANE]
 
         def task(start: int, stop: int) -> None:
             routing.settle(

@@ -187,7 +187,11 @@ class TreeSearch(Search):
         self._rules[best_split.PENALTY] = request.penalty * outputs * weight_scale
         self._rules[best_split.LEAST_WEIGHT] = tree.min_leaf_weight * mean
         self._rules[best_split.SMOOTH] = tree.cat_smooth * mean
-        self._rules[best_split.LEVEL_PENALTY] = tree.cat_penalty * self._gain_by_chance(kind)
+        chance = self._gain_by_chance(kind)
+        self._rules[best_split.CHANCE] = chance
+        # of √(weight² - pull²) the part that pulls change is half of pull²/weight
+        half = 2 if kind == best_split.Z else 1
+        self._rules[best_split.LEVEL_PENALTY] = tree.cat_penalty * chance / half
         self._rules[best_split.LEVEL_ROWS] = tree.min_level_rows
         self._rules[best_split.LEAST_ROWS] = tree.least_rows(
             rows if chosen is None else chosen.size
@@ -207,8 +211,7 @@ class TreeSearch(Search):
             return 0.0
         squares = [float(np.square(line >> 32).sum()) for line in self._pairs]
         weight = float((self._pairs[0] & LOW).sum())
-        # of √(weight² - pull²) the part that pulls change is half of pull²/weight
-        return sum(squares) / max(weight, 1.0) / (2 if kind == best_split.Z else 1)
+        return sum(squares) / max(weight, 1.0)
 
     def _rule(self, leaves: int, unit: float) -> TreeRule:
         """Give the tree, with nothing to say yet."""

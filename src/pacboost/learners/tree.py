@@ -20,9 +20,10 @@ class Tree(TreeParameters, Learner):
 
     Missing values go where they help more; where none was seen, to the heavier side. A category is
     split into two sets of its levels, ordered by their mean pull, which is optimal for two classes
-    (Fisher 1958) and a good guess for more. With many classes, splits are chosen by ``sketch``
-    random sums of the classes' pulls (Iosipoi and Vakhrushev 2022); the values of the leaves are
-    exact all the same.
+    (Fisher 1958) and a good guess for more, but fits by chance, too; so their order at the root
+    and that of their codes are looked at besides. With many classes, splits are chosen by
+    ``sketch`` random sums of the classes' pulls (Iosipoi and Vakhrushev 2022); the values of the
+    leaves are exact all the same.
     """
 
     codes = sparse = True

@@ -90,8 +90,8 @@ class Settings:
         """
         large, some = many(rows), tried(rows)
         if many_classes:
-            rate = round(0.1 + 0.1 * large, 4)
-            return cls(round(180 + 20 * some), rate, 1.0, 0.5, 20)
+            rate = round(0.06 + 0.14 * large, 4)
+            return cls(round(300 + 33 * some - 120 * large), rate, 1.0, 0.5, 20)
         rate = 0.1 - 0.05 * some
         return cls(
             round(180 + 120 * some),

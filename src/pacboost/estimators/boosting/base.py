@@ -69,6 +69,8 @@ class Boosting(BoostingFit, VoteClassifier):
     class_weight = None
     _split_before = None
     _looks = None
+    _least_rounds = 0
+    """Early stopping leaves at least so many rounds, where others set it."""
 
     def choose(self, number: int) -> Self:
         """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
@@ -109,6 +111,8 @@ class Boosting(BoostingFit, VoteClassifier):
         if X_val is None and self.early_stopping == "auto":
             least = math.ceil((1 - self._spared(everyone.n_rows)) * recipe.rounds)
             recipe = replace(recipe, least=least)
+        elif self._least_rounds:
+            recipe = replace(recipe, least=min(self._least_rounds, recipe.rounds))
         self._remember_all(read, divided.apart, held)
 
         def work(recipe: Recipe, examples: LabelledRows, held: LabelledRows | None) -> PreparedFit:

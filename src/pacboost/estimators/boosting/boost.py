@@ -48,9 +48,9 @@ class BoostClassifier(NestedParameters, Boosting):
     and leaves have 5 rows at least. Up to 2,500 rows the shrinkage is .05, and a trial that holds a
     fifth of the rows back says how many rounds are worth doing (150 to 600) and how steep
     probabilities should be; then all rows are boosted on. Up to 10,000 rows the trial has fewer of
-    the rows; from there on there are 180 rounds of .1. More than three classes have 200 to 180
-    rounds on all rows, and the trial chooses the steepness alone. With fewer than 100 rows, with
-    weights, or if one such parameter is given, the others have the values described with them.
+    the rows; from there on there are 180 rounds of .1. More than three classes have 333 to 300
+    rounds of .06 on all rows, and the trial chooses the steepness alone. With fewer than 100 rows,
+    with weights, or if one such parameter is given, the others have the values described with them.
 
     Parameters
     ----------
@@ -93,6 +93,7 @@ class BoostClassifier(NestedParameters, Boosting):
         though its score rises. Fit ``y == k``, one class against the others, instead.
     categorical_features : "from_dtype", list or None, default="from_dtype"
         Columns split by sets of levels: text and category columns, or those named or numbered.
+        Levels are cut in the order of their names, of their means over all rows, or in a node.
         Levels not seen in fit are treated as missing. ``Tree(cat_penalty=..., min_level_rows=...)``
         as ``learner``, or ``learner__cat_penalty`` in ``set_params``, sets how much evidence a
         split by levels needs.

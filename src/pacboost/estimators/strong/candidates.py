@@ -15,9 +15,8 @@ from pacboost.estimators.boosting.boost import FEW_CLASSES, BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.fitting.stopping import many
 
-MOST_ROUNDS, MOST_ROUNDS_OF_MANY = 1000, 600
-"""Nothing is boosted longer, and nothing with many classes, whose trees are large; rows that watch
-mostly end it far earlier."""
+MOST_ROUNDS = 1000
+"""Nothing is boosted longer; rows that watch mostly end it far earlier."""
 PATIENCE, PATIENCE_OF_LISTS = 30, 50
 """Rounds without improvement on watching rows after which more can't help; at a rate below 0.1, in
 proportion more of them."""
@@ -85,6 +84,6 @@ def choose(
     elif rows < ROWS_PER_LEAF**2:  # or few rows could never be told apart
         make = partial(make, min_leaf_rows=max(1, rows // ROWS_PER_LEAF))
     why = "rows have several labels" if several_labels else "the rows are a table"
-    most = rounds or (MOST_ROUNDS_OF_MANY if many_classes else MOST_ROUNDS)
+    most = rounds or MOST_ROUNDS
     candidate = Candidate(f"trees by {called}", make)
     return Choice(candidate, why, most, min(most, round(least)), patience)

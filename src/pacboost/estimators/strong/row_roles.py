@@ -7,7 +7,6 @@ so many that a classifier wrong half as often as it may be is expected to pass.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,11 +25,8 @@ FEWEST = 40
 SHARE, LARGEST_SHARE = 0.05, 0.2
 """Every row that certifies is missing where rows are learned from. On 5,000 rows a tenth makes
 certificates .86 times those by a twentieth, and errors 1.02 times."""
-ROWS_OF_A_TWENTIETH = 20_000
-"""With fewer rows the share is larger, by the cube root of their number: so is the best share,
-where certificates exceed errors by one over the root of the number of certifying rows."""
 FEW = 200
-"""Where the share would be fewer than so many, up to a fifth is set apart."""
+"""Where a twentieth would be fewer than so many, up to a fifth is set apart."""
 MOST = 10_000
 """With so many, a certificate is mostly within half a point of the mistakes counted."""
 ENDLESS = 10**12
@@ -65,21 +61,17 @@ def certifying_rows(
 ) -> int:
     """How many of the rows (or groups) to set apart for the certificate.
 
-    A twentieth from 20,000 rows on, and 10,000 rows at most; with fewer rows a share that grows to
-    a tenth of 2,500, and 200 at least. With epsilon: as many as an error of epsilon/2 needs to be
-    certified, and a twentieth at least. Never more than a fifth.
+    A twentieth, but 200 where that is fewer, and at most 10,000; with epsilon more, if an error of
+    epsilon/2 needs as many to be certified; never more than a fifth.
 
     >>> [certifying_rows(rows, None, 0.05) for rows in (1000, 5000, 20_000, 50_000)]
-    [200, 397, 1000, 2500]
+    [200, 250, 1000, 2500]
     >>> certifying_rows(10_000, 0.01, 0.05), certifying_rows(30, None, 0.05)
     (1705, 0)
     """
     if rows < FEWEST:
         return 0
-    share = SHARE
-    if epsilon is None:
-        share *= max(1.0, math.cbrt(ROWS_OF_A_TWENTIETH / rows))
-    wanted = max(FEW, min(MOST, round(share * rows)))
+    wanted = max(FEW, min(MOST, round(SHARE * rows)))
     if epsilon is not None:
         wanted = max(wanted, needed(epsilon, delta, epsilon / 2))
     return min(wanted, round(LARGEST_SHARE * rows))

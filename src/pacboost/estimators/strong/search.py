@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -141,10 +142,12 @@ class EpsilonSearch:
         estimator = self._choice.candidate.make(
             n_rounds=self._choice.rounds,
             n_iter_no_change=self._choice.patience,
-            tol=IMPROVED / self._watch.size,
+            tol=self._tolerance,
             eval_metric=watched,
             callbacks=[watched.worth_a_look] if self._early else None,
         )
+        if not self._early:  # so that it can say how steep the final rounds are
+            estimator._least_rounds = self._choice.least
         return WatchedFit(self._fit(estimator, self._parts.learn, self._watch), watched)
 
     def _first_look(self, scout: WatchedFit) -> Outcome:
@@ -153,12 +156,22 @@ class EpsilonSearch:
         estimator.model_ = self._calibrated(_stopped(estimator.model_, said), scout)
         return self._outcome(estimator, self._look(estimator, LOOKS), scout)
 
+    @property
+    def _tolerance(self) -> float:
+        """Give by how much the log loss of the watching rows has to fall to count as progress."""
+        return IMPROVED / self._watch.size
+
     def _calibrated(self, model: Model, scout: WatchedFit) -> Model:
-        """Let the watching rows say how steep probabilities should be, if rows have one label."""
+        """Let the watching rows say how steep probabilities should be, if rows have one label.
+
+        Scores grow from round to round, so they are measured after as many rounds as the model has.
+        """
         rows = self._watch
         if self._choice.of_texts or self._labels.ndim > 1 or rows.size < FEWEST_ROWS:
             return model
-        scores = scout.estimator.decision_function(self._take(rows))
+        rounds = min(len(model.ledger), len(scout.estimator.ledger_))
+        staged = scout.estimator.staged_decision_function(self._take(rows))
+        scores = next(islice(staged, rounds - 1, rounds))
         numbers = np.searchsorted(model.classes, self._labels[rows])
         weights = None if self._weights is None else self._weights[rows]
         return replace(model, calibration=calibrators.fit(TEMPERATURE, scores, numbers, weights))
@@ -178,6 +191,8 @@ class EpsilonSearch:
             scout.estimator.model_ = self._calibrated(model, scout)
             return scout.estimator
         best = len(scout.estimator.ledger_)
+        if scout.estimator._least_rounds:  # of which all are kept
+            best = scout.watched.best_round(self._tolerance)
         least = min(choice.least, TIMES * best)
         rounds = min(choice.rounds, max(1, least, math.ceil(MORE_ROUNDS * best)))
         estimator = choice.candidate.make(early_stopping=False, n_rounds=rounds)

@@ -8,6 +8,7 @@ to. As long as it is above 0, the loss falls; when it has vanished, more rounds 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +51,18 @@ class WatchedRounds:
         self.epsilon, self._before = None, None
         for seen in (self.losses, self.errors, self.edges, self.expected):
             seen.clear()
+
+    def best_round(self, tolerance: float) -> int:
+        """Give the last round that improved the log loss by more than the tolerance.
+
+        >>> WatchedRounds(None, losses=[0.7, 0.6, 0.595, 0.61]).best_round(0.01)
+        2
+        """
+        least, number = math.inf, 0
+        for done, loss in enumerate(self.losses, start=1):
+            if loss < least - tolerance:
+                least, number = loss, done
+        return number
 
     def __call__(self, known: NDArray[Any], scores: NDArray[np.float64]) -> float:
         """Measure the log loss, as ``eval_metric`` asks; note the rest."""

@@ -208,9 +208,38 @@ __device__ __forceinline__ whole words_a_warp(const Tree& t) {
   return t.lines * (CODES + 1) + t.lines + (CODES + 1) + (CODES + 1) / 4 + 1;
 }
 
-// Open a feature and look at all its cuts; where it is a category, ``order`` is left behind.
+// Look at a category's cuts with its levels in one of three orders, that of their codes, of the root
+// or of this node: kernels/best_split.py, ``scan_category``. ``order`` is left behind.
+__device__ Cut look_at_levels(const Tree& t, whole feature, bool root, int kind, double rare,
+                              Question& ask, whole* own, const whole* totals, double* ratio,
+                              short* order) {
+  int lane = threadIdx.x & 31;
+  Cut none = {0.0, 0, -1, false, 0};
+  ask.chance = 0.0;
+  if (kind == 1) {
+    double evidence = root ? 0.0 : t.evidence[feature];
+    if (evidence == 0.0) return none;
+    ask.chance = chance_of(own, ask.bins, t.rules[LEVEL_PENALTY]) / evidence;
+  }
+  if (kind == 2) {
+    pool_rare(t, own, ask.bins, rare);
+    order_of(own, ask.bins, t.rules[SMOOTH], ratio, order);
+    ask.chance = chance_of(own, ask.bins, t.rules[LEVEL_PENALTY]);
+  } else {
+    for (int b = lane; b <= ask.bins; b += 32)
+      order[b] = kind == 0 ? (short)b : (short)t.orders[feature * CODES + b];
+    __syncwarp();
+  }
+  Cut found = scan_feature(t, own, order, totals, ask);
+  found.order = kind;
+  __syncwarp();
+  return found;
+}
+
+// Open a feature and look at all its cuts. A category is looked at in the order ``only``, or in all
+// if that is -1; of the last one, ``order`` is left behind. The root writes what it knows of levels.
 __device__ __noinline__ Cut look_at(const Tree& t, const View& view, whole size, double low_end, double high_end,
-                       whole*& own, short*& order, double& before) {
+                       bool root, int only, whole*& own, short*& order, double& before) {
   int room = threadIdx.x >> 5;
   own = shared_words + room * words_a_warp(t);
   whole* totals = own + t.lines * (CODES + 1);
@@ -236,18 +265,29 @@ __device__ __noinline__ Cut look_at(const Tree& t, const View& view, whole size,
   ask.quick = t.lines == 1 && !ask.category && ask.criterion == NEWTON && ask.slope == 0;
   double weight = weight_of(totals[0]);
   ask.least = fmax(fmax(t.rules[LEAST_WEIGHT], t.rules[LEAST_ROWS] * weight / (double)size), 1.0);
-  Cut none = {0.0, 0, -1, false};
+  Cut best = {0.0, 0, -1, false, 0};
   before = 0.0;
-  if (weight < 2 * ask.least) return none;
+  if (weight < 2 * ask.least) return best;
   before = t.lines == 1 ? worth_of_one(ask.criterion, pull_of(totals[0]), weight, ask.penalty)
                         : squares / (weight + ask.penalty);
   ask.wanted = before + NOISE * fabs(before);
-  if (ask.category) {
-    pool_rare(t, own, ask.bins, t.rules[LEVEL_ROWS] * weight / (double)size);
+  if (!ask.category) return scan_feature(t, own, nullptr, totals, ask);
+  whole feature = (view.feature - t.features) / FEATURE_COLUMNS;
+  if (root && only < 0) {
     order_of(own, ask.bins, t.rules[SMOOTH], ratio, order);
-    ask.chance = chance_of(own, ask.bins, t.rules[LEVEL_PENALTY]);
+    double evidence = evidence_of(t, own, ask.bins, totals, t.rules[CHANCE]);
+    for (int b = threadIdx.x & 31; b <= ask.bins; b += 32)
+      t.orders[feature * CODES + b] = (byte)order[b];
+    if ((threadIdx.x & 31) == 0) t.evidence[feature] = evidence;
+    __syncwarp();
   }
-  return scan_feature(t, own, ask.category ? order : nullptr, totals, ask);
+  double rare = t.rules[LEVEL_ROWS] * weight / (double)size;
+  for (int kind = 0; kind < 3; kind++) {
+    if (only >= 0 && kind != only) continue;
+    Cut found = look_at_levels(t, feature, root, kind, rare, ask, own, totals, ratio, order);
+    if (found.place >= 0 && (best.place < 0 || found.found > best.found)) best = found;
+  }
+  return best;
 }
 
 // The histogram of one part of split j of the batch. The counted part has one of its own, the
@@ -280,9 +320,10 @@ __device__ __noinline__ void search(const Tree& t, bool root) {
     int j = root ? -1 : (int)(part / 2), side = (int)(part & 1);
     if (!root && !t.searched[j]) continue;
     whole node = node_of_side(t, j, side);
-    bool closed = t.interacting && !t.open[node * t.features_count + feature];
-    if (t.drawn < t.features_count) closed = !t.allowed[side * t.features_count + feature];
-    if (closed) {
+    bool category = t.features[feature * FEATURE_COLUMNS + CATEGORY] != 0;
+    bool drawn = !t.interacting || t.open[node * t.features_count + feature];
+    if (t.drawn < t.features_count) drawn = t.allowed[side * t.features_count + feature];
+    if (!drawn && !(root && category)) {
       if (lane == 0) t.found_cut[task] = -1;
       continue;
     }
@@ -290,12 +331,13 @@ __device__ __noinline__ void search(const Tree& t, bool root) {
     short* order;
     double before;
     Cut cut = look_at(t, side_of(t, j, side, feature), t.sizes[node], t.spans[2 * node],
-                      t.spans[2 * node + 1], own, order, before);
-    bool absent = !t.features[feature * FEATURE_COLUMNS + CATEGORY] &&
-                  own[t.features[feature * FEATURE_COLUMNS + BINS]] != 0;
+                      t.spans[2 * node + 1], root, -1, own, order, before);
+    bool absent = !category && own[t.features[feature * FEATURE_COLUMNS + BINS]] != 0;
+    if (!drawn) cut.place = -1;  // the root has written down what it knows of the levels
     if (lane == 0) {
       t.found[task] = cut.found;
-      t.found_cut[task] = cut.place < 0 ? -1 : 2 * cut.place + (absent ? cut.way : cut.heavier);
+      t.found_cut[task] = cut.place < 0 ? -1
+                          : 2 * (4 * cut.place + cut.order) + (absent ? cut.way : cut.heavier);
       t.worth[part] = before;  // the same for every feature
     }
   }
@@ -341,11 +383,11 @@ __device__ bool choose_members(const Tree& t, const whole* own, int bins, const 
 __device__ __noinline__ void take_best(const Tree& t, int j, int side) {
   int lane = threadIdx.x & 31;
   whole node = node_of_side(t, j, side), part = j < 0 ? 0 : 2 * j + side;
-  Cut mine = {0.0, 0, -1, false};
+  Cut mine = {0.0, 0, -1, false, 0};
   if (j < 0 || t.searched[j])
     for (whole f = lane; f < t.features_count; f += 32) {
       whole at = part * t.features_count + f;
-      if (t.found_cut[at] >= 0) keep_better(mine, Cut{t.found[at], 0, (int)f, false});
+      if (t.found_cut[at] >= 0) keep_better(mine, Cut{t.found[at], 0, (int)f, false, 0});
     }
   mine = best_of_warp(mine);
   if (mine.place < 0) {
@@ -354,20 +396,22 @@ __device__ __noinline__ void take_best(const Tree& t, int j, int side) {
   }
   whole feature = mine.place, cut = t.found_cut[part * t.features_count + feature];
   bool left = cut & 1;
+  int in_order = (int)(cut >> 1 & 3);
+  cut >>= 3;
   if (t.features[feature * FEATURE_COLUMNS + CATEGORY]) {
     whole* own;
     short* order;
     double before;
     look_at(t, side_of(t, j, side, feature), t.sizes[node], t.spans[2 * node],
-            t.spans[2 * node + 1], own, order, before);
+            t.spans[2 * node + 1], j < 0, in_order, own, order, before);
     if (lane == 0)
       left = choose_members(t, own, (int)t.features[feature * FEATURE_COLUMNS + BINS], order,
-                            (int)(cut >> 1), left, t.members + node * CODES);
+                            (int)cut, left, t.members + node * CODES);
   }
   if (lane == 0) {
     t.gains[node] = mine.found - t.worth[part];
     t.best[3 * node + FEATURE] = feature;
-    t.best[3 * node + CUT] = cut >> 1;
+    t.best[3 * node + CUT] = cut;
     t.best[3 * node + MISSING_LEFT] = left;
   }
 }
@@ -454,12 +498,12 @@ __device__ void draw_features(const Tree& t, int side, whole node, word seed) {
 __device__ whole follow(const Tree& t, const double* gains) {
   int lane = threadIdx.x & 31;
   whole leaves = t.plan[LEAVES];
-  Cut next = {0.0, 0, -1, false};
+  Cut next = {0.0, 0, -1, false, 0};
   while (leaves < t.most_leaves) {
-    next = Cut{0.0, 0, -1, false};
+    next = Cut{0.0, 0, -1, false, 0};
     for (whole k = lane; k < leaves; k += 32) {
       double gain = gains[t.node_of[k]];
-      if (gain > 0.0) keep_better(next, Cut{gain, 0, (int)k, false});
+      if (gain > 0.0) keep_better(next, Cut{gain, 0, (int)k, false, 0});
     }
     next = best_of_warp(next);
     if (next.place < 0) break;
@@ -673,7 +717,7 @@ __device__ void label(const Tree& t, bool every_row) {
 extern "C" __global__ void __launch_bounds__(1024, 1)
     grow_tree(const Tree* given, whole size, whole every_row, word seed, double criterion,
               double penalty, double least_weight, double least_rows, double smooth,
-              double level_penalty, double level_rows) {
+              double level_penalty, double level_rows, double chance) {
   __shared__ Tree t;
   __shared__ double rules[RULES];
   if (threadIdx.x == 0) {
@@ -686,6 +730,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     rules[SMOOTH] = smooth;
     rules[LEVEL_PENALTY] = level_penalty;
     rules[LEVEL_ROWS] = level_rows;
+    rules[CHANCE] = chance;
   }
   __syncthreads();
   if (last_to_arrive(t.barrier)) {

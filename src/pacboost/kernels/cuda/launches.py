@@ -98,6 +98,7 @@ class GrowingTree:
         count, lines = len(features), len(pairs)
         self._codes, self._pairs, self._cells, self._lanes = codes, pairs, cells, lanes
         self._categories = bool(features[:, 4].any())
+        levels = count if self._categories else 0
         ahead = min(max(BATCH, leaves // 2), MOST_AHEAD)
         splits = leaves - 1 + ahead
         nodes = 2 * splits + 1
@@ -120,7 +121,8 @@ class GrowingTree:
             ("worth", 2 * BATCH, np.float64), ("batch", BATCH, np.int64),
             ("searched", BATCH, np.int64), ("counted_left", BATCH, np.int64),
             ("rests", 2 * BATCH, np.int64), ("placed", 2 * BATCH, np.uint32),
-            ("barrier", 2, np.uint32),
+            ("barrier", 2, np.uint32), ("orders", (levels, CODES), np.uint8),
+            ("evidence", levels, np.float64),
         )}  # fmt: skip
         kept["allowed"] = cupy.ones((2, count), np.uint8)
         self._kept = kept
@@ -139,7 +141,7 @@ class GrowingTree:
             self._split_members.data.ptr, back + 8 * (PLAN_WORDS + 5 * leaves), at["allowed"],
             at["decks"], at["found"], at["found_cut"], at["worth"], at["batch"], at["searched"],
             at["counted_left"], at["rests"], back, at["placed"], at["barrier"], cells.data.ptr,
-            cells.itemsize, group, words, self._sums.data.ptr,
+            cells.itemsize, group, words, at["orders"], at["evidence"], self._sums.data.ptr,
             *self._interacting(interactions, nodes, count),
         )  # fmt: skip
         self._tree = to_gpu(np.array(fields, dtype=np.int64))

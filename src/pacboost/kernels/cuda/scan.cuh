@@ -11,6 +11,7 @@ struct Cut {
   double found;
   int way, place;  // whether missing values went left; the last bin on the left, or -1
   bool heavier;    // whether the left side weighs no less than the right one
+  int order;       // of a category's levels: see ``look_at`` in grow_tree.cu
 };
 
 __device__ __forceinline__ double worth_of_one(int criterion, double pull, double weight,
@@ -115,6 +116,27 @@ __device__ double chance_of(const whole* own, int bins, double penalty) {
   return penalty * (double)(levels > 2 ? levels - 2 : 0);
 }
 
+// Give how far levels differ beyond chance: kernels/category_split.py, ``evidence_of``. Each thread
+// adds up all of it, in the order in which the CPU does.
+__device__ double evidence_of(const Tree& t, const whole* own, int bins, const whole* totals,
+                              double chance) {
+  int levels = 0;
+  for (int b = 0; b <= bins; b++) levels += own[b] != 0;
+  if (levels < 3 || chance <= 0.0) return 0.0;
+  double between = 0.0, weight = weight_of(totals[0]);
+  for (int s = 0; s < t.lines; s++) {
+    const whole* line = own + s * (CODES + 1);
+    for (int b = 0; b <= bins; b++) {
+      if (own[b] == 0) continue;
+      double pull = pull_of(line[b]), below = weight_of(own[b]);
+      between += pull * pull / (below > 1.0 ? below : 1.0);
+    }
+    between -= pull_of(totals[s]) * pull_of(totals[s]) / weight;
+  }
+  double found = between / (chance * (double)(levels - 1));
+  return found > 1 + 2 * sqrt(2.0 / levels) ? found : 0.0;
+}
+
 // Keep the better of two cuts; of equal ones that which comes first.
 __device__ __forceinline__ void keep_better(Cut& a, const Cut& b) {
   bool first = b.way < a.way || (b.way == a.way && b.place < a.place);
@@ -123,7 +145,7 @@ __device__ __forceinline__ void keep_better(Cut& a, const Cut& b) {
 
 __device__ Cut best_of_warp(Cut mine) {
   for (int step = 16; step > 0; step >>= 1) {
-    Cut other;
+    Cut other = mine;
     other.found = __shfl_xor_sync(~0u, mine.found, step);
     other.way = __shfl_xor_sync(~0u, mine.way, step);
     other.place = __shfl_xor_sync(~0u, mine.place, step);
@@ -148,7 +170,7 @@ __device__ Cut scan_feature(const Tree& t, const whole* own, const short* order,
   bool absent = !ask.category && own[ask.bins] != 0;
   int places = ask.bins + (ask.category ? 1 : 0);
   double weight = weight_of(totals[0]);
-  Cut best = {0.0, 0, -1, false};
+  Cut best = {0.0, 0, -1, false, 0};
   for (int way = 0; way < (absent ? 2 : 1); way++) {
     int last = absent && way == 0 ? places : places - 1;
     double lows[EACH], highs[EACH];  // Σ pull² of both sides, over all lines
@@ -199,7 +221,7 @@ __device__ Cut scan_feature(const Tree& t, const whole* own, const short* order,
         }
       }
       if (!ask.quick) found -= ask.chance;
-      if (found > ask.wanted) keep_better(best, Cut{found, way, place, left >= right});
+      if (found > ask.wanted) keep_better(best, Cut{found, way, place, left >= right, 0});
     }
   }
   return best_of_warp(best);

@@ -5,7 +5,8 @@
 // columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/best_split.py
 enum { LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE, FEATURE_COLUMNS };
 enum { FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, SPLIT_COLUMNS };
-enum { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, RULES };
+enum { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE,
+       RULES };
 enum { NEWTON, Z, ERROR };
 #define NOISE 1e-12
 #define CODES 256
@@ -41,7 +42,7 @@ struct Tree {
   byte* allowed;            // (2, features)
   whole* decks;             // (2, features)
   double* found;            // (2 BATCH, features): what the sides of the best cut are worth
-  whole* found_cut;         // (2 BATCH, features): the cut times two, plus one if missing go left
+  whole* found_cut;         // (2 BATCH, features): the cut, in which order, and whether missing go left
   double* worth;            // (2 BATCH): what the nodes are worth as they are
   whole* batch;             // (BATCH): the nodes that are split now
   whole* searched;          // (BATCH): whether their parts are searched
@@ -54,6 +55,8 @@ struct Tree {
   whole cell_bytes;
   whole group;              // how many lanes are counted at once
   whole shared_words;       // how large the memory of a block is
+  byte* orders;             // (features, CODES): the levels of categories in the order of the root
+  double* evidence;         // (features): how far these differ there, see kernels/category_split.py
   whole* leaf_sums;         // (2, leaves): cleared here, for the kernel ``weigh_again`` of rows.cu
   // where not all features may interact, as in kernels/interactions.py:
   whole interacting;

@@ -59,7 +59,9 @@ class RowsShown:
         if self.subsample >= 1:
             return None
         count = max(1, round(self.rows * self.subsample))
-        return np.sort(np.random.default_rng(seed).permutation(self.rows)[:count])
+        drawn = np.zeros(self.rows, dtype=np.bool_)
+        drawn[np.random.default_rng(seed).permutation(self.rows)[:count]] = True
+        return np.flatnonzero(drawn)  # in ascending order, without sorting
 
     def drawn(self, request: Request, seed: int, booster: str) -> Request:
         """Replace weights by the counts of a draw of pairs of row and output, if rows are drawn."""
