@@ -28,8 +28,9 @@ def rows(seed: int = 0) -> tuple[Any, Any]:
 
 
 def fitted(X: Any, y: Any, **given: Any) -> Any:
-    wanted: dict[str, Any] = {"n_rounds": 2, "learner": "tree", "early_stopping": False} | given
-    return BoostClassifier(**wanted, device="cuda", random_state=0, verbose=0).fit(X, y)
+    wanted: dict[str, Any] = {"n_rounds": 2, "learner": "tree", "early_stopping": False}
+    wanted |= {"device": "cuda", "random_state": 0, "verbose": 0} | given
+    return BoostClassifier(**wanted).fit(X, y)
 
 
 def missing() -> None:
