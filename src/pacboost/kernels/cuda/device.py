@@ -211,6 +211,13 @@ def to_gpu(array: Any) -> Any:
     return cupy.ascontiguousarray(cupy.asarray(array))
 
 
+def zeros_on_gpu(shape: tuple[int, ...]) -> Any:
+    """Give an array of zeros in the GPU's memory."""
+    import cupy
+
+    return cupy.zeros(shape)
+
+
 def labels_at(classes: NDArray[Any], places: Any) -> Any:
     """Give the class at every place: numbers where the places are, others in the CPU's memory.
 
