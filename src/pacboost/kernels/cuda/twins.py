@@ -291,7 +291,7 @@ TWINS: dict[str, Callable[..., None]] = {
 
 def runs_on_gpu(arguments: tuple[Any, ...]) -> bool:
     """Tell whether some of the arguments are in the GPU's memory."""
-    return "cupy" in sys.modules and any(on_gpu(argument) for argument in arguments)
+    return "cupy" in sys.modules and any(map(on_gpu, arguments))
 
 
 def run_twin(name: str, arguments: tuple[Any, ...]) -> None:
