@@ -59,7 +59,11 @@ def ones(shape: Any, dtype: Any = np.float64) -> Any:
     return np.ones(shape, dtype).view(ndarray)
 
 
-isfinite, isinf, nonzero, flatnonzero = np.isfinite, np.isinf, np.nonzero, np.flatnonzero
+isfinite, isinf, isnan, nonzero, flatnonzero = (
+    np.isfinite, np.isinf, np.isnan, np.nonzero, np.flatnonzero,
+)  # fmt: skip
+clip, sort, minimum, searchsorted = np.clip, np.sort, np.minimum, np.searchsorted
+take_along_axis = np.take_along_axis
 
 
 class Stream:

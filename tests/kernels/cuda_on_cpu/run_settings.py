@@ -8,6 +8,10 @@ import time
 import cupy
 import numpy as np
 
+from pacboost.kernels.cuda.device import using_gpu
+from pacboost.samples import bins
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.gpu_array import GpuTable
 from tests.gpu.every_kind import fitted, rows
 from tests.gpu.settings import setting_of
 from tests.gpu.test_equal_models import outcome
@@ -18,6 +22,22 @@ def compare(seeds: list[str]) -> None:
         started = time.perf_counter()
         assert outcome(seed, "cuda") == outcome(seed, "cpu"), (seed, setting_of(seed).parameters)
         sys.stdout.write(f"{seed} equal after {time.perf_counter() - started:.1f} s\n")
+
+
+def bin_rows() -> None:
+    """Bins of columns that are sorted on the GPU are those that the CPU finds."""
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(9_000, 7)).astype(np.float32)
+    X[:, 1], X[:, 2] = X[:, 1].round(2), draw.integers(0, 256, len(X))
+    X[:8_000, 3], X[::2, 4], X[:, 5] = 0.0, np.nan, np.nan
+    X[:, 6] *= 1e-42
+    for most in (255, 16, 2):
+        expected = bins.fit_bins(ArrayTable(X), most)
+        with using_gpu(True):
+            for table in (ArrayTable(X), GpuTable(cupy.asarray(X))):
+                found = bins.fit_bins(table, most)
+                assert not found.differ(expected), most
+                assert np.array_equal(found.middle, expected.middle)
 
 
 def predict() -> None:
@@ -35,4 +55,6 @@ def predict() -> None:
 if __name__ == "__main__":
     compare(sys.argv[1:])
     predict()
+    bins.ROWS_LOOKED_AT = 5_000
+    bin_rows()
     sys.stdout.write("done\n")
