@@ -53,7 +53,7 @@ gpu: .venv/.cuda
 # Likewise: CUDA's checker looks for bad accesses and races in a small fit of every kind.
 sanitize: .venv/.cuda
 	compute-sanitizer --tool memcheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
-	compute-sanitizer --tool racecheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
+	PACBOOST_ROWS=300 compute-sanitizer --tool racecheck --error-exitcode 1 $(BIN)/python -m tests.gpu.every_kind
 
 bench: .venv/.bench
 	$(BIN)/python benchmarks/bench_spine.py

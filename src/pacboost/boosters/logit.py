@@ -31,7 +31,7 @@ from pacboost.boosters.base.parameters import check_not_negative, check_rate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import shares
-from pacboost.kernels.cuda.device import copy_into
+from pacboost.kernels.cuda.device import copy_into, flat
 from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import exp, log, row_totals, sigmoid, total
@@ -127,7 +127,7 @@ class Logit(FilteringBooster[LogitState]):
         means = sums.means(self._penalty(state))
         outputs = means.shape[1]
         most = max(MOST_STEP, outputs)
-        means = np.clip(means, -most, most)
+        means = np.minimum(np.maximum(means, -most), most)
         if outputs == 1:
             return whole_values(0.5 * self.learning_rate * means)
         means -= row_totals(means)[:, None] / outputs
@@ -135,6 +135,8 @@ class Logit(FilteringBooster[LogitState]):
 
     def _penalty(self, state: LogitState) -> float:
         """Give what is added to the weight of a cell for each class, in whole units."""
+        if not self.l2:
+            return 0.0
         classes: int = max(2, state.signs.shape[1])
         return self.l2 * float(state.base.max()) * 4 * (classes - 1) / classes**2
 
@@ -179,7 +181,7 @@ class Logit(FilteringBooster[LogitState]):
     def _weigh_two(self, state: LogitState, moved: Moved) -> tuple[int, int]:
         """Weigh all rows of two classes; give the sums of weights and absolute pulls."""
         columns = (state.signs, state.margins, state.weights, state.pulls)
-        signs, *arrays = (array.reshape(-1) for array in columns)
+        signs, *arrays = map(flat, columns)
         totals = np.zeros((team_for(signs.size), 2), dtype=np.int64)
         together(
             shares.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,

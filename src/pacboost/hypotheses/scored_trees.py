@@ -18,7 +18,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import ballot, walk
 from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, TreesOnGpu, most_stride
 from pacboost.kernels.threads import each_rows
-from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.bins import Codes
 from pacboost.samples.gpu_codes import layout_of
 
 Masks = NDArray[np.uint32]
@@ -141,22 +141,25 @@ class ScoredTrees:
 
         each_rows(task, len(scores), width=len(self._pairs))
 
-    def add_on_gpu(
-        self, scores: Any, bins: Bins, rows: Any, chosen: NDArray[np.intp] | None
-    ) -> bool:
+    def add_on_gpu(self, scores: Any, rows: Any, chosen: NDArray[np.intp] | None) -> bool:
         """Do so on a GPU, for rows of an array, wherever the scores are; tell whether it could."""
-        largest = max(tree.feature.size for tree, _ in self._pairs)
-        layout = layout_of(bins, [])
-        if largest > SPLITS_AT_ONCE or layout.stride > most_stride() or bins.missing > 255:
-            return False
-        self._on_gpu.add_to(scores, rows, chosen, layout)
-        return True
+        on_gpu = self._on_gpu
+        if on_gpu is not None:
+            on_gpu.add_to(scores, rows, chosen)
+        return on_gpu is not None
 
     @cached_property
-    def _on_gpu(self) -> TreesOnGpu:
+    def _on_gpu(self) -> TreesOnGpu | None:
+        """The trees there, None if they are too large for it."""
         trees, votes = zip(*self._pairs, strict=True)
+        bins = trees[0].bins
+        if bins.missing > 255 or max(tree.feature.size for tree in trees) > SPLITS_AT_ONCE:
+            return None
+        layout = layout_of(bins, [])
+        if layout.stride > most_stride():
+            return None
         packed = PackedTrees.of(trees, votes)
-        return TreesOnGpu(packed.nodes, packed.members, packed.trees, packed.values)
+        return TreesOnGpu(packed.nodes, packed.members, packed.trees, packed.values, layout)
 
     @cached_property
     def _all(self) -> PackedTrees:

@@ -23,7 +23,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import lookup, words
-from pacboost.kernels.cuda.device import gpu_in_use, to_gpu
+from pacboost.kernels.cuda.device import gpu_in_use, to_gpu, zeros_on_gpu
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import unlabelled
@@ -73,8 +73,8 @@ class Vote:
         """Give F for every row in the GPU's memory, for a table that lies there."""
         given, rest = table.in_place(), self.steps or self.index is not None or self._others
         if given is not None and self.trees and not rest:
-            scores = to_gpu(np.zeros((table.n_rows, self.outputs)))
-            if self._scored_trees.add_on_gpu(scores, self.trees[0][0].bins, *given):
+            scores = zeros_on_gpu((table.n_rows, self.outputs))
+            if self._scored_trees.add_on_gpu(scores, *given):
                 return self._shaped(scores)
         return to_gpu(self.scores(table))
 
@@ -131,7 +131,7 @@ class Vote:
             return
         trees, bins = self._scored_trees, self.trees[0][0].bins
         given = table.in_place() if gpu_in_use() else None
-        if given is not None and trees.add_on_gpu(scores, bins, *given):
+        if given is not None and trees.add_on_gpu(scores, *given):
             return
         if table.entries is None:
             trees.add_to(scores, bins.encode(table, trees.asked))

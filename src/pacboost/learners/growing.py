@@ -12,6 +12,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, shares
+from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.pairing import LOW
 from pacboost.kernels.team import team_for, together
 from pacboost.learners.interactions import begin, interaction_rules
@@ -164,23 +165,24 @@ class TreeSearch(Search):
                 f"criterion {criterion!r} is for boosters whose rows ask for their signs, such as "
                 "adaboost; leave it at None for this one"
             )
-        if self._lines == outputs:
-            flips = np.eye(outputs, dtype=np.int8)
-            kind = CRITERIA[criterion] if outputs == 1 else best_split.NEWTON
-        else:
-            kind = best_split.NEWTON
-            shape = (self._lines, outputs)
-            flips = np.random.default_rng((seed, 1)).choice(np.array([-1, 1], np.int8), shape)
+        kind = CRITERIA[criterion] if outputs == 1 else best_split.NEWTON
         signed, pulls = request.signed, request.pulls
 
         rows = request.weights.shape[0]
         scales, team = (pull_scale, weight_scale), team_for(rows * outputs)
         if outputs == 1:
-            given = request.weights.reshape(-1), pulls.reshape(-1), signed
+            given = flat(request.weights), flat(pulls), signed
             together(shares.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
         else:
             given = request.weights, pulls, signed
-            together(shares.pair_up, *given, flips, *scales, self._pairs, at_most=team)
+            together(
+                shares.pair_up,
+                *given,
+                self._flips(outputs, seed),
+                *scales,
+                self._pairs,
+                at_most=team,
+            )
         mean = MOST_SUM / rows
         self._plain = self._numbers_only and self._lines == 1 and kind == best_split.NEWTON
         self._rules[best_split.CRITERION] = kind
@@ -200,6 +202,13 @@ class TreeSearch(Search):
             return 1 / MOST_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
 
+    def _flips(self, outputs: int, seed: int) -> NDArray[np.int8]:
+        """Give the sign of every output in every line of a sketch; or a line for every output."""
+        if self._lines == outputs:
+            return np.eye(outputs, dtype=np.int8)
+        signs, shape = np.array([-1, 1], np.int8), (self._lines, outputs)
+        return np.random.default_rng((seed, 1)).choice(signs, shape)
+
     def _gain_by_chance(self, kind: int) -> float:
         """Give the mean gain of a group of rows whose pulls are noise, in the units of a gain.
 
@@ -207,7 +216,9 @@ class TreeSearch(Search):
         not depend on n. Squares are summed as whole numbers: the absolute pulls of a line sum to
         about 2³⁰ at most.
         """
-        if kind == best_split.ERROR or not self._features[:, best_split.CATEGORY].any():
+        if kind == best_split.ERROR or self._numbers_only:
+            return 0.0
+        if not self._features[:, best_split.CATEGORY].any():
             return 0.0
         squares = [float(np.square(line >> 32).sum()) for line in self._pairs]
         weight = float((self._pairs[0] & LOW).sum())

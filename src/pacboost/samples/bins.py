@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.kernels import lookup
+from pacboost.kernels.cuda.cuts import quantiles
+from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.threads import each_columns, each_rows
-from pacboost.samples.cuts import cut, cut_entries, to_32_bits
+from pacboost.samples.cuts import TIE, Cut, cut, cut_by_quantiles, cut_entries, to_32_bits
 from pacboost.sources.table import Table, Values
 
 MOST_BINS = 65_535
@@ -146,14 +148,21 @@ def _fit_to_some(
     levels: NDArray[np.int64],
 ) -> Bins:
     """Copy the chosen rows at once, and of columns with few values all rows."""
-    some = table.take(chosen).rows()
-    own = None if weights is None else weights[chosen]
-    found = _cut_block(some, max_bins, own, None, levels)
-    for j, (thresholds, _) in enumerate(found):
-        if thresholds.size < max_bins and _few_values(some[:, j], max_bins):
-            whole = table.block(j, j + 1)[:, 0]
-            found[j] = _cut(whole, max_bins, weights, None, int(levels[j]))
-    cuts, middle = zip(*found, strict=True)
+    found: dict[int, Cut] = {}
+    if gpu_in_use() and weights is None and not levels.any():
+        given = table.take(chosen).in_place()
+        found = {} if given is None else cut_by_quantiles(quantiles(*given, max_bins, TIE))
+    rest = [j for j in range(table.n_columns) if j not in found]
+    if rest:
+        some = table.take(chosen).rows()[:, rest]
+        own = None if weights is None else weights[chosen]
+        few = _cut_block(some, max_bins, own, None, levels[rest])
+        for k, j in enumerate(rest):
+            found[j] = few[k]
+            if few[k][0].size < max_bins and _few_values(some[:, k], max_bins):
+                whole = table.block(j, j + 1)[:, 0]
+                found[j] = _cut(whole, max_bins, weights, None, int(levels[j]))
+    cuts, middle = zip(*(found[j] for j in range(table.n_columns)), strict=True)
     return Bins(cuts, np.array(middle, dtype=np.int64), levels)
 
 
@@ -169,9 +178,9 @@ def _cut_block(
     weights: NDArray[np.float64] | None,
     chosen: NDArray[np.intp] | None,
     levels: NDArray[np.int64],
-) -> list[tuple[NDArray[np.float32], int]]:
+) -> list[Cut]:
     rows, columns = values.shape
-    found: list[tuple[NDArray[np.float32], int]] = [(np.empty(0, np.float32), 0)] * columns
+    found: list[Cut] = [(np.empty(0, np.float32), 0)] * columns
 
     def task(first: int, last: int) -> None:
         for j in range(first, last):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import measure, shares
+from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.team import team_for, together
 from pacboost.kernels.threads import span_count, span_size
 from pacboost.numerics.same_bits import total
@@ -23,7 +24,7 @@ def mean_cost(
     sums = np.zeros(span_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, sums.size))
     if kind == measure.LOGISTIC and outputs == base.size == 1:
-        together(shares.log_costs, margins.reshape(-1), size, sums, at_most=team)
+        together(shares.log_costs, flat(margins), size, sums, at_most=team)
     else:
         weights = np.ones(1) if base.size == 1 else base
         together(shares.potential, kind, margins, weights, size, sums, at_most=team)

@@ -160,6 +160,15 @@ def on_gpu(array: Any) -> bool:
     return hasattr(type(array), "__cuda_array_interface__")
 
 
+def flat(array: Any) -> Any:
+    """Give an array in one dimension; on a GPU as it is, since kernels see no dimensions.
+
+    >>> flat(np.ones((2, 1))).shape
+    (2,)
+    """
+    return array if on_gpu(array) else array.reshape(-1)
+
+
 def lies_on_gpu(array: Any) -> bool:
     """Tell whether an array, a tensor or a column of anyone's lies in the memory of a GPU.
 
@@ -209,6 +218,13 @@ def to_gpu(array: Any) -> Any:
     import cupy
 
     return cupy.ascontiguousarray(cupy.asarray(array))
+
+
+def zeros_on_gpu(shape: tuple[int, ...]) -> Any:
+    """Give an array of zeros in the GPU's memory."""
+    import cupy
+
+    return cupy.zeros(shape)
 
 
 def labels_at(classes: NDArray[Any], places: Any) -> Any:

@@ -19,9 +19,9 @@ template <typename Number>
 __device__ void encode_tile(const Number* values, whole row_step, whole column_step, int rows,
                             int columns, const double* cuts, const whole* offsets, byte missing,
                             int line) {
+  // the threads of a warp search the same cuts, so that these are few places in its cache
   for (int k = threadIdx.x; k < rows * columns; k += blockDim.x) {
-    int row = column_step == 1 ? k / columns : k % rows;
-    int column = column_step == 1 ? k % columns : k / rows;
+    int row = k % rows, column = k / rows;
     double value = (double)values[row * row_step + column * column_step];
     whole first = offsets[column];
     byte code = (byte)rank(cuts + first, (int)(offsets[column + 1] - first), value);

@@ -119,13 +119,13 @@ def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
         here, there, stream = sides[turn % len(sides)]
         stream.synchronize()
         size = min(at_once, count - first)
-        _copy_rows(values, chosen, first, here[:size])
+        copy_rows(values, chosen, first, here[:size])
         there[:size].set(here[:size], stream)
         yield first, there[:size], stream
     cupy.cuda.Device().synchronize()
 
 
-def _copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
+def copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
     """Copy rows from ``first`` on, by several threads."""
 
     def task(start: int, stop: int) -> None:

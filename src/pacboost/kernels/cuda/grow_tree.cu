@@ -713,6 +713,19 @@ __device__ void label(const Tree& t, bool every_row) {
   }
 }
 
+// Likewise for a tree of one split, whose rows have not been sorted.
+template <typename Cell>
+__device__ __noinline__ void label_by_codes(const Tree& t) {
+  __shared__ byte goes_left[CODES];
+  sides(t, 0, goes_left);
+  Cell* cells = (Cell*)t.cells;
+  Cell left = (Cell)t.leaf_of[t.left_of[0]], right = (Cell)t.leaf_of[t.right_of[0]];
+  const byte* codes = t.codes + t.features[t.best[FEATURE] * FEATURE_COLUMNS + LANE];
+  whole step = (whole)gridDim.x * blockDim.x;
+  for (whole row = (whole)blockIdx.x * blockDim.x + threadIdx.x; row < t.rows; row += step)
+    cells[row] = goes_left[codes[row * t.stride]] ? left : right;
+}
+
 // ``every_row``: the tree is grown on all rows; else the first order holds ``size`` chosen ones.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     grow_tree(const Tree* given, whole size, whole every_row, word seed, double criterion,
@@ -720,6 +733,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
               double level_penalty, double level_rows, double chance) {
   __shared__ Tree t;
   __shared__ double rules[RULES];
+  __shared__ bool stump;
   if (threadIdx.x == 0) {
     t = *given;
     t.rules = rules;
@@ -761,20 +775,24 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     look_ahead(t, true, seed);
     release(t.barrier);
   }
+  if (threadIdx.x == 0) stump = every_row && t.most_leaves == 2 && t.plan[COUNT] > 0;
+  __syncthreads();
   while (t.plan[COUNT] > 0) {
-    subtract_and_clear(t);
-    sort_rows(t, every_row);
-    if (last_to_arrive(t.barrier)) {
-      place_parts(t);
-      release(t.barrier);
+    if (!stump) {  // nobody asks how the parts of a stump could be split
+      subtract_and_clear(t);
+      sort_rows(t, every_row);
+      if (last_to_arrive(t.barrier)) {
+        place_parts(t);
+        release(t.barrier);
+      }
+      count_rows(t, false, every_row);
+      if (last_to_arrive(t.barrier)) {
+        for (int j = threadIdx.x >> 5; t.monotone && j < t.plan[COUNT]; j += blockDim.x >> 5)
+          narrow(t, j);
+        release(t.barrier);
+      }
+      search(t, false);
     }
-    count_rows(t, false, every_row);
-    if (last_to_arrive(t.barrier)) {
-      for (int j = threadIdx.x >> 5; t.monotone && j < t.plan[COUNT]; j += blockDim.x >> 5)
-        narrow(t, j);
-      release(t.barrier);
-    }
-    search(t, false);
     if (last_to_arrive(t.barrier)) {
       look_ahead(t, false, seed);
       release(t.barrier);
@@ -784,6 +802,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     record(t);
     release(t.barrier);
   }
-  if (t.cell_bytes == 1) label<byte>(t, every_row);
+  if (stump) label_by_codes<byte>(t);  // the cells of a stump have one byte
+  else if (t.cell_bytes == 1) label<byte>(t, every_row);
   else label<unsigned short>(t, every_row);
 }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import on_gpu, pinned, to_gpu
+from pacboost.kernels.cuda.device import on_gpu, pinned, to_gpu, zeros_on_gpu
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
 from pacboost.kernels.cuda.module import predict_kernel
 from pacboost.kernels.threads import each_rows
@@ -29,7 +29,9 @@ class TreesOnGpu:
         members: NDArray[np.uint8],
         trees: NDArray[np.int64],
         values: NDArray[np.float64],
+        layout: Layout,
     ) -> None:
+        self._encoder = Encoder(layout)
         ends = np.concatenate([trees, [[len(nodes), 0, len(values)]]])
         self._outputs = values.shape[1]
         self._groups = to_gpu(_groups(ends[:, 0]))
@@ -38,18 +40,19 @@ class TreesOnGpu:
             to_gpu(array) for array in given
         )
 
-    def add_to(self, scores: Any, values: Any, chosen: Rows | None, layout: Layout) -> None:
+    def add_to(self, scores: Any, values: Any, chosen: Rows | None) -> None:
         """Add what the trees say of rows to their scores (rows, outputs), wherever these are."""
         import cupy
 
-        encoder, kernel = Encoder(layout), predict_kernel()
+        encoder, kernel, layout = self._encoder, predict_kernel(), self._encoder.layout
         shared = 8 * SPLITS_AT_ONCE + THREADS * bytes_a_row(layout.stride)
         stay = on_gpu(scores)
         kernel.max_dynamic_shared_size_bytes = shared
         for first, part, stream in pieces(values, chosen):
             with stream:
                 codes = cupy.empty((len(part), layout.stride), np.uint8)
-                found = scores[first : first + len(part)] if stay else self._zeros(len(part))
+                own = scores[first : first + len(part)]
+                found = own if stay else zeros_on_gpu(own.shape)
                 encoder.write(part, codes)
                 kernel((min(4_096, -(-len(part) // THREADS)),), (THREADS,), (
                     codes, whole(layout.stride), whole(len(part)), self._splits, self._members_of,
@@ -61,12 +64,7 @@ class TreesOnGpu:
                     continue
                 here = pinned(found.shape, np.float64)
                 found.get(stream, out=here)
-            _add(here, scores[first : first + len(part)])
-
-    def _zeros(self, rows: int) -> Any:
-        import cupy
-
-        return cupy.zeros((rows, self._outputs))
+            _add(here, own)
 
 
 def most_stride() -> int:

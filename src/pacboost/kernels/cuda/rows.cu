@@ -71,11 +71,10 @@ __device__ double sum_of_parts(double mine) {
 // Add each cell's value, then set weights q(1 - q) and pulls: kernels/update.py. Also count rows that
 // are wrong, and write the folded costs (``log_costs`` of kernels/measure.py) and squared pulls of
 // every tile, PARTS of each.
-extern "C" __global__ void logistic(const void* cells, whole cell_bytes, const double* values,
-                                    const signed char* signs, const double* base, whole bases,
-                                    double base_of_all, double most, whole rows, double* margins,
-                                    whole* weights, whole* pulls, double* costs, double* squares,
-                                    whole* totals) {
+extern "C" __global__ void __launch_bounds__(THREADS, 4) logistic(
+    const void* cells, whole cell_bytes, const double* values, const signed char* signs,
+    const double* base, whole bases, double base_of_all, double most, whole rows, double* margins,
+    whole* weights, whole* pulls, double* costs, double* squares, whole* totals) {
   __shared__ double products[THREADS], lows[THREADS], powers[THREADS];
   whole weight_sum = 0, pull_sum = 0, wrong_rows = 0;
   for (whole tile = blockIdx.x; tile * TILE < rows; tile += gridDim.x) {

@@ -29,20 +29,30 @@ from pacboost.kernels.cuda.weighing import (
 THREADS = 256
 BLOCKS = 132 * 8
 """Enough to keep every GPU of today busy."""
-MOST_OWN_WORDS = 5_000
+MOST_THREADS, FEW_BLOCKS = 1_024, 132 * 2
+"""As many threads at once, in fewer blocks."""
+MOST_OWN_WORDS = 12_000
 """Sums of so many whole numbers fit into the memory of a block."""
+MANY_SUMS = 1_000
+"""More are added to those of all by few blocks with many threads each, since that takes time."""
 MOST_SHARED_AT_FIRST = 48 * 1_024
 """The memory of a block that a kernel gets without asking for more, which takes time."""
 
 whole, real = np.int64, np.float64
 
 
-def _launch(name: str, arguments: tuple[Any, ...], blocks: int = BLOCKS, shared: int = 0) -> None:
+def _launch(
+    name: str,
+    arguments: tuple[Any, ...],
+    blocks: int = BLOCKS,
+    shared: int = 0,
+    threads: int = THREADS,
+) -> None:
     function = row_kernel(name)
     if shared > MOST_SHARED_AT_FIRST:
         function.max_dynamic_shared_size_bytes = shared
     pointers = tuple([NOTHING if a is None else a for a in arguments])
-    function((max(1, blocks),), (THREADS,), pointers, shared_mem=shared)
+    function((max(1, blocks),), (threads,), pointers, shared_mem=shared)
 
 
 def _zeros(shape: Any, dtype: Any = np.int64) -> Any:
@@ -180,7 +190,7 @@ def weigh_again(origin: Origin, weights: Any, cells: Any, pulls: Any, sums: Any)
     ``sums`` is (2, cells, 1) on the GPU.
     """
     cell_count = 0 if sums is None else sums.shape[1]
-    here = 0 < 2 * cell_count <= MOST_OWN_WORDS
+    here = 0 < 2 * cell_count <= MOST_OWN_WORDS // 2
     _launch("weigh_again", (
         *origin, cells, whole(cells.itemsize), pulls, whole(weights.size), whole(cell_count),
         whole(here), weights, sums,
@@ -205,10 +215,13 @@ def _add_up(
 ) -> None:
     _, cell_count, outputs = sums.shape
     here = sums.size <= MOST_OWN_WORDS
+    blocks, threads = _for_rows(count * outputs), THREADS
+    if here and sums.size > MANY_SUMS:
+        blocks, threads = min(blocks, FEW_BLOCKS), MOST_THREADS
     _launch("cell_sums", (
         chosen, whole(count), cells, whole(cells.itemsize), weights, wholes, signs, whole(outputs),
         whole(cell_count), whole(here), sums,
-    ), _for_rows(count * outputs), 8 * sums.size if here else 0)  # fmt: skip
+    ), blocks, 8 * sums.size if here else 0, threads)  # fmt: skip
 
 
 def log_costs(margins: Any, size: int, sums: Any) -> None:
@@ -278,7 +291,7 @@ TWINS: dict[str, Callable[..., None]] = {
 
 def runs_on_gpu(arguments: tuple[Any, ...]) -> bool:
     """Tell whether some of the arguments are in the GPU's memory."""
-    return "cupy" in sys.modules and any(on_gpu(argument) for argument in arguments)
+    return "cupy" in sys.modules and any(map(on_gpu, arguments))
 
 
 def run_twin(name: str, arguments: tuple[Any, ...]) -> None:

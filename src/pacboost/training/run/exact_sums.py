@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.base.booster import Measured
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues
 from pacboost.kernels import shares
+from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.team import team_for, together
 from pacboost.kernels.threads import (
     ROWS_FOR_CHEAP_KERNELS,
@@ -57,8 +58,8 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     parts = np.zeros((team, 2, count, outputs), dtype=np.int64)
     given = cells, request.weights, request.pulls, request.signed, size, parts, squares
     if outputs == 1:
-        flat = request.weights.reshape(-1), request.pulls.reshape(-1)
-        given = cells, *flat, request.signed, size, parts[..., 0], squares
+        own = flat(request.weights), flat(request.pulls)
+        given = cells, *own, request.signed, size, parts[..., 0], squares
     kernel = shares.cell_sums_of_one if outputs == 1 else shares.cell_sums
     together(kernel, *given, at_most=team)
     pulls, weights = parts.sum(axis=0)
@@ -121,7 +122,7 @@ def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: 
     if outputs == 1 or sample.labels is None:
         each = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
         totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
-        together(shares.mistakes, margins.reshape(-1), each, totals, at_most=len(totals))
+        together(shares.mistakes, flat(margins), each, totals, at_most=len(totals))
         return int(totals.sum()) / int(total * outputs)
     totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
     together(

@@ -192,6 +192,7 @@ class CellRounds(Rounds):
         if self._shown.all_rows:
             seed = self._shown.seed_of(number + 1, 0)
             self.search.look_ahead(self.booster.request(state), seed)
+            self._shown.seed_of(number + 2, 0)  # kept for the next round: a GPU is busy now
         self.scores.look(self.booster, state, rule.rows)
         normaliser = self.potential.after_round(by_sums, state, number)
         return Step(state, 1.0, float(np.abs(rule.values).max()), normaliser)

@@ -1,0 +1,80 @@
+"""The kernels for a GPU, compiled for the CPU: their models are those of the CPU's kernels.
+
+Where no card is, this is as near as a test can come. What it cannot show are races between blocks
+and accesses beyond the end of an array: `make gpu` and `make sanitize` are for those.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pacboost.kernels.cuda import module
+
+HERE = Path(__file__).parent / "cuda_on_cpu"
+ROOT = Path(__file__).parents[2]
+QUICK = [38]
+"""A seed of 60 rows of two classes, for LogitBoost with stumps."""
+SLOW = range(120)
+
+
+def compiled(folder: Path) -> None:
+    """Compile every .cu file for the CPU."""
+    running = []
+    for file in module.FOLDER.glob("*.cu"):
+        code = module.source_of(file.name)
+        text = re.sub(
+            r"extern __shared__ (\w+) (\w+)\[\];", r"alignas(16) static \1 \2[1 << 18];", code
+        )
+        source = folder / f"{file.stem}.cpp"
+        source.write_text(f'#include "cuda_on_cpu.h"\n{text}')
+        source.with_suffix(".first").write_text(code.splitlines()[0])
+        command = ["g++", "-O1", "-w", "-ffp-contract=off", "-shared", "-fPIC", "-std=c++17"]
+        command += [f"-I{HERE}", f"-I{module.FOLDER}", "-o", str(source.with_suffix(".so"))]
+        running.append(subprocess.Popen([*command, str(source)]))
+    assert [child.wait() for child in running] == [0] * len(running)
+
+
+def run(folder: Path, seeds: list[int]) -> str:
+    path = os.pathsep.join([str(HERE), str(ROOT), str(ROOT / "src"), *sys.path])
+    found = subprocess.run(
+        [sys.executable, "-m", "tests.kernels.cuda_on_cpu.run_settings", *map(str, seeds)],
+        env={**os.environ, "PYTHONPATH": path, "PACBOOST_CUDA_ON_CPU": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert found.returncode == 0, found.stderr[-3_000:]
+    return found.stdout
+
+
+needs_compiler = pytest.mark.skipif(
+    shutil.which("g++") is None
+    or sys.platform != "linux"
+    or platform.machine() not in ("x86_64", "aarch64"),
+    reason="kernels are called as g++ compiles functions for Linux on these processors",
+)
+
+
+@needs_compiler
+def test_kernels_of_the_gpu_give_the_same_models_on_the_cpu(tmp_path: Path) -> None:
+    compiled(tmp_path)
+    assert run(tmp_path, QUICK).endswith("done\n")
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_many_settings_give_the_same_models(tmp_path: Path) -> None:
+    compiled(tmp_path)
+    from tests.gpu.settings import setting_of
+
+    small = [seed for seed in SLOW if len(setting_of(seed).X) <= 700]
+    assert run(tmp_path, small).endswith("done\n")
