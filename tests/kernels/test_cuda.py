@@ -92,7 +92,7 @@ def test_constants_are_those_of_the_cpu() -> None:
     assert columns is not None
     for place, name in enumerate(columns[1].split(", ")):
         assert getattr(best_split, name) == place
-    rules = re.search(r"enum \{ (CRITERION, .*), RULES \};", tree)
+    rules = re.search(r"enum \{ (CRITERION, .*?),\s*RULES \};", tree, re.DOTALL)
     assert rules is not None
     for place, name in enumerate(rules[1].split(", ")):
         assert getattr(best_split, name) == place
