@@ -137,7 +137,7 @@ def test_trees_are_grouped_by_what_a_block_can_hold() -> None:
     assert groups[0] == 0
     assert groups[-1] == sizes.size - 1
     held = np.diff(starts[groups])
-    assert (held <= predict.SPLITS_AT_ONCE).all()
+    assert (held <= predict.ENTRIES_AT_ONCE).all()
     assert (np.diff(groups) > 0).all()
 
 

@@ -1,29 +1,31 @@
 // Scores of rows under a vote of trees: the twin of ``score`` of kernels/walk.py.
 //
-// A block brings the codes of some rows, and the splits of some trees after others, into its own
-// memory; a thread walks its row down these trees. Values are multiples of a unit, so their sums do
-// not depend on the order.
+// A block brings the codes of some rows, and some trees after others, into its own memory; a thread
+// walks its row down these trees. Values are multiples of a unit, so their sums do not depend on the
+// order.
 #include "grid.cuh"
 
 #define CODES 256
 
-extern __shared__ word shared_words[];
+extern __shared__ uint shared_words[];
 
-// A split in a word: the feature in the upper 16 bits, then left and right child (16 bits each; a
-// leaf is ~leaf), the cut, and in the lowest bits whether missing values go left and whether
-// levels are looked up.
-#define FEATURE_OF(split) ((int)((split) >> 48))
-#define LEFT_OF(split) ((int)(short)((split) >> 32))
-#define RIGHT_OF(split) ((int)(short)((split) >> 16))
-#define CUT_OF(split) ((int)(((split) >> 8) & 255))
+// A split or a leaf in a word. Of a split: the feature in the upper 9 bits, the cut in 8 bits, whether
+// missing values go left, whether levels are looked up, and in the lowest 13 bits where its left part
+// is in the tree; the right one comes behind it. Of a leaf these bits are 0, and its number is above.
+#define PART_OF(entry) ((int)((entry) & 0x1FFF))
+#define FEATURE_OF(entry) ((int)((entry) >> 23))
+#define CUT_OF(entry) ((int)(((entry) >> 15) & 255))
+#define MISSING_LEFT(entry) (((entry) >> 14) & 1)
+#define BY_LEVELS(entry) ((entry) & 0x2000)
+#define LEAF_OF(entry) ((int)((entry) >> 13))
 
-extern "C" __global__ void score(const byte* codes, whole stride, whole rows, const word* splits,
+// ``trees`` has for each tree where it begins among the entries, and where its leaves do.
+extern "C" __global__ void score(const byte* codes, whole stride, whole rows, const uint* entries,
                                  const int* members_of, const byte* members, whole missing,
-                                 const whole* trees, const whole* groups,
-                                 whole group_count, const double* values, whole outputs,
-                                 whole split_room, double* scores) {
-  word* held = shared_words;
-  byte* tile = (byte*)(shared_words + split_room);
+                                 const whole* trees, const whole* groups, whole group_count,
+                                 const double* values, whole outputs, whole entry_room,
+                                 double* scores) {
+  uint *held = shared_words, *tile = shared_words + entry_room;
   int quads = (int)stride / 4, line = quads | 1;  // of words: see bytes_a_row in predict.py
   for (whole first = (whole)blockIdx.x * blockDim.x; first < rows;
        first += (whole)gridDim.x * blockDim.x) {
@@ -31,32 +33,34 @@ extern "C" __global__ void score(const byte* codes, whole stride, whole rows, co
     const uint* from = (const uint*)(codes + first * stride);
     __syncthreads();
     for (int k = threadIdx.x; k < here * quads; k += blockDim.x)
-      ((uint*)tile)[k / quads * line + k % quads] = from[k];
+      tile[k / quads * line + k % quads] = from[k];
     double sum = 0.0;
     for (int group = 0; group < group_count; group++) {
       int tree = (int)groups[group], last_tree = (int)groups[group + 1];
-      whole from_split = trees[3 * tree];
-      int size = (int)(trees[3 * last_tree] - from_split);
+      whole begin = trees[2 * tree];
+      int size = (int)(trees[2 * last_tree] - begin);
       __syncthreads();
-      for (int k = threadIdx.x; k < size; k += blockDim.x) held[k] = splits[from_split + k];
+      for (int k = threadIdx.x; k < size; k += blockDim.x) held[k] = entries[begin + k];
       __syncthreads();
       if (threadIdx.x >= here) continue;
-      const byte* own = tile + threadIdx.x * 4 * line;
+      const byte* own = (const byte*)(tile + threadIdx.x * line);
       for (; tree < last_tree; tree++) {
-        int start = (int)(trees[3 * tree] - from_split), at = trees[3 * tree + 1] > 0 ? 0 : -1;
-        const double* leaves = values + trees[3 * tree + 2] * outputs;
-        while (at >= 0) {
-          word split = held[start + at];
-          int code = own[FEATURE_OF(split)];
-          bool left = code == missing ? split & 1 : code <= CUT_OF(split);
-          if (split & 2)
-            left = members[(whole)members_of[from_split + start + at] * CODES + code] != 0;
-          at = left ? LEFT_OF(split) : RIGHT_OF(split);
+        const uint* root = held + (trees[2 * tree] - begin);
+        const double* leaves = values + trees[2 * tree + 1] * outputs;
+        int at = 0;
+        uint entry = root[0];
+        while (PART_OF(entry) != 0) {
+          int code = own[FEATURE_OF(entry)];
+          bool left = code == missing ? MISSING_LEFT(entry) != 0 : code <= CUT_OF(entry);
+          if (BY_LEVELS(entry))
+            left = members[(whole)members_of[trees[2 * tree] + at] * CODES + code] != 0;
+          at = PART_OF(entry) + (left ? 0 : 1);
+          entry = root[at];
         }
-        if (outputs == 1) sum += leaves[~at];
+        if (outputs == 1) sum += leaves[LEAF_OF(entry)];
         else
           for (whole k = 0; k < outputs; k++)
-            scores[(first + threadIdx.x) * outputs + k] += leaves[~at * outputs + k];
+            scores[(first + threadIdx.x) * outputs + k] += leaves[LEAF_OF(entry) * outputs + k];
       }
     }
     if (outputs == 1 && threadIdx.x < here) scores[first + threadIdx.x] += sum;

@@ -14,7 +14,11 @@ from pacboost.kernels.threads import each_rows
 from pacboost.kernels.walk import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
 
 SPLITS_AT_ONCE = 3_072
-"""Splits of so many words lie in the memory of a block; a larger tree is not walked on the GPU."""
+"""A larger tree is not walked on the GPU."""
+ENTRIES_AT_ONCE = 2 * SPLITS_AT_ONCE + 2
+"""Splits and leaves that lie in the memory of a block."""
+FEATURE_BIT, CUT_BIT, MISSING_BIT, MEMBER_BIT = 23, 15, 14, 13
+"""Where the fields of an entry lie, as in predict.cu; below is the place of a split's left part."""
 THREADS = 256
 
 whole = np.int64
@@ -32,11 +36,12 @@ class TreesOnGpu:
         layout: Layout,
     ) -> None:
         self._encoder = Encoder(layout)
-        ends = np.concatenate([trees, [[len(nodes), 0, len(values)]]])
+        entries, members_of, starts = packed_entries(nodes, trees)
         self._outputs = values.shape[1]
-        self._groups = to_gpu(_groups(ends[:, 0]))
-        given = packed_splits(nodes), np.ascontiguousarray(nodes[:, MEMBER]), members, ends, values
-        self._splits, self._members_of, self._members, self._trees, self._values = (
+        self._groups = to_gpu(_groups(starts))
+        leaves = np.append(trees[:, 2], len(values))
+        given = entries, members_of, members, np.stack([starts, leaves], axis=1), values
+        self._entries, self._members_of, self._members, self._trees, self._values = (
             to_gpu(array) for array in given
         )
 
@@ -45,7 +50,7 @@ class TreesOnGpu:
         import cupy
 
         encoder, kernel, layout = self._encoder, predict_kernel(), self._encoder.layout
-        shared = 8 * SPLITS_AT_ONCE + THREADS * bytes_a_row(layout.stride)
+        shared = 4 * ENTRIES_AT_ONCE + THREADS * bytes_a_row(layout.stride)
         stay = on_gpu(scores)
         kernel.max_dynamic_shared_size_bytes = shared
         for first, part, stream in pieces(values, chosen):
@@ -55,10 +60,10 @@ class TreesOnGpu:
                 found = own if stay else zeros_on_gpu(own.shape)
                 encoder.write(part, codes)
                 kernel((min(4_096, -(-len(part) // THREADS)),), (THREADS,), (
-                    codes, whole(layout.stride), whole(len(part)), self._splits, self._members_of,
+                    codes, whole(layout.stride), whole(len(part)), self._entries, self._members_of,
                     self._members, whole(layout.missing), self._trees, self._groups,
                     whole(self._groups.size - 1), self._values,
-                    whole(self._outputs), whole(SPLITS_AT_ONCE), found,
+                    whole(self._outputs), whole(ENTRIES_AT_ONCE), found,
                 ), shared_mem=shared)  # fmt: skip
                 if stay:
                     continue
@@ -69,7 +74,7 @@ class TreesOnGpu:
 
 def most_stride() -> int:
     """Give how many bytes the codes of a row may take."""
-    return (96 * 1_024 - 8 * SPLITS_AT_ONCE) // THREADS - 4
+    return (96 * 1_024 - 4 * ENTRIES_AT_ONCE) // THREADS - 4
 
 
 def bytes_a_row(stride: int) -> int:
@@ -83,26 +88,46 @@ def bytes_a_row(stride: int) -> int:
     return stride | 4
 
 
-def packed_splits(nodes: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """Put each split into a word, as predict.cu says.
+def packed_entries(
+    nodes: NDArray[np.int32], trees: NDArray[np.int64]
+) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int64]]:
+    """Put splits and leaves into words, as predict.cu says; give members, and where trees begin.
+
+    The root of a tree comes first; the parts of its split t are at 2t + 1 and 2t + 2.
 
     >>> nodes = np.array([[2, 7, 1, -1, -2, -1]], dtype=np.int32)
-    >>> f"{int(packed_splits(nodes)[0]):016x}"
-    '0002fffffffe0701'
+    >>> entries, _, starts = packed_entries(nodes, np.array([[0, 1, 0]]))
+    >>> [f"{entry:08x}" for entry in entries.tolist()], starts.tolist()
+    (['0103c001', '00000000', '00002000'], [0, 3])
     """
+    counts = trees[:, 1]
+    starts = np.concatenate([[0], np.cumsum(2 * counts + 1)])
+    tree = np.repeat(np.arange(len(trees)), counts)
+    first = trees[tree, 0]
+    own = np.arange(len(nodes)) - first  # the number of a split in its tree
     words = nodes.astype(np.int64)
-    low = np.int64(0xFFFF)
-    packed = (words[:, FEATURE] << 48) | ((words[:, LEFT] & low) << 32)
-    packed |= ((words[:, RIGHT] & low) << 16) | ((words[:, CUT] & 255) << 8)
-    packed |= ((words[:, MEMBER] >= 0).astype(np.int64) << 1) | (words[:, MISSING_LEFT] & 1)
-    return packed.view(np.uint64)
+    splits = (words[:, FEATURE] << FEATURE_BIT) | ((words[:, CUT] & 255) << CUT_BIT)
+    splits |= (words[:, MISSING_LEFT] & 1) << MISSING_BIT
+    splits |= ((words[:, MEMBER] >= 0).astype(np.int64) << MEMBER_BIT) | (2 * own + 1)
+    entries = np.zeros(int(starts[-1]), dtype=np.int64)
+    members = np.full(entries.size, -1, dtype=np.int32)
+    grown = counts > 0
+    entries[starts[:-1][grown]] = splits[trees[grown, 0]]
+    members[starts[:-1][grown]] = nodes[trees[grown, 0], MEMBER]
+    for side, place in ((LEFT, 1), (RIGHT, 2)):
+        child, at = words[:, side], starts[tree] + 2 * own + place
+        inner = child >= 0
+        entries[at] = ~child << MEMBER_BIT
+        entries[at[inner]] = splits[(first + child)[inner]]
+        members[at[inner]] = nodes[(first + child)[inner], MEMBER]
+    return entries.astype(np.uint32), members, starts
 
 
 def _groups(starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Divide trees into groups whose splits lie in the memory of a block together."""
+    """Divide trees into groups that lie in the memory of a block together."""
     groups = [0]
     for tree in range(1, starts.size):
-        if starts[tree] - starts[groups[-1]] > SPLITS_AT_ONCE:
+        if starts[tree] - starts[groups[-1]] > ENTRIES_AT_ONCE:
             groups.append(tree - 1)
     return np.array([*groups, starts.size - 1], dtype=np.int64)
 

@@ -201,34 +201,61 @@ __device__ double raise_row(const double* margin, const signed char* side, whole
   return total;
 }
 
-// Add each cell's values, then set weights p(1 - p) and pulls y* - p: kernels/update.py. A row a
-// thread. ``chosen`` is null for all rows.
+// Add each cell's values, then set weights p(1 - p) and pulls y* - p: kernels/update.py. A block takes
+// ``tile`` rows after others, whose scores lie in its own memory, so that threads that lie beside each
+// other read and write numbers that do. ``chosen`` is null for all rows.
 extern "C" __global__ void softmax(const whole* chosen, whole count, const void* cells,
                                    whole cell_bytes, const double* values,
                                    const signed char* signs, const double* base, whole bases,
-                                   double most, whole outputs, double* margins, whole* weights,
-                                   whole* pulls, whole* totals) {
+                                   double most, whole outputs, whole tile, double* margins,
+                                   whole* weights, whole* pulls, whole* totals) {
+  extern __shared__ double held[];
+  double *tops = held + tile * outputs, *sums = tops + tile;
+  int width = (int)outputs;
   whole weight_sum = 0, pull_sum = 0;
-  for (whole j = me(); j < count; j += step()) {
-    whole i = chosen ? chosen[j] : j;
-    const double* own = values + cell_of(cells, cell_bytes, i) * outputs;
-    const signed char* side = signs + i * outputs;
-    double *margin = margins + i * outputs, top;
-    for (whole k = 0; k < outputs; k++) margin[k] += own[k] * side[k];
-    double total = raise_row(margin, side, outputs, top);
-    double scale = base[bases > 1 ? i : 0] / total;
-    for (whole k = 0; k < outputs; k++) {
-      double line = (double)whole_exp(LOG_UNITS + (margin[k] * side[k] - top)) * UNIT;
-      double part = line * scale, other = (total - line) * scale, curve = line * other / total;
-      double gap = side[k] > 0 ? other : part, held = most * curve;
-      whole curved = (whole)(curve + 0.5), asked = (whole)((held < gap ? held : gap) + 0.5);
-      whole* weight = weights + i * outputs + k;
-      whole* pull = pulls + i * outputs + k;
-      weight_sum += curved - *weight;
-      pull_sum += asked - (*pull < 0 ? -*pull : *pull);
-      *weight = curved;
-      *pull = asked * side[k];
+  for (whole first = blockIdx.x * tile; first < count; first += gridDim.x * tile) {
+    int here = (int)min(tile, count - first), size = here * width;
+    for (int e = threadIdx.x; e < size; e += blockDim.x) {
+      int row = e / width, k = e % width;
+      whole i = chosen ? chosen[first + row] : first + row, at = i * outputs + k;
+      double side = (double)signs[at];
+      double margin = margins[at] + values[cell_of(cells, cell_bytes, i) * outputs + k] * side;
+      margins[at] = margin;
+      held[e] = margin * side;
     }
+    __syncthreads();
+    for (int row = threadIdx.x; row < here; row += blockDim.x) {
+      double top = held[row * width];
+      for (int k = 0; k < width; k++) {
+        double score = held[row * width + k];
+        top = score > top ? score : top;
+      }
+      tops[row] = top;
+    }
+    __syncthreads();
+    for (int e = threadIdx.x; e < size; e += blockDim.x)
+      held[e] = (double)whole_exp(LOG_UNITS + (held[e] - tops[e / width])) * UNIT;
+    __syncthreads();
+    for (int row = threadIdx.x; row < here; row += blockDim.x) {
+      double total = 0.0;
+      for (int k = 0; k < width; k++) total += held[row * width + k];
+      sums[row] = total;
+    }
+    __syncthreads();
+    for (int e = threadIdx.x; e < size; e += blockDim.x) {
+      int row = e / width;
+      whole i = chosen ? chosen[first + row] : first + row, at = i * outputs + e % width;
+      double line = held[e], total = sums[row], scale = base[bases > 1 ? i : 0] / total;
+      double part = line * scale, other = (total - line) * scale, curve = line * other / total;
+      double gap = signs[at] > 0 ? other : part, bound = most * curve;
+      whole curved = (whole)(curve + 0.5), asked = (whole)((bound < gap ? bound : gap) + 0.5);
+      whole before = pulls[at];
+      weight_sum += curved - weights[at];
+      pull_sum += asked - (before < 0 ? -before : before);
+      weights[at] = curved;
+      pulls[at] = asked * signs[at];
+    }
+    __syncthreads();
   }
   add_to(totals, weight_sum);
   add_to(totals + 1, pull_sum);

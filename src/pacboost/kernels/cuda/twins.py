@@ -35,6 +35,8 @@ MOST_OWN_WORDS = 12_000
 """Sums of so many whole numbers fit into the memory of a block."""
 MANY_SUMS = 1_000
 """More are added to those of all by few blocks with many threads each, since that takes time."""
+MOST_SCORES = 4_096
+"""So many scores of classes lie in the memory of a block; those of a row have to."""
 MOST_SHARED_AT_FIRST = 48 * 1_024
 """The memory of a block that a kernel gets without asking for more, which takes time."""
 
@@ -115,11 +117,13 @@ def softmax(
     """Weigh the chosen rows by the loss of many classes."""
     forget(margins, pulls)
     sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
+    outputs = signs.shape[1]
+    tile = max(1, min(THREADS, MOST_SCORES // outputs))
     _launch("softmax", (
         _chosen(chosen, cells.size), whole(chosen.size), cells, whole(cells.itemsize),
-        to_gpu(values), signs, base, whole(base.size), real(most), whole(signs.shape[1]), margins,
-        weights, pulls, sums,
-    ), _for_rows(chosen.size))  # fmt: skip
+        to_gpu(values), signs, base, whole(base.size), real(most), whole(outputs), whole(tile),
+        margins, weights, pulls, sums,
+    ), min(BLOCKS, -(-chosen.size // tile)), 8 * tile * (outputs + 2))  # fmt: skip
     totals[0] += sums.get()
 
 
