@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from pacboost.learners.tree import Tree
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import Bins, fit_bins
+from pacboost.samples.content_sample import rows_chosen
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
@@ -72,12 +74,13 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
     held = resident()
     limit = TimeLimit(read_seconds("time_limit", estimator.time_limit))
     memory = read_size("memory", estimator.memory)
+    learner = _learner(estimator)
     if memory is not None:
         taken = max(held, USUAL) + RESERVE
         oracle.check_memory(max(0, memory - taken))
+        _room(estimator, oracle, learner, 1, held)  # before anything is read
     else:
         oracle.read_ahead_on(threads())
-    learner = _learner(estimator)
     if isinstance(oracle, RemoteOracle) and not learner.codes:
         raise ParameterError(
             "on a cluster the learner has to be 'stump' or 'tree': black boxes are shown rows, and "
@@ -178,17 +181,7 @@ def _plan(
     rows = ROWS_OF_STUMPS if few else ROWS
     if estimator.sample_rows is not None:
         rows = positive_integer("sample_rows", estimator.sample_rows)
-    limit = read_size("memory", estimator.memory)
-    if limit is not None:
-        room = rows_in(
-            limit,
-            oracle.n_columns,
-            _outputs(classes),
-            oracle.bytes_needed,
-            codes=learner.codes,
-            held=held,
-        )
-        rows = min(rows, room)
+    rows = min(rows, _room(estimator, oracle, learner, _outputs(classes), held))
     return FilteringPlan(
         rounds=positive_integer("n_rounds", estimator.n_rounds),
         rows=rows,
@@ -198,6 +191,36 @@ def _plan(
         seed=seed,
         edge=None if estimator.edge is None else real_number("edge", estimator.edge),
     )
+
+
+def _room(estimator: Any, oracle: AbstractOracle, learner: Learner, outputs: int, held: int) -> int:
+    """Give the number of rows for which the limit of memory leaves room; raise if they are few."""
+    limit = read_size("memory", estimator.memory)
+    if limit is None:
+        return sys.maxsize
+    work = 0 if oracle.sparse else _bytes_of_work(estimator, oracle, learner, outputs)
+    return rows_in(
+        limit,
+        oracle.n_columns,
+        outputs,
+        oracle.bytes_needed,
+        codes=learner.codes,
+        held=held,
+        work=work,
+    )
+
+
+def _bytes_of_work(estimator: Any, oracle: AbstractOracle, learner: Learner, outputs: int) -> int:
+    """What a fit holds besides its sample: rows that certify and test, and one step at a time.
+
+    The steps are to find the bins, to look for copies among rows chosen by content, and to learn.
+    """
+    columns = oracle.n_columns
+    tests = rows_for_tests(oracle.about_rows or 0, estimator.epsilon) if oracle.in_blocks else 0
+    apart = (_apart(estimator, oracle) + tests) * columns * 9  # as read, and codes
+    bins = 3 * _rows_for_bins(estimator, oracle) * columns * 8  # waiting, chosen and together
+    chosen = 3 * rows_chosen(columns) * columns * 4  # half more than expected, of 8 bytes
+    return apart + max(bins, chosen, learner.bytes_of_work(columns, outputs))
 
 
 def _learner(estimator: Any) -> Learner:
