@@ -48,7 +48,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
 
 CELLS: list[Any] = [
     pd.NA, pd.NaT, np.datetime64("NaT", "D"), np.datetime64("2020-01-01"),
-    datetime.date(2020, 1, 1), datetime.timedelta(1), pd.Timestamp("2020"), decimal.Decimal("1.5"), decimal.Decimal("sNaN"),
+    datetime.date(2020, 1, 1), datetime.timedelta(1), pd.Timestamp("2020"),
+    decimal.Decimal("1.5"), decimal.Decimal("sNaN"),
     {"a": 1}, [1, 2], (1,), {1}, 10**400, -(10**400), 2**70, 1j, b"a", object(), len, int, ...,
     np.zeros(2), None, True, "", "x", "1.5", "\ud800", "\x1b[31m", float("nan"),
     float("inf"), 1e308,
