@@ -95,10 +95,13 @@ WHOLE: dict[str, Any] = {
     "objects in polars": pl.DataFrame(
         {"a": GOOD[:, 0], "b": pl.Series([len] * N, dtype=pl.Object)}
     ),
-    "128 bits": pl.DataFrame({"a": GOOD[:, 0], "b": pl.Series([2**100] * N, dtype=pl.Int128)}),
     "complex sparse": sparse.csr_matrix(GOOD.astype(complex)),
     "1-d sparse": sparse.coo_array(GOOD[:, 0]),
 }
+if hasattr(pl, "Int128"):  # not in the oldest polars
+    WHOLE["128 bits"] = pl.DataFrame(
+        {"a": GOOD[:, 0], "b": pl.Series([2**100] * N, dtype=pl.Int128)}
+    )
 WEIGHTS: list[Any] = [
     "a", ["a"] * N, {"a": 1}, np.ones(N, complex), np.ones(N - 1), np.ones((N, 2)), -np.ones(N),
     [10**400] * N, [None] * N, [pd.NA] * N, [{}] * N, object(), {1, 2}, iter([1.0] * N), [],

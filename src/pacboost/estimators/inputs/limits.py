@@ -81,11 +81,13 @@ def rows_in(
     codes: bool,
     held: int = 0,
     work: int = 0,
+    place: str = "",
 ) -> int:
     """How many rows a sample may have under a memory limit.
 
     ``blocks`` is what the source holds in memory while it is read, ``held`` what the process held
     before it began to read, and ``work`` what it needs besides, whatever the size of the sample.
+    ``place`` says where the largest block is.
     """
     held = max(held, USUAL)
     batch = 2**21 * 12  # one batch of candidates: raw, coded, and scored
@@ -93,9 +95,10 @@ def rows_in(
     each = row_bytes(columns, outputs, codes=codes)
     rows = max(0, limit - taken) // each
     if rows < LEAST_ROWS:
+        two = f" (two blocks are held at once; the largest is {place})" if place else ""
         raise ParameterError(
             f"memory is {limit / 1e6:,.0f} MB, but this process takes {held / 1e6:,.0f} MB "
-            f"by itself, reading takes {(blocks + batch) / 1e6:,.0f} MB and work "
+            f"by itself, reading takes {(blocks + batch) / 1e6:,.0f} MB{two} and work "
             f"{(RESERVE + work) / 1e6:,.0f} MB: no room is left for a sample. Allow at least "
             f"{math.ceil((taken + LEAST_ROWS * each) / 1e6):,} MB, or write the source in smaller "
             "blocks."

@@ -39,7 +39,6 @@ from pacboost.learners.tree import Tree
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.content_sample import rows_chosen
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import AbstractOracle
@@ -47,6 +46,7 @@ from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.drawing.array_rows import ArrayRows
 from pacboost.training.filtering.drawing.block_rows import BlockRows, rows_for_tests
 from pacboost.training.filtering.drawing.candidates import LEAST_AT_ONCE, Candidates, Stream
+from pacboost.training.filtering.drawing.room import bytes_of_work
 from pacboost.training.filtering.drawing.row_encoder import RowEncoder
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
@@ -76,9 +76,9 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
     memory = read_size("memory", estimator.memory)
     learner = _learner(estimator)
     if memory is not None:
-        taken = max(held, USUAL) + RESERVE
-        oracle.check_memory(max(0, memory - taken))
-        _room(estimator, oracle, learner, 1, held)  # before anything is read
+        outputs = 1 if classes is None else _outputs(np.unique(np.asarray(classes)))
+        _room(estimator, oracle, learner, outputs, held)  # before anything is read
+        oracle.check_memory(max(0, memory - max(held, USUAL) - RESERVE))
     else:
         oracle.read_ahead_on(threads())
     if isinstance(oracle, RemoteOracle) and not learner.codes:
@@ -198,29 +198,13 @@ def _room(estimator: Any, oracle: AbstractOracle, learner: Learner, outputs: int
     limit = read_size("memory", estimator.memory)
     if limit is None:
         return sys.maxsize
-    work = 0 if oracle.sparse else _bytes_of_work(estimator, oracle, learner, outputs)
-    return rows_in(
-        limit,
-        oracle.n_columns,
-        outputs,
-        oracle.bytes_needed,
-        codes=learner.codes,
-        held=held,
-        work=work,
-    )
-
-
-def _bytes_of_work(estimator: Any, oracle: AbstractOracle, learner: Learner, outputs: int) -> int:
-    """What a fit holds besides its sample: rows that certify and test, and one step at a time.
-
-    The steps are to find the bins, to look for copies among rows chosen by content, and to learn.
-    """
-    columns = oracle.n_columns
     tests = rows_for_tests(oracle.about_rows or 0, estimator.epsilon) if oracle.in_blocks else 0
-    apart = (_apart(estimator, oracle) + tests) * columns * 9  # as read, and codes
-    bins = 3 * _rows_for_bins(estimator, oracle) * columns * 8  # waiting, chosen and together
-    chosen = 3 * rows_chosen(columns) * columns * 4  # half more than expected, of 8 bytes
-    return apart + max(bins, chosen, learner.bytes_of_work(columns, outputs))
+    apart, bins = _apart(estimator, oracle) + tests, _rows_for_bins(estimator, oracle)
+    work = bytes_of_work(oracle, learner, outputs, apart, bins)
+    return rows_in(
+        limit, oracle.n_columns, outputs, oracle.bytes_needed, codes=learner.codes, held=held,
+        work=work, place=oracle.largest_block_place,
+    )  # fmt: skip
 
 
 def _learner(estimator: Any) -> Learner:
