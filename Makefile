@@ -5,7 +5,7 @@ BIN := .venv/bin
 # and each would compile the package, and pytest its assertions, anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check kernels pytest browser docs slow gpu sanitize bench clean
+.PHONY: demo test check kernels pytest browser docs slow oldest audit gpu sanitize bench clean
 
 demo: .venv/.run
 	$(BIN)/pacboost demo
@@ -45,6 +45,23 @@ docs: .venv/.dev
 # Random tests are repeated with new examples.
 slow: .venv/.dev browser
 	$(BIN)/pytest -m 'slow or hypothesis' -rA
+
+# The oldest versions of everything that pyproject.toml admits, in an environment of their own: every
+# model has to have the bytes of the newest. Old libraries may warn. `make test` in a new environment
+# installs the newest.
+oldest:
+	$(PYTHON) -m venv .venv-oldest
+	$(PYTHON) -m tests.oldest > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet -c .venv-oldest/oldest.txt -e '.[test]'
+	.venv-oldest/bin/pytest -n 3 --dist worksteal -W default $(OLDEST)
+
+# Known vulnerabilities in what a new environment installs; it needs the network.
+audit: .venv/.dev
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet pip-audit
+	$(BIN)/python -m pip check
+	$(BIN)/python -m pip freeze --exclude-editable > .venv-audit/installed.txt
+	.venv-audit/bin/pip-audit --strict --no-deps --disable-pip -r .venv-audit/installed.txt
 
 # For a machine with an NVIDIA GPU: every model there has to have the bytes of the CPU's.
 gpu: .venv/.cuda
@@ -95,5 +112,5 @@ bench: .venv/.bench
 	touch $@ .venv/.run .venv/.dev
 
 clean:
-	rm -rf .venv docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf .venv .venv-oldest .venv-audit docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -27,13 +27,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Try the same random examples in every quick run, and new ones in ``make slow``."""
+    settings.load_profile("fresh" if is_slow(config) else "repeatable")
+
+
+def is_slow(config: pytest.Config) -> bool:
+    """Tell whether slow tests were asked for."""
     asked = str(config.getoption("markexpr"))
-    slow = "slow" in asked and "not slow" not in asked
-    settings.load_profile("fresh" if slow else "repeatable")
+    return "slow" in asked and "not slow" not in asked
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if settings.get_current_profile_name() == "repeatable":
+    if not is_slow(config):
         try_fewer_examples(items)
     thin_out(items)
     order = config.getoption("order")

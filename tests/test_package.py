@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
 import pacboost
+from tests.oldest import constraints, requirements
 
 NAMES = {
     "AdaBoostClassifier",
@@ -107,3 +109,10 @@ def test_version_is_the_installed_one() -> None:
     from importlib.metadata import version
 
     assert version("pacboost") == pacboost.__version__
+
+
+def test_every_dependency_names_its_oldest_version() -> None:
+    found = dict(requirements())
+    assert {"numpy", "numba", "scikit-learn", "pandas", "pyarrow", "dask"} <= set(found)
+    assert all(re.fullmatch(r">=\d+(\.\d+)*", version) for version in found.values()), found
+    assert "numpy==2.0" in constraints()

@@ -6,6 +6,7 @@ import errno
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import click
 import pytest
@@ -86,7 +87,10 @@ def test_an_unknown_command() -> None:
         ["ask", "absent.pacb", "hello"],
     ],
 )
-def test_a_file_that_is_not_there(arguments: list[str]) -> None:
+def test_a_file_that_is_not_there(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # which can be written to
     for more in ([], ["--json"]):
         result = run(*arguments, *more)
         assert result.exit_code == 2

@@ -22,14 +22,17 @@ pytestmark = pytest.mark.slow
 
 SPARE = 300_000_000
 """What threads and libraries map but do not use."""
+ENOUGH = 2**33
 FIT = """
 import resource, sys
 import pacboost
-limit = int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_DATA, (limit + int(sys.argv[3]),) * 2)
-model = pacboost.FilterBoostClassifier(n_rounds=8, random_state=0, memory=limit, verbose=False)
+path, limit, most, classes, rows = sys.argv[1], *map(int, sys.argv[2:])
+resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+model = pacboost.FilterBoostClassifier(
+    n_rounds=8, random_state=0, memory=limit, sample_rows=rows or None, verbose=False
+)
 try:
-    model.fit_source(sys.argv[1], "y", classes=eval(sys.argv[4]))
+    model.fit_source(path, "y", classes=list(range(classes)))
     status = open("/proc/self/status").read()  # ru_maxrss counts the parent too
     print(1024 * int(status.partition("VmHWM:")[2].split()[0]), len(model.ledger_.refills))
 except pacboost.PacboostError as problem:
@@ -60,12 +63,29 @@ def parquet(path: Path, X: Rows, y: Labels) -> Path:
     return path
 
 
+def fitted(path: Path, limit: int, most: int, classes: int, rows: int = 0) -> str:
+    """Fit in a process that may not map more than so many bytes; give what it prints."""
+    numbers = map(str, (limit, most, classes, rows))
+    command = [sys.executable, "-W", "ignore", "-c", FIT, str(path), *numbers]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def with_many_levels(path: Path, X: Rows, y: Labels) -> Path:
+    """Columns of whole numbers: two tell every row apart, the others have thousands of values."""
+    X = np.rint(X * 5000).astype(np.float32)
+    X[:, 2:4] = np.random.default_rng(1).permuted(np.arange(len(X))[:, None].repeat(2, 1), axis=0)
+    return parquet(path, X, y)
+
+
 CASES: dict[str, tuple[Callable[[Path, Rows, Labels], Path], int, int, int, int]] = {
     "long CSV": (csv, 500_000, 8, 2, 650),
     "wide CSV": (csv, 6_000, 1500, 2, 900),
     "long Parquet": (parquet, 4_000_000, 8, 2, 600),
-    "wide Parquet": (parquet, 20_000, 3000, 2, 900),
+    "wide Parquet": (parquet, 8_000, 3000, 2, 1000),
     "many classes": (parquet, 300_000, 20, 60, 800),
+    "many levels": (with_many_levels, 300_000, 30, 2, 650),
 }
 """How to write rows, how many rows, columns and classes, and how many megabytes are allowed."""
 
@@ -75,31 +95,32 @@ def test_memory_is_kept(name: str, tmp_path: Path) -> None:
     write, rows, columns, classes, megabytes = CASES[name]
     path = write(tmp_path / "rows", *made(rows, columns, classes))
     limit = megabytes * 1_000_000
-    known = str(list(range(classes)))
-    command = [sys.executable, "-W", "ignore", "-c", FIT, str(path), str(limit), str(SPARE), known]
-    small = write(tmp_path / "few", *made(5000, columns, classes))
-    subprocess.run([*command[:5], str(small), str(4 * limit), str(SPARE), known], check=True)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert not done.stdout.startswith("refused"), done.stdout
-    peak, refills = done.stdout.split()
+    few = write(tmp_path / "few", *made(3000, columns, classes))
+    fitted(few, ENOUGH, ENOUGH, classes, rows=1000)  # compiles what is needed
+    said = fitted(path, limit, limit + SPARE, classes)
+    assert not said.startswith("refused"), said
+    peak, refills = said.split()
     assert int(refills) > 0
     assert int(peak) <= limit, f"{int(peak) / 1e6:.0f} MB where {megabytes} are allowed"
 
 
-def test_too_little_is_refused_before_the_fit(tmp_path: Path) -> None:
-    path = csv(tmp_path / "rows", *made(2000, 4, 2))
-    command = [
-        sys.executable,
-        "-W",
-        "ignore",
-        "-c",
-        FIT,
-        str(path),
-        "300000000",
-        str(2**33),
-        "None",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("refused memory is 300 MB")
-    assert "Allow at least" in done.stdout
+REFUSED: dict[str, tuple[Callable[[Path, Rows, Labels], Path], int, int, int]] = {
+    "CSV": (csv, 2000, 4, 2),
+    "wide CSV": (csv, 2000, 1500, 2),
+    "wide Parquet": (parquet, 2000, 6000, 2),
+    "many classes": (parquet, 2000, 4, 1500),
+}
+"""How to write rows, and how many rows, columns and classes."""
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_too_little_is_refused_before_the_fit(name: str, tmp_path: Path) -> None:
+    write, rows, columns, classes = REFUSED[name]
+    path = write(tmp_path / "rows", *made(rows, columns, classes))
+    said = fitted(path, 440_000_000, ENOUGH, classes)
+    assert said.startswith("refused memory is 440 MB")
+    enough = int(said.split("Allow at least ")[1].split(" MB")[0].replace(",", "")) * 1_000_000
+    assert enough > 440_000_000
+    said = fitted(path, enough, enough + SPARE, classes, rows=1000)
+    assert not said.startswith("refused"), said
+    assert int(said.split()[0]) <= enough

@@ -47,8 +47,9 @@ MAKERS: dict[str, Callable[[], Any]] = {
 }
 
 CELLS: list[Any] = [
-    pd.NA, pd.NaT, np.datetime64("NaT"), np.datetime64("2020-01-01"), datetime.date(2020, 1, 1),
-    datetime.timedelta(1), pd.Timestamp("2020"), decimal.Decimal("1.5"), decimal.Decimal("sNaN"),
+    pd.NA, pd.NaT, np.datetime64("NaT", "D"), np.datetime64("2020-01-01"),
+    datetime.date(2020, 1, 1), datetime.timedelta(1), pd.Timestamp("2020"),
+    decimal.Decimal("1.5"), decimal.Decimal("sNaN"),
     {"a": 1}, [1, 2], (1,), {1}, 10**400, -(10**400), 2**70, 1j, b"a", object(), len, int, ...,
     np.zeros(2), None, True, "", "x", "1.5", "\ud800", "\x1b[31m", float("nan"),
     float("inf"), 1e308,
@@ -94,10 +95,13 @@ WHOLE: dict[str, Any] = {
     "objects in polars": pl.DataFrame(
         {"a": GOOD[:, 0], "b": pl.Series([len] * N, dtype=pl.Object)}
     ),
-    "128 bits": pl.DataFrame({"a": GOOD[:, 0], "b": pl.Series([2**100] * N, dtype=pl.Int128)}),
     "complex sparse": sparse.csr_matrix(GOOD.astype(complex)),
     "1-d sparse": sparse.coo_array(GOOD[:, 0]),
 }
+if hasattr(pl, "Int128"):  # not in the oldest polars
+    WHOLE["128 bits"] = pl.DataFrame(
+        {"a": GOOD[:, 0], "b": pl.Series([2**100] * N, dtype=pl.Int128)}
+    )
 WEIGHTS: list[Any] = [
     "a", ["a"] * N, {"a": 1}, np.ones(N, complex), np.ones(N - 1), np.ones((N, 2)), -np.ones(N),
     [10**400] * N, [None] * N, [pd.NA] * N, [{}] * N, object(), {1, 2}, iter([1.0] * N), [],

@@ -27,6 +27,9 @@ CELLS_THAT_TAKE_LONG = 20_000_000
 BYTES_A_MEMBER = 2**20
 """What the histograms of a member may take; on wide samples, members count features instead."""
 
+WIDEST_HISTOGRAM = 264
+"""How many numbers the histogram of a feature has at most."""
+
 
 class DenseTreeSearch(TreeSearch):
     """Words of codes, and histograms of every leaf."""
@@ -43,7 +46,7 @@ class DenseTreeSearch(TreeSearch):
         # Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower).
         width = self._bins.missing + 9
         if blocks.lanes < len(self._features):
-            width = 264  # shared lanes have codes of several features
+            width = WIDEST_HISTOGRAM  # shared lanes have codes of several features
         self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
         count = len(self._features) if self._features[:, best_split.CATEGORY].any() else 0

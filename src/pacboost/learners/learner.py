@@ -96,6 +96,10 @@ class Learner(ABC):
         """Tell whether, for two classes, it looks for rules that answer -1 or +1."""
         return True
 
+    def bytes_of_work(self, columns: int, outputs: int) -> int:
+        """How many bytes a search takes at most, whatever the number of rows, on dense samples."""
+        return 0
+
     @abstractmethod
     def on(self, sample: Sample) -> Search:
         """Start to work on a sample."""

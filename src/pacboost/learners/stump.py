@@ -56,6 +56,10 @@ class Stump(Learner):
     codes = sparse = True
     deterministic = True
 
+    def bytes_of_work(self, columns: int, outputs: int) -> int:
+        """What the histograms take: a stump is a tree of two leaves."""
+        return Tree(2).bytes_of_work(columns, outputs)
+
     def finds_rules(self, sample: Sample) -> bool:
         """Thresholds are rules; a set of categories is a tree of two leaves."""
         return sample.bins is None or not sample.bins.levels.any()

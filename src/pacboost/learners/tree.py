@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.learners.cuda_growing import CudaTreeSearch
-from pacboost.learners.dense_growing import DenseTreeSearch
+from pacboost.learners.dense_growing import WIDEST_HISTOGRAM, DenseTreeSearch
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner
 from pacboost.learners.sparse_growing import SparseTreeSearch
@@ -32,6 +32,15 @@ class Tree(TreeParameters, Learner):
     def deterministic(self) -> bool:
         """The same weights give the same tree, unless features are drawn."""
         return not self.draws_features
+
+    def bytes_of_work(self, columns: int, outputs: int) -> int:
+        """What the histograms of all leaves take.
+
+        >>> Tree(31).bytes_of_work(1500, 1)
+        98469888
+        """
+        lanes = 8 * -(-columns // 8)
+        return self.max_leaves * min(outputs, self.sketch) * lanes * WIDEST_HISTOGRAM * 8
 
     def finds_rules(self, sample: Sample) -> bool:
         """Trees are found as cells, even for two classes."""

@@ -17,8 +17,10 @@ from pacboost.sources.oracles.held import Held, HeldSparse
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 
-CHOSEN = 8192
-"""About so many rows are chosen; all rows, if there are no more."""
+CHOSEN, LEAST_CHOSEN = 8192, 1024
+"""About so many rows are chosen, fewer if they are long; all rows, if there are no more."""
+CELLS = 2**24
+"""About so many cells the chosen rows may have, unless the least number of rows has more."""
 MOST_HALVINGS = 40
 MOST_COLUMNS = 8
 """Rows are chosen by at most so many columns, those with the most distinct values."""
@@ -45,11 +47,13 @@ class ContentSample:
     True
     """
 
-    def __init__(self, about_rows: int) -> None:
-        self._share = min(1.0, CHOSEN / max(1, about_rows))
+    def __init__(self, about_rows: int, n_columns: int = 1) -> None:
+        self._most = rows_chosen(n_columns)
+        self._share = min(1.0, self._most / max(1, about_rows))
         self._weights: dict[int, float] = {}
         self._step = 0.0
         self._tables: list[Table] = []
+        self._answer: str | None = None
         self.n_rows = 0
         """How many rows are kept."""
 
@@ -73,17 +77,21 @@ class ContentSample:
         """Keep the rows that are chosen; if they turn out to be too many, a half by content."""
         self._tables.append(table.take(np.flatnonzero(self.choose(table))))
         self.n_rows += self._tables[-1].n_rows
-        for _ in range(MOST_HALVINGS if self.n_rows > 4 * CHOSEN else 0):
+        for _ in range(MOST_HALVINGS if self.n_rows > 2 * self._most else 0):
             self._share /= 2
             self._tables = [own.take(np.flatnonzero(self.choose(own))) for own in self._tables]
             self.n_rows = sum(own.n_rows for own in self._tables)
-            if self.n_rows <= 2 * CHOSEN:
+            if self.n_rows <= 2 * self._most:
                 return
 
     def copies(self) -> str:
-        """Say that rows were copied, if that is sure."""
-        tables = [table for table in self._tables if table.n_rows]
-        return hidden_copies(joined(tables)) if tables else ""
+        """Say that rows were copied, if that is sure; the rows are let go after the answer."""
+        if self._answer is None:
+            tables = [table for table in self._tables if table.n_rows]
+            dense = not any(isinstance(table, SparseTable) for table in tables)
+            self._answer = hidden_copies(tables if dense else joined(tables)) if tables else ""
+            self._tables = []
+        return self._answer
 
     def _sums(self, rows: Held | Table) -> Floats:
         if isinstance(rows, HeldSparse | SparseTable):
@@ -96,6 +104,15 @@ class ContentSample:
             values = _column(rows, j)
             total += weight * np.where(np.isfinite(values), values, 0.0)
         return total
+
+
+def rows_chosen(n_columns: int) -> int:
+    """How many rows of so many columns are chosen.
+
+    >>> rows_chosen(10), rows_chosen(4096), rows_chosen(10**6)
+    (8192, 4096, 1024)
+    """
+    return min(CHOSEN, max(LEAST_CHOSEN, CELLS // max(1, n_columns)))
 
 
 def joined(tables: list[Table]) -> NDArray[np.floating] | sparse.csc_array:

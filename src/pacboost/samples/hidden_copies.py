@@ -33,6 +33,8 @@ STEP = 2.0**-10
 def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
     """Say that rows were copied, if that is sure; with groups, from one group to another.
 
+    ``X`` may also be a list of tables, whose rows are compared as those of one table.
+
     >>> rows = np.random.default_rng(0).random((40, 3))
     >>> noise = 1 + 1e-7 * np.random.default_rng(1).random((120, 3))
     >>> hidden_copies(rows), hidden_copies(np.repeat(rows, 3, axis=0) * noise)[:32]
@@ -40,8 +42,7 @@ def hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> str:
     """
     if sparse.issparse(X):
         return _copies(Repeats.of_any(X).place, groups)
-    columns = list(_columns(X))
-    for keys in _ways(columns) if columns else ():
+    for keys in _ways(_columns(X)):
         problem = _copies(keys, groups)
         if problem:
             return problem
@@ -74,15 +75,27 @@ def _copies(keys: NDArray[Any], groups: NDArray[Any] | None) -> str:
     return copies_in(Repeats.by_keys(keys))
 
 
-def _ways(columns: list[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
-    """Give the keys of all rows, in each of the ways in which they are compared."""
-    exact, near = (np.stack([own[k] for own in columns]).sum(axis=0) for k in (0, 1))
+def _ways(columns: Iterator[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
+    """Give the keys of all rows, in each of the ways in which they are compared.
+
+    Hashes of single columns are kept only where one of them may be left out: those of a wide table
+    would take twice the memory of the table.
+    """
+    first = next(columns, None)
+    if first is None:
+        return
+    exact, near = first[0].copy(), first[1].copy()
+    few, kept = exact.size <= MOST_ROWS, [first]
+    for own in columns:
+        exact += own[0]
+        near += own[1]
+        few = few and len(kept) < MOST_COLUMNS
+        kept = [*kept, own] if few else []
     yield exact
     yield near
-    if exact.size <= MOST_ROWS and 1 < len(columns) <= MOST_COLUMNS:
-        for own in columns:
-            if np.unique(own[0]).size == exact.size:
-                yield near - own[1]
+    for own in kept if few and len(kept) > 1 else ():
+        if np.unique(own[0]).size == exact.size:
+            yield near - own[1]
 
 
 def _columns(X: Any) -> Iterator[tuple[Hashes, Hashes]]:
@@ -104,8 +117,10 @@ def _columns(X: Any) -> Iterator[tuple[Hashes, Hashes]]:
 
 def _values(X: Any) -> Iterator[NDArray[Any]]:
     if isinstance(X, Table):
-        for j in range(X.n_columns):
-            yield X.block(j, j + 1)[:, 0]
+        X = [X]
+    if isinstance(X, list) and X and all(isinstance(table, Table) for table in X):
+        for j in range(X[0].n_columns):
+            yield np.concatenate([table.block(j, j + 1)[:, 0] for table in X])
         return
     if isinstance(X, Columns) or is_frame(X):
         for cells in Columns.of(X).cells.values():

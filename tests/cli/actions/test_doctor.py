@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,23 @@ from pacboost.cli.actions import doctor
 from tests.cli.running import answer, run, well
 
 
+@pytest.fixture
+def writable_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let compiled code have a folder also where no usual one is writable."""
+    from pacboost.kernels import lookup
+
+    here = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
+    look = doctor._cache
+
+    def looking() -> doctor.Finding:
+        with monkeypatch.context() as patched:
+            patched.setattr(lookup, "encode", here)
+            return look()
+
+    monkeypatch.setattr(doctor, "_cache", looking)
+
+
+@pytest.mark.usefixtures("writable_cache")
 def test_all_is_well_here() -> None:
     shown = well("doctor")
     assert "Everything works." in shown
@@ -23,6 +41,7 @@ def test_all_is_well_here() -> None:
     assert {"cache", "numpy", "pandas", "onnx"} <= set(named)
 
 
+@pytest.mark.usefixtures("writable_cache")
 def test_what_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "EXTRAS", {"no_such_library": ("frames", "reads")})
     monkeypatch.setattr(doctor, "REQUIRED", ())

@@ -270,7 +270,7 @@ def test_memory_may_allow_another_sample_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, told = tmp_path / "run", {"n_rounds": 14, "memory": "9GB", "sample_rows": None}
-    sizes = iter([2100, 2100, 5000])
+    sizes = iter([2100, 2100, 2100, 2100, 5000, 5000])  # each fit asks twice
     monkeypatch.setattr(filter_setup, "rows_in", lambda *_, **__: next(sizes))
     whole = on_array(small(**told), tmp_path)
     model = small(**told, checkpoint=path, callbacks=[Interrupt(5, RuntimeError)])

@@ -260,7 +260,7 @@ def test_blocks_that_memory_has_no_room_for(tmp_path: Path) -> None:
     folder = write_parquet(tmp_path / "data", X, y)
     oracle = ParquetOracle(folder, "y", 0)
     oracle.largest_block = 10**9
-    with pytest.raises(DataError, match=r"row group.*smaller blocks"):
+    with pytest.raises(ParameterError, match=r"row group.*Allow at least.*smaller blocks"):
         small(memory="1GB").fit_source(oracle)
 
 

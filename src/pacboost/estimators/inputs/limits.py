@@ -20,6 +20,9 @@ USUAL = 350_000_000
 """What a process with everything loaded takes; fewer bytes are not counted on, so that the same run
 has the same room in every process that holds little else."""
 
+LEAST_ROWS = 2_000
+"""A limit that leaves room for fewer rows is refused."""
+
 
 def read_size(name: str, given: Any) -> int | None:
     """Read a number of bytes.
@@ -70,23 +73,34 @@ def row_bytes(columns: int, outputs: int, *, codes: bool) -> int:
 
 
 def rows_in(
-    limit: int, columns: int, outputs: int, blocks: int, *, codes: bool, held: int = 0
+    limit: int,
+    columns: int,
+    outputs: int,
+    blocks: int,
+    *,
+    codes: bool,
+    held: int = 0,
+    work: int = 0,
+    place: str = "",
 ) -> int:
     """How many rows a sample may have under a memory limit.
 
     ``blocks`` is what the source holds in memory while it is read, ``held`` what the process held
-    before it began to read.
+    before it began to read, and ``work`` what it needs besides, whatever the size of the sample.
+    ``place`` says where the largest block is.
     """
     held = max(held, USUAL)
-    taken = held + RESERVE + blocks
     batch = 2**21 * 12  # one batch of candidates: raw, coded, and scored
-    room = limit - taken - batch
-    rows = int(room // row_bytes(columns, outputs, codes=codes)) if room > 0 else 0
-    if rows < 2_000:
+    taken = held + RESERVE + blocks + batch + work
+    each = row_bytes(columns, outputs, codes=codes)
+    rows = max(0, limit - taken) // each
+    if rows < LEAST_ROWS:
+        two = f" (two blocks are held at once; the largest is {place})" if place else ""
         raise ParameterError(
             f"memory is {limit / 1e6:,.0f} MB, but this process takes {held / 1e6:,.0f} MB "
-            f"by itself, reading takes {(blocks + batch) / 1e6:,.0f} MB and work "
-            f"{RESERVE / 1e6:,.0f} MB: no room is left for a sample. Allow at least "
-            f"{(taken + batch) / 1e6 + 50:,.0f} MB, or write the source in smaller blocks."
+            f"by itself, reading takes {(blocks + batch) / 1e6:,.0f} MB{two} and work "
+            f"{(RESERVE + work) / 1e6:,.0f} MB: no room is left for a sample. Allow at least "
+            f"{math.ceil((taken + LEAST_ROWS * each) / 1e6):,} MB, or write the source in smaller "
+            "blocks."
         )
     return rows

@@ -167,7 +167,8 @@ def _texts(text: TextFeatures, numbers: list[int]) -> str:
 
 def _conditions(text: TextFeatures, words: Mapping[str, int]) -> str:
     """Write what else is asked of single words, as far as rules ask for it."""
-    marks = {word[-1] if word[-1] == "*" else word.rpartition(" ")[2][0] for word in words}
+    lasts = (word.rpartition(" ")[2] for word in words)  # nothing, if letters end in a blank
+    marks = {"*" if last.endswith("*") else last[:1] for last in lasts}
     given = ""
     if "×" in marks:
         given += f", times={text.times}"

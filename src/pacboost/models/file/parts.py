@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost import __version__
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError
 from pacboost.models.file import container
@@ -154,7 +155,17 @@ def write(
 
 def versions() -> dict[str, str]:
     """Say what a file was written with."""
-    return {"pacboost": __version__, "numpy": np.__version__, "python": platform.python_version()}
+    own = own_version()
+    return {"pacboost": own, "numpy": np.__version__, "python": platform.python_version()}
+
+
+@cache
+def own_version() -> str:
+    """Give the version of pacboost that is installed."""
+    try:
+        return metadata.version("pacboost")
+    except metadata.PackageNotFoundError:  # run from a folder, not installed
+        return "unknown"
 
 
 def versions_read(part: Fields) -> dict[str, str]:

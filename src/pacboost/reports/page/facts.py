@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from pacboost import __version__
 from pacboost.ledgers.ledger import Ledger
+from pacboost.models.file.parts import own_version
 from pacboost.reports.page.evidence import Evidence, Numbers
 from pacboost.reports.page.markup import Markup, tag, together
 from pacboost.reports.page.section import Section, paragraphs
@@ -40,7 +40,7 @@ def facts(subject: Subject, rows: Evidence | Numbers | None) -> Section:
     if rows is not None:
         seen = "; many of them are training rows" if rows.seen else ""
         known.append(("Rows given for this report", f"{rows.rows:,}{seen}"))
-    known.append(("Written by", f"pacboost {__version__}"))
+    known.append(("Written by", f"pacboost {own_version()}"))
     body = tag("dl", (tag("div", tag("dt", n), tag("dd", v)) for n, v in known), class_="facts")
     lead = paragraphs("The data and the settings. The fingerprint identifies the record of "
                       "the rounds: equal runs have equal fingerprints.")  # fmt: skip

@@ -14,11 +14,12 @@ many rows are asked for, nor when a block happened to be read.
 
 from __future__ import annotations
 
+import ctypes
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import lru_cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -53,6 +54,19 @@ BYTES_PER_THREAD = 2**20
 def _shuffle(n: int, seed: int, *place: int) -> Shuffle:
     """Make an order once for the many draws that ask for a part of it."""
     return Shuffle(n, key(seed, *place))
+
+
+@cache
+def _trim() -> Callable[[int], object]:
+    """Give what returns memory that the C library keeps for later: a tenth of a tight limit.
+
+    Many small columns of blocks leave holes behind. Other systems than Linux have no such function.
+    """
+    try:
+        found: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
+        return found
+    except (AttributeError, OSError, TypeError):
+        return lambda keep: None
 
 
 class Spot(NamedTuple):
@@ -113,6 +127,7 @@ class BlockOracle(AbstractOracle):
         self._reader: ThreadPoolExecutor | None = None
         self._lock = Lock()
         self._bytes_held = 0
+        self._spares_memory = False
 
     @abstractmethod
     def read(self, block: int) -> Held | None:
@@ -266,7 +281,14 @@ class BlockOracle(AbstractOracle):
             )
         return self._reader.submit(self._count, self._block(spot))
 
+    def check_memory(self, limit: int) -> None:
+        """Raise if blocks do not fit; from now on, memory is given back before each is read."""
+        super().check_memory(limit)
+        self._spares_memory = True
+
     def _count(self, block: int) -> Held | None:
+        if self._spares_memory:
+            _trim()(0)
         held = self.read(block)
         if held is not None:
             with self._lock:

@@ -155,6 +155,8 @@ class AbstractOracle(ABC):
     """Whether the source is made of blocks that are all known: ``select`` then reads any rows."""
     order: Order
     levels: Levels = NO_LEVELS
+    sparse: bool = False
+    """Whether rows hold few of the columns, so that their number says nothing about memory."""
     endless: bool = False
     """Whether rows never run out and never come again."""
     bytes_read: int = 0

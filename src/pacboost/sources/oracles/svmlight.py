@@ -31,6 +31,8 @@ class SvmlightOracle(BlockOracle):
     ``n_features``, or found in a scan of all lines.
     """
 
+    sparse = True
+
     def __init__(
         self,
         source: Source,

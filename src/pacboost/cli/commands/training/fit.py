@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -68,8 +68,13 @@ OF_CLASSES = (
 )
 """Options that a regressor does not have, besides those of an automatic choice."""
 
+if TYPE_CHECKING:
+    Names = click.Choice[str]
+else:
+    Names = click.Choice  # before click 8.2, it is not generic
 
-class BoosterName(click.Choice[str]):
+
+class BoosterName(Names):
     """The name of a booster, found without loading it, or "module:Class"."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.drawing.array_rows import ArrayRows
 from pacboost.training.filtering.drawing.block_rows import BlockRows, rows_for_tests
 from pacboost.training.filtering.drawing.candidates import LEAST_AT_ONCE, Candidates, Stream
+from pacboost.training.filtering.drawing.room import bytes_of_work
 from pacboost.training.filtering.drawing.row_encoder import RowEncoder
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
@@ -72,12 +74,13 @@ def set_up(estimator: Any, oracle: AbstractOracle, seed: int, classes: Any) -> S
     held = resident()
     limit = TimeLimit(read_seconds("time_limit", estimator.time_limit))
     memory = read_size("memory", estimator.memory)
+    learner = _learner(estimator)
     if memory is not None:
-        taken = max(held, USUAL) + RESERVE
-        oracle.check_memory(max(0, memory - taken))
+        outputs = 1 if classes is None else _outputs(np.unique(np.asarray(classes)))
+        _room(estimator, oracle, learner, outputs, held)  # before anything is read
+        oracle.check_memory(max(0, memory - max(held, USUAL) - RESERVE))
     else:
         oracle.read_ahead_on(threads())
-    learner = _learner(estimator)
     if isinstance(oracle, RemoteOracle) and not learner.codes:
         raise ParameterError(
             "on a cluster the learner has to be 'stump' or 'tree': black boxes are shown rows, and "
@@ -178,17 +181,7 @@ def _plan(
     rows = ROWS_OF_STUMPS if few else ROWS
     if estimator.sample_rows is not None:
         rows = positive_integer("sample_rows", estimator.sample_rows)
-    limit = read_size("memory", estimator.memory)
-    if limit is not None:
-        room = rows_in(
-            limit,
-            oracle.n_columns,
-            _outputs(classes),
-            oracle.bytes_needed,
-            codes=learner.codes,
-            held=held,
-        )
-        rows = min(rows, room)
+    rows = min(rows, _room(estimator, oracle, learner, _outputs(classes), held))
     return FilteringPlan(
         rounds=positive_integer("n_rounds", estimator.n_rounds),
         rows=rows,
@@ -198,6 +191,20 @@ def _plan(
         seed=seed,
         edge=None if estimator.edge is None else real_number("edge", estimator.edge),
     )
+
+
+def _room(estimator: Any, oracle: AbstractOracle, learner: Learner, outputs: int, held: int) -> int:
+    """Give the number of rows for which the limit of memory leaves room; raise if they are few."""
+    limit = read_size("memory", estimator.memory)
+    if limit is None:
+        return sys.maxsize
+    tests = rows_for_tests(oracle.about_rows or 0, estimator.epsilon) if oracle.in_blocks else 0
+    apart, bins = _apart(estimator, oracle) + tests, _rows_for_bins(estimator, oracle)
+    work = bytes_of_work(oracle, learner, outputs, apart, bins)
+    return rows_in(
+        limit, oracle.n_columns, outputs, oracle.bytes_needed, codes=learner.codes, held=held,
+        work=work, place=oracle.largest_block_place,
+    )  # fmt: skip
 
 
 def _learner(estimator: Any) -> Learner:

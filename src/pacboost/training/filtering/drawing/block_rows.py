@@ -75,7 +75,7 @@ class BlockRows(Stream):
         self._share = self._certify + min(testing / rows, (1 - self._certify) / 2)
         self._certifying: EncodedRows | None = None
         self._as_read: list[Table] = []
-        self._sample = ContentSample(rows)
+        self._sample = ContentSample(rows, 1 if oracle.sparse else oracle.n_columns)
 
     def divide(self, encoder: RowEncoder) -> None:
         """Read the rows that certify and those that test, in one pass over the source.
