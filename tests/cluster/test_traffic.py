@@ -25,10 +25,10 @@ PER_ROW = 4 + 1 + 3 * 8 + 8
 """Codes of four columns, label, margin, chance, odds and number: a row of the client's sample."""
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     X, y = noisy(40_000)
-    return write_parquet(tmp_path / "rows", X, y, files=2, group=4000)
+    return write_parquet(tmp_path_factory.mktemp("data") / "rows", X, y, files=2, group=4000)
 
 
 def test_little_more_than_the_kept_rows_is_fetched(
@@ -93,7 +93,7 @@ import sys
 from distributed import Client
 from pacboost import FilterBoostClassifier
 with Client(sys.argv[1], set_as_default=False) as client:
-    model = FilterBoostClassifier(n_rounds=10, random_state=0, memory=sys.argv[3], verbose=False)
+    model = FilterBoostClassifier(n_rounds=4, random_state=0, memory=sys.argv[3], verbose=False)
     model.fit_source(sys.argv[2], "y", client=client)
 status = open("/proc/self/status").read()  # ru_maxrss counts the parent too
 print(1024 * int(status.partition("VmHWM:")[2].split()[0]))
@@ -109,7 +109,7 @@ def peak_of_client(client: Client, folder: Path, memory: str) -> int:
 
 
 def test_the_client_stays_within_its_memory(folder: Path, processes: Client) -> None:
-    model = FilterBoostClassifier(n_rounds=10, random_state=0, verbose=False)
+    model = FilterBoostClassifier(n_rounds=2, random_state=0, verbose=False)
     model.fit_source(folder, "y", client=processes)  # so that everything is compiled
     assert peak_of_client(processes, folder, "470MB") <= 470_000_000
 
@@ -118,9 +118,9 @@ def test_the_client_stays_within_its_memory(folder: Path, processes: Client) -> 
 def test_the_client_stays_within_its_memory_on_large_files(
     tmp_path: Path, processes: Client
 ) -> None:
-    X, y = noisy(100_000)
-    X = np.tile(X, 10)
     for part in range(40):
+        X, y = noisy(100_000, part)
+        X = np.tile(X, 10)
         write_parquet(tmp_path / f"part{part}", X, y, files=1, group=50_000)
     assert 40 * X.nbytes > 600_000_000
     assert peak_of_client(processes, tmp_path, "520MB") <= 520_000_000
