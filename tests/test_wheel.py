@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
 import zipfile
 from email.parser import Parser
 from pathlib import Path
@@ -70,3 +71,27 @@ def test_it_runs_where_it_is_unpacked(wheel: Path, tmp_path: Path) -> None:
         check=True,
     )  # fmt: skip
     assert Path(done.stdout.strip()).is_relative_to(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_fresh_environment_installs_and_runs_it(wheel: Path, tmp_path: Path) -> None:
+    """It needs an index of packages, as every installation does."""
+    venv.create(tmp_path / "fresh", with_pip=True)
+    folder = tmp_path / "fresh" / ("Scripts" if os.name == "nt" else "bin")
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def call(*words: str | Path) -> str:
+        done = subprocess.run(
+            [folder / words[0], *words[1:]], cwd=tmp_path, env=clean, capture_output=True,
+            text=True, timeout=900, check=False,
+        )  # fmt: skip
+        if words[0] == "pip" and "No matching distribution" in done.stderr:
+            pytest.skip("needs an index of packages")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    call("pip", "install", "--quiet", f"{wheel}[parquet]")
+    assert "pyarrow" in call("python", "-c", "import pyarrow; print(pyarrow.__name__)")
+    assert "pacboost[frames]" in call("pacboost", "doctor")
+    data = HOUSE / "examples" / "parcels.csv"
+    assert call("pacboost", "fit", data, "--target", "late").startswith("At most ")

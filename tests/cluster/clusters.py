@@ -11,9 +11,17 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import dask
 from distributed import Client, LocalCluster
 
 from pacboost.models.file.format import model_bytes
+
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+}
+"""What a cluster watches of itself takes a tenth of a core; tests have no use for it."""
 
 
 @contextmanager
@@ -21,6 +29,7 @@ def local(workers: int = 2, *, processes: bool = True, **options: Any) -> Iterat
     """Start workers with a thread each, and end them."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # workers are killed on purpose
     with (
+        dask.config.set(QUIET),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

@@ -27,13 +27,20 @@ def refuse(number: int) -> int:
     return number
 
 
-def only_in(folder: str, process: str) -> str:
-    """Read a file that only one process finds: the first that asks for it."""
+def not_on(worker: str, problem: Exception) -> str:
+    """Do what one worker cannot do."""
     from distributed import get_worker
 
-    if get_worker().address == process:
-        raise FileError(f"{folder}: there is no such file")
+    if get_worker().address == worker:
+        raise problem
     return str(get_worker().address)
+
+
+def fill_memory() -> None:
+    held = []
+    while True:
+        held.append(bytearray(b"x") * 2**24)
+        time.sleep(0.02)  # a nanny looks every tenth of a second
 
 
 def of_version(version: str) -> None:
@@ -80,11 +87,20 @@ def test_an_error_of_the_data_is_raised_in_its_turn(processes: Client) -> None:
     assert "worker tcp://" in caught.value.__notes__[0]
 
 
-def test_a_worker_without_the_file_is_passed_over(processes: Client) -> None:
+@pytest.mark.parametrize("kind", [FileError, MemoryError, ModuleNotFoundError, OSError])
+def test_what_a_worker_lacks_another_may_have(processes: Client, kind: type[Exception]) -> None:
     cluster = Cluster(processes)
     first, other = cluster.workers()
     for bad, good in ((first, other), (other, first)):
-        assert cluster.submit(only_in, "data", bad).result() == good
+        assert cluster.submit(not_on, bad, kind("it is not here")).result() == good
+
+
+@pytest.mark.slow
+def test_a_task_that_needs_too_much_memory() -> None:
+    """Either Dask gives it up after some deaths, or no worker has done it within the time."""
+    complaint = r"workers died again and again.*more of it|could not be done.*no result after 60 s"
+    with local(1, memory_limit="400MB") as client, pytest.raises(ClusterError, match=complaint):
+        Cluster(client, timeout=60).submit(fill_memory).result()
 
 
 def test_a_file_that_no_worker_has(processes: Client, tmp_path: Path) -> None:

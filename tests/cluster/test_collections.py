@@ -16,7 +16,7 @@ from pacboost.errors import DataError, ParameterError
 from tests.cluster.clusters import bytes_of, forgets
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
-ROWS, GROUP = 4000, 500
+ROWS, GROUP = 4000, 1000
 
 
 def frame(rows: int = ROWS, **more: Any) -> Any:
@@ -53,7 +53,7 @@ def test_arrays(threads: Client) -> None:
     assert bytes_of(small().fit_source(chunked, client=threads)) == bytes_of(alone)
     with pytest.raises(DataError, match=r"2 pieces of columns; rechunk"):
         small().fit_source((da.from_array(X, chunks=(GROUP, 2)), chunked[1]))
-    with pytest.raises(DataError, match="8 partitions and y 2"):
+    with pytest.raises(DataError, match="4 partitions and y 2"):
         small().fit_source((chunked[0], da.from_array(y, chunks=ROWS // 2)))
     with pytest.raises(TypeError, match="y as a Dask collection"):
         small().fit(chunked[0], y)
@@ -61,7 +61,7 @@ def test_arrays(threads: Client) -> None:
 
 def test_empty_partitions_are_passed_over(threads: Client) -> None:
     some = frame()
-    holes = dd.concat([some.partitions[:3], some[some["x0"] > 99], some.partitions[3:]])
+    holes = dd.concat([some.partitions[:2], some[some["x0"] > 99], some.partitions[2:]])
     model = small().fit_source(holes, "y", client=threads)
     assert bytes_of(model) == bytes_of(small().fit_source(some, "y", client=False))
 
@@ -80,7 +80,7 @@ def test_bad_frames_are_refused(threads: Client) -> None:
 def test_partitions_that_change_are_refused() -> None:
     def shrinking(part: pd.DataFrame, seen: list[int]) -> pd.DataFrame:
         seen.append(1)
-        return part[: max(1, len(part) - len(seen) // 40)]
+        return part[: max(1, len(part) - len(seen) // 20)]
 
     seen: list[int] = []
     with pytest.raises(DataError, match="same whenever it is computed"):

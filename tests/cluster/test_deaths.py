@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 from distributed import Client
 
+from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
-from tests.cluster.clusters import bytes_of, forgets, kill, local, process_ids
+from tests.cluster.clusters import QUIET, bytes_of, forgets, kill, local, process_ids
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 Process = subprocess.Popen[bytes]
@@ -59,8 +60,14 @@ def at_refill(number: int, act: Callable[[], None]) -> Callable[[Any], None]:
     return watch
 
 
-def test_a_worker_that_is_killed_changes_nothing(folder: Path, processes: Client) -> None:
-    alone = small(n_rounds=20).fit_source(folder, "y", client=False)
+@pytest.fixture(scope="module")
+def alone(folder: Path) -> FilterBoostClassifier:
+    return small(n_rounds=20).fit_source(folder, "y", client=False)
+
+
+def test_a_worker_that_is_killed_changes_nothing(
+    folder: Path, alone: FilterBoostClassifier, processes: Client
+) -> None:
     before, workers = set(processes.futures), process_ids(processes)
 
     def kill_one() -> None:
@@ -104,17 +111,17 @@ def fit_while_workers_die(
 @pytest.mark.slow
 @pytest.mark.parametrize(("fits", "nanny"), [(70, True), (30, False)])
 def test_a_hundred_fits_with_workers_killed_at_random_moments(
-    folder: Path, fits: int, nanny: bool
+    folder: Path, alone: FilterBoostClassifier, fits: int, nanny: bool
 ) -> None:
     """A nanny starts a dead worker again while the fit goes on; without one it stays dead."""
-    alone = bytes_of(small(n_rounds=20).fit_source(folder, "y", client=False))
+    expected = bytes_of(alone)
     chance, deaths = random.Random(nanny), list[float]()
     with (nannies if nanny else strangers)(3) as (client, alive, start_again):
         small(n_rounds=2).fit_source(folder, "y", client=client)  # everything is loaded then
         for fit in range(fits):
             model, died = fit_while_workers_die(folder, client, chance, alive)
             deaths += died
-            assert bytes_of(model) == alone, fit
+            assert bytes_of(model) == expected, fit
             assert forgets(client), fit
             with within(LIMIT):
                 start_again()
@@ -190,10 +197,9 @@ def test_a_worker_that_stands_still(folder: Path) -> None:
 
 
 def test_a_lost_scheduler_is_an_error_and_the_checkpoint_goes_on(
-    folder: Path, tmp_path: Path
+    folder: Path, alone: FilterBoostClassifier, tmp_path: Path
 ) -> None:
-    alone = small(n_rounds=30).fit_source(folder, "y", client=False)
-    settings: dict[str, Any] = {"n_rounds": 30, "checkpoint": tmp_path / "run.pac"}
+    settings: dict[str, Any] = {"n_rounds": 20, "checkpoint": tmp_path / "run.pac"}
     with scheduler_and_workers(1) as (client, scheduler, _, _), within(LIMIT):
         model = small(**settings, callbacks=[at_refill(1, scheduler.kill)])
         started = time.monotonic()
@@ -217,7 +223,12 @@ def scheduler_and_workers(
     """
     dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     worker = [sys.executable, "-m", "distributed.cli.dask_worker"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    watching = {f"DASK_{name.upper().replace('.', '__')}": str(own) for name, own in QUIET.items()}
+    quiet = {
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+        "env": os.environ | {name.replace("-", "_"): own for name, own in watching.items()},
+    }
     file = Path(os.environ.get("TMPDIR", "/tmp")) / f"scheduler-{os.getpid()}-{time.time_ns()}.json"
     named = ["--scheduler-file", str(file)]
     options: dict[str, Any] = quiet
@@ -234,7 +245,7 @@ def scheduler_and_workers(
     try:
         while not file.exists():
             time.sleep(0.1)
-        with Client(scheduler_file=str(file), set_as_default=False) as client:
+        with Client(scheduler_file=str(file), set_as_default=False, timeout=5) as client:
             client.wait_for_workers(count, timeout=120)
             yield client, started[0], workers, start_worker
     finally:

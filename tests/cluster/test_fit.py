@@ -38,6 +38,11 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_parquet(tmp_path_factory.mktemp("data") / "three", X, names, group=700)
 
 
+@pytest.fixture(scope="module")
+def alone(folder: Path) -> FilterBoostClassifier:
+    return small().fit_source(folder, "y", client=False)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_model_with_threads(folder: Path, threads: Client, kind: str) -> None:
     alone = small(**KINDS[kind]).fit_source(folder, "y", client=False)
@@ -57,29 +62,33 @@ def test_the_same_model_where_no_rows_test(
     assert [refill.fresh for refill in together.ledger_.refills][-1] == 0
 
 
-def test_the_same_model_with_processes(folder: Path, three: Path, processes: Client) -> None:
-    for source in (folder, three):
-        alone = small().fit_source(source, "y", client=False)
+def test_the_same_model_with_processes(
+    folder: Path, three: Path, alone: FilterBoostClassifier, processes: Client
+) -> None:
+    other = small().fit_source(three, "y", client=False)
+    for source, model in ((folder, alone), (three, other)):
         together = small().fit_source(source, "y", client=processes)
-        assert bytes_of(together) == bytes_of(alone)
+        assert bytes_of(together) == bytes_of(model)
 
 
-def test_the_same_model_with_four_workers(folder: Path) -> None:
-    alone = small().fit_source(folder, "y", client=False)
+def test_the_same_model_with_four_workers(folder: Path, alone: FilterBoostClassifier) -> None:
     with local(4, processes=False) as client:
         assert bytes_of(small().fit_source(folder, "y", client=client)) == bytes_of(alone)
 
 
-def test_the_current_client_is_used(folder: Path, threads: Client) -> None:
-    used, before = [], set(threads.futures)
+def test_the_current_client_is_used(
+    folder: Path, alone: FilterBoostClassifier, threads: Client
+) -> None:
+    ahead, before = [], set(threads.futures)
 
     def remember(event: Any) -> None:
-        used.append(len(threads.futures))
+        if hasattr(event, "vote"):  # a round of boosting
+            ahead.append({key for key in threads.futures if "-read-" in str(key)} - before)
 
     with threads.as_current():
         model = small(callbacks=[remember]).fit_source(folder, "y")
-    assert bytes_of(model) == bytes_of(small().fit_source(folder, "y"))
-    assert max(used) > len(before)
+    assert bytes_of(model) == bytes_of(alone)
+    assert all(ahead), "workers read the next blocks while the client boosts"
     assert forgets(threads, before=before)
 
 

@@ -65,6 +65,14 @@ def test_a_bucket_gives_the_model_of_the_files(folder: Path, bucket: Any, worker
     assert bytes_of(small().fit_source("s3://bucket", "y", client=workers)) == alone
 
 
+def test_a_file_that_lies_there_twice_is_refused(bucket: Any) -> None:
+    for name in ("a", "b"):
+        bucket.copy("bucket/rows/part0.parquet", f"bucket/twice/{name}.parquet")
+    with pytest.raises(FileError, match=r"b.parquet: holds the same bytes as .*a.parquet"):
+        small().fit_source("s3://bucket/twice", "y", client=False)
+    bucket.rm("bucket/twice", recursive=True)
+
+
 def test_the_command_reads_a_bucket(folder: Path, bucket: Any, tmp_path: Path) -> None:
     models = tmp_path / "alone.pacb", tmp_path / "together.pacb"
     well("fit", folder, *QUICK, "--output", models[0])

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from distributed import Client
+from rich.console import Console
 
 from pacboost import FilterBoostClassifier
 from pacboost.errors import ClusterError
 from pacboost.estimators.boosting.filtering import filter_setup
 from pacboost.parallel.cluster import Cluster
+from pacboost.reports.filtering import FilteringView
 from pacboost.sources.oracles.parquet import ParquetOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.remote_looking import FoundRows, RemoteLook
@@ -25,10 +29,10 @@ PER_ROW = 4 + 1 + 3 * 8 + 8
 """Codes of four columns, label, margin, chance, odds and number: a row of the client's sample."""
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     X, y = noisy(40_000)
-    return write_parquet(tmp_path / "rows", X, y, files=2, group=4000)
+    return write_parquet(tmp_path_factory.mktemp("data") / "rows", X, y, files=2, group=4000)
 
 
 def test_little_more_than_the_kept_rows_is_fetched(
@@ -88,12 +92,30 @@ def test_blocks_are_counted_by_worker(
     assert passes + 1 < cluster.blocks.total() <= passes + looked_at + 2
 
 
+def test_the_view_shows_blocks_by_worker(
+    folder: Path, threads: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = StringIO()
+    certified = FilteringView.certified
+
+    def shown(view: FilteringView, certificate: Any) -> None:
+        certified(view, certificate)
+        Console(file=text, width=100).print(view.picture())
+
+    monkeypatch.setattr(FilteringView, "certified", shown)
+    small(n_rounds=4, verbose=True).fit_source(folder, "y", client=threads)
+    lines = text.getvalue().splitlines()
+    for line in (r"blocks by worker +inproc://\S+ \d+", r"draws +[\d,]+ in \d+ sample",
+                 r"kept +\d", r"mean weight μ +0\.\d+", r"certified +at most \d"):  # fmt: skip
+        assert any(re.match(line, own.strip()) for own in lines), (line, lines)
+
+
 FIT = """
 import sys
 from distributed import Client
 from pacboost import FilterBoostClassifier
 with Client(sys.argv[1], set_as_default=False) as client:
-    model = FilterBoostClassifier(n_rounds=10, random_state=0, memory=sys.argv[3], verbose=False)
+    model = FilterBoostClassifier(n_rounds=4, random_state=0, memory=sys.argv[3], verbose=False)
     model.fit_source(sys.argv[2], "y", client=client)
 status = open("/proc/self/status").read()  # ru_maxrss counts the parent too
 print(1024 * int(status.partition("VmHWM:")[2].split()[0]))
@@ -109,7 +131,7 @@ def peak_of_client(client: Client, folder: Path, memory: str) -> int:
 
 
 def test_the_client_stays_within_its_memory(folder: Path, processes: Client) -> None:
-    model = FilterBoostClassifier(n_rounds=10, random_state=0, verbose=False)
+    model = FilterBoostClassifier(n_rounds=2, random_state=0, verbose=False)
     model.fit_source(folder, "y", client=processes)  # so that everything is compiled
     assert peak_of_client(processes, folder, "470MB") <= 470_000_000
 
@@ -118,9 +140,9 @@ def test_the_client_stays_within_its_memory(folder: Path, processes: Client) -> 
 def test_the_client_stays_within_its_memory_on_large_files(
     tmp_path: Path, processes: Client
 ) -> None:
-    X, y = noisy(100_000)
-    X = np.tile(X, 10)
     for part in range(40):
+        X, y = noisy(100_000, part)
+        X = np.tile(X, 10)
         write_parquet(tmp_path / f"part{part}", X, y, files=1, group=50_000)
     assert 40 * X.nbytes > 600_000_000
     assert peak_of_client(processes, tmp_path, "520MB") <= 520_000_000

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -125,6 +128,32 @@ def test_without_any_folder_nothing_is_kept(double: Any, monkeypatch: pytest.Mon
     function = double()
     assert function(3) == 6
     assert function.stats.cache_path is None
+
+
+FIT = """
+from pacboost import AdaBoostClassifier
+rows = [[k, k % 3] for k in range(60)]
+model = AdaBoostClassifier(n_estimators=3).fit(rows, [k % 2 for k, _ in rows])
+print(model.ledger_.digest())
+"""
+
+
+@pytest.mark.slow
+def test_many_processes_compile_at_once(tmp_path: Path) -> None:
+    """All of them find an empty folder, and all write into it; then the files are whole."""
+    here = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", FIT]
+    pipe = subprocess.PIPE
+    started = [subprocess.Popen(command, env=here, stdout=pipe, stderr=pipe) for _ in range(6)]
+    said = [process.communicate(timeout=400) for process in started]
+    assert [process.returncode for process in started] == [0] * 6, said
+    assert len({out for out, _ in said}) == 1
+    written = {file: file.stat().st_mtime_ns for file in files(tmp_path)}
+    assert written
+    later = subprocess.run(command, env=here, capture_output=True, check=True, timeout=400)
+    assert later.stdout == said[0][0]
+    assert {file: file.stat().st_mtime_ns for file in files(tmp_path)} == written
+    assert {file.suffix for file in tmp_path.rglob("*") if file.is_file()} == {".nbc"}
 
 
 def test_recompiling_removes_the_files_of_that_function_alone(tmp_path: Path) -> None:

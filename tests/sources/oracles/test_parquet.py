@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -363,6 +365,29 @@ def test_another_source_has_another_fingerprint(folder: Path) -> None:
     assert ParquetOracle(folder, "a").fingerprint() != before
     write(folder / "p1.parquet", 36)
     assert ParquetOracle(folder, "y").fingerprint() != before
+
+
+class Payload:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.file,)
+
+
+def test_nothing_in_a_file_is_unpickled(tmp_path: Path) -> None:
+    """Old versions of Arrow wrote types of Python into files, as pickles."""
+    code = pickle.dumps(Payload(tmp_path / "ran"))
+    names = {b"ARROW:extension:name": b"arrow.py_extension_type", b"pandas": code}
+    column = pa.field("a", pa.float64(), metadata={**names, b"ARROW:extension:metadata": code})
+    schema = pa.schema([column, pa.field("y", pa.int64())], metadata={b"pandas": code})
+    table = pa.table([[1.0, 2.0], [0, 1]], schema=schema)
+    pq.write_table(table, tmp_path / "a.parquet")
+    with suppress(DataError):  # a type that is not known is no number
+        ParquetOracle(tmp_path / "a.parquet", "y").draw(2)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_reading_loads_no_data_frame_library(folder: Path) -> None:

@@ -40,7 +40,7 @@ IMPROVED = 0.1
 TIMES = 3
 """Few watching rows may ask for an end too early, but not by more than so many times."""
 WORTH_IT = 0.02
-"""Rows that watched are learned from in the end if they are at least such a share of all."""
+"""Watching rows are learned from in the end if they are at least such a share of all."""
 
 Take = Callable[[Rows], Any]
 
@@ -184,7 +184,7 @@ class EpsilonSearch:
         scout.estimator.set_params(warm_start=False)
 
     def _finish(self, scout: WatchedFit) -> Any:
-        """Learn from the rows that watched, too: they have said how many rounds are best."""
+        """Learn from the watching rows, too: they have said how many rounds are best."""
         parts, choice = self._parts, self._choice
         if self._watch.size < WORTH_IT * parts.learn.size:
             model = scout.estimator.model_
