@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 import signal
 from collections.abc import Iterator
+from functools import partialmethod
 
 import pytest
+from click.testing import CliRunner, Result
 from hypothesis import settings
 
 from pacboost.kernels import compile_note
@@ -17,6 +20,9 @@ FEW = 10
 SHARE = 0.2
 """Quick runs try this share of random examples, but no fewer than ``FEW``; ``make slow`` all."""
 
+if "mix_stderr" in inspect.signature(CliRunner).parameters:  # before click 8.2
+    CliRunner.__init__ = partialmethod(CliRunner.__init__, mix_stderr=False)  # type: ignore
+    Result.output = property(lambda result: result.stdout + result.stderr)  # type: ignore
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("fresh", deadline=None, print_blob=True)
 

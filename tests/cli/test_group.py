@@ -61,8 +61,11 @@ def test_tab_completes_commands_and_options() -> None:
 )
 def test_without_what_it_needs_a_command_says_so(name: str) -> None:
     result = run(name)
+    if name == "plan":  # a group of commands; before click 8.2 it shows its help and ends with 0
+        assert "Usage: " in result.output
+        return
     assert result.exit_code == 2
-    assert name == "plan" or "Missing argument" in result.stderr
+    assert "Missing argument" in result.stderr
 
 
 def test_an_unknown_command() -> None:
@@ -154,6 +157,7 @@ def test_warnings_are_notes_and_go_to_the_error_stream() -> None:
     assert result.stderr == "Note: no rule is better than guessing.\n"
 
 
+@pytest.mark.filterwarnings("error")
 def test_other_warnings_are_not_silenced() -> None:
     """Under the tests they are errors; whatever is not ours stays what it was."""
     assert CliRunner().invoke(group(noted=UserWarning), ["do"]).exit_code == 4

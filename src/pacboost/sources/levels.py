@@ -108,7 +108,10 @@ def is_text(kind: nw.dtypes.DType) -> bool:
 
 
 def _look_up(cells: Any, known: Mapping[Level, float], name: str) -> NDArray[np.float64]:
-    if isinstance(cells, nw.Series) and is_text(cells.dtype) and cells.dtype != nw.Object:
+    words = isinstance(
+        next(iter(known), ""), str
+    )  # older narwhals replace no numbers in categories
+    if words and isinstance(cells, nw.Series) and is_text(cells.dtype) and cells.dtype != nw.Object:
         return _look_up_natively(cells, known)
     found = np.empty(len(cells))
     start = 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,9 @@ def oddity(cell: Any) -> str | None:
     except OverflowError:
         return "a whole number too large for a float"
     except Exception:  # whatever a stranger's object raises when it is asked for a number
-        return None if is_missing(cell) else _with_article(type(cell).__name__)
+        signaling = isinstance(cell, Decimal)  # Decimal's sNaN, which older pandas cannot read
+        none = is_missing(cell) and not signaling
+        return None if none else _with_article(type(cell).__name__)
     finite = not math.isinf(number) or math.isinf(_as_it_is(cell))
     return None if finite else "a number too large for a float"
 

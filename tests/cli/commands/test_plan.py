@@ -79,7 +79,7 @@ def test_plot_writes_a_file(name: str, tmp_path: Path) -> None:
 def test_plot_and_json_go_together(tmp_path: Path) -> None:
     path = tmp_path / "curve.svg"
     result = run("vc", ASKED["vc"], "--json", "--plot", str(path))
-    assert json.loads(result.output)["lower"] == 27
+    assert json.loads(result.stdout)["lower"] == 27
     assert "<svg" in path.read_text()
 
 

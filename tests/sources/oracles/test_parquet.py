@@ -390,6 +390,7 @@ def test_nothing_in_a_file_is_unpickled(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.skipif(pa.__version__.startswith("16."), reason="pyarrow 16 loads pandas itself")
 def test_reading_loads_no_data_frame_library(folder: Path) -> None:
     program = (
         "import sys\n"
