@@ -4,12 +4,8 @@ All hold at once for every vote f in the convex hull of a finite class H fixed b
 use the training rows only. ``log_size`` is ln|H|, signs included. A row's margin is y·f in [-1, 1].
 Below n ≈ 10⁵ rows they are seldom below 1.
 
-Only the bound of Schapire et al. 1998 is proved here with all its constants
-(docs/proofs/margins.md, theorem 8.1), so only it can be made into a certificate. In short: draw N
-rules from f and average them to g. On each row g strays from f by θ/2 to a given side with
-probability at most exp(-Nθ²/8), once for new examples and once for the sample. There are |H|^N
-averages with at most N + 1 thresholds each; Hoeffding's inequality for all of them, with
-δ/(N(N+1)) for each N, gives the rest.
+Only the bound of Schapire et al. 1998 is proved here with all its constants, so only it can be made
+into a certificate (docs/proofs/margins.md, theorem 8.1).
 
 The bound with a Dirichlet posterior is left out on purpose: the slack exp(-(K+1)g²) in circulation
 is too small (K = 100, g = 0.2: it says 0.01760 where 0.02193 is true). ``nvote`` does its work.
@@ -71,11 +67,11 @@ def examples_for_schapire(
     """
     _numbers(1, theta, log_size, delta)
     check_rate(share, epsilon)
-    return smallest(
-        lambda n: outward(_schapire(share, n, theta, log_size, delta)[0]) <= epsilon,
-        1,
-        f"a bound of {epsilon:g}",
-    )
+
+    def enough(n: int) -> bool:
+        return outward(_schapire(share, n, theta, log_size, delta)[0]) <= epsilon
+
+    return smallest(enough, 1, f"a bound of {epsilon:g}")
 
 
 @plain_numbers
@@ -154,10 +150,7 @@ def rademacher_bound(
 
 
 EXPLANATIONS: dict[str, Callable[..., float]] = {
-    "breiman_bound": breiman_bound,
-    "kth_margin_bound": kth_margin_bound,
-    "emargin_bound": emargin_bound,
-    "rademacher_bound": rademacher_bound,
+    own.__name__: own for own in (breiman_bound, kth_margin_bound, emargin_bound, rademacher_bound)
 }
 """Bounds whose constants are quoted, not derived: numbers to explain with, never certificates."""
 
@@ -180,13 +173,7 @@ def certificate(
         raise ParameterError(f"bound is {bound!r}; only schapire_bound can be certified")
     return Certificate.by(
         schapire_bound,
-        {
-            "below": below,
-            "n": n,
-            "theta": theta,
-            "log_size": log_size,
-            "delta": delta,
-        },
+        {"below": below, "n": n, "theta": theta, "log_size": log_size, "delta": delta},
         theorem="margin bound: R ≤ P_S[yf ≤ θ] + 2exp(-Nθ²/8) + √(ln(N(N+1)²|H|^N/δ)/(2n))",
         reference="Schapire, Freund, Bartlett and Lee 1998, theorem 1",
         sample="the training rows, ties counted as errors",

@@ -24,7 +24,7 @@ from pacboost.kernels import lookup
 from pacboost.kernels.cuda.cuts import quantiles
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.threads import each_columns, each_rows
-from pacboost.samples.cuts import TIE, Cut, cut, cut_by_quantiles, cut_entries, to_32_bits
+from pacboost.samples.cuts import TIE, Cut, cut, cut_by_quantiles, cut_entries, distinct_values
 from pacboost.sources.table import Table, Values
 
 MOST_BINS = 65_535
@@ -169,7 +169,10 @@ def _fit_to_some(
 def _few_values(column: NDArray[np.floating], most: int) -> bool:
     """Tell whether a column has no more distinct values; some rows mostly tell that it has."""
     some = column[: 16 * most]
-    return _distinct(some, None)[0].size <= most and _distinct(column, None)[0].size <= most
+    return (
+        distinct_values(some, None)[0].size <= most
+        and distinct_values(column, None)[0].size <= most
+    )
 
 
 def _cut_block(
@@ -199,29 +202,9 @@ def _cut(
 ) -> tuple[NDArray[np.float32], int]:
     """Give one feature's thresholds and the code of its median."""
     looked = slice(None) if chosen is None else chosen
-    values, mass = _distinct(column[looked], None if weights is None else weights[looked])
+    values, mass = distinct_values(column[looked], None if weights is None else weights[looked])
     if chosen is not None and values.size <= max_bins:
-        values, mass = _distinct(column, weights)  # few values: a rare one may have been missed
+        values, mass = distinct_values(
+            column, weights
+        )  # few values: a rare one may have been missed
     return cut(values, mass, max_bins, levels)
-
-
-def _distinct(
-    column: NDArray[np.floating], weights: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Give the distinct values that are not missing, ascending, and the weight on each."""
-    values = to_32_bits(column)
-    seen = ~np.isnan(values)
-    if not seen.all():
-        values = values[seen]
-        weights = None if weights is None else weights[seen]
-    if values.size == 0:
-        return values, np.empty(0)
-    if weights is None:
-        values = np.sort(values)
-    else:
-        order = np.argsort(values, kind="stable")
-        values, weights = values[order], weights[order]
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-    if weights is None:
-        return values[starts], np.diff(starts, append=values.size).astype(np.float64)
-    return values[starts], np.add.reduceat(weights, starts)

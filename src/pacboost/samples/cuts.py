@@ -183,3 +183,25 @@ def _in_rows(entries: Entries, weights: Masses | None, chosen: NDArray[np.intp])
     rows = numbers[entries.rows[kept]].astype(np.int32)
     some = Entries(chosen.size, starts, rows, entries.values[kept])
     return distinct(some, None if weights is None else weights[chosen])
+
+
+def distinct_values(
+    column: NDArray[np.floating], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Give the distinct values that are not missing, ascending, and the weight on each."""
+    values = to_32_bits(column)
+    seen = ~np.isnan(values)
+    if not seen.all():
+        values = values[seen]
+        weights = None if weights is None else weights[seen]
+    if values.size == 0:
+        return values, np.empty(0)
+    if weights is None:
+        values = np.sort(values)
+    else:
+        order = np.argsort(values, kind="stable")
+        values, weights = values[order], weights[order]
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    if weights is None:
+        return values[starts], np.diff(starts, append=values.size).astype(np.float64)
+    return values[starts], np.add.reduceat(weights, starts)

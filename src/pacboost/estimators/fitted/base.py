@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ from pacboost.models.explain import permutation
 from pacboost.models.explain.shap_form import in_shap_form, shap_trees
 from pacboost.models.model import Model
 from pacboost.sources.table import Table
+
+Answer = TypeVar("Answer")
 
 
 class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
@@ -184,15 +186,15 @@ class VoteBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         with using(self.n_jobs), using_gpu(predict_on_gpu(getattr(self, "device", "cpu"), X)):
             return open_table(self, X, reset=False)
 
-    def _answered(self, X: Any, answer: Callable[[Model, Any], Any]) -> Any:
+    def _answered(self, X: Any, answer: Callable[[Model, Any], Answer]) -> Answer:
         """Give what follows from the scores of rows, in the GPU's memory if the rows came there."""
         if not (predict_on_gpu(getattr(self, "device", "cpu"), X) and lies_on_gpu(X)):
             scores = self._scores(X)
             return answer(self.model_, scores)
         table = self._open(X)
         with using(self.n_jobs), using_gpu(True):
-            found = answer(self.model_, self.model_.vote.scores_on_gpu(table))
-        return of_the_library_of(X, found)
+            found: Any = answer(self.model_, self.model_.vote.scores_on_gpu(table))
+        return of_the_library_of(X, found)  # type: ignore[no-any-return]
 
     def _scores(self, X: Any) -> Scores:
         table = self._open(X)

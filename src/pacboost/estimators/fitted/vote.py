@@ -56,23 +56,19 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
         With several labels a row, give 1 for each label it is voted to have, else 0.
         """
-        decided: NDArray[Any] = self._answered(X, lambda _, scores: self._decide(scores))
-        return decided
+        return self._answered(X, lambda _, scores: self._decide(scores))
 
     def decision_function(self, X: Any) -> Scores:
         """Give the score F(x): for two classes above 0 means the second, else one score a class."""
-        found: Scores = self._answered(X, lambda _, scores: scores)
-        return found
+        return self._answered(X, lambda _, scores: scores)
 
     def predict_proba(self, X: Any) -> Doubles:
         """Give the probability of each class, from the scores or from ``calibrate``."""
-        found: Doubles = self._answered(X, Model.probabilities)
-        return found
+        return self._answered(X, Model.probabilities)
 
     def predict_log_proba(self, X: Any) -> Doubles:
         """Give the logarithm of the probabilities, without taking it of 0."""
-        found: Doubles = self._answered(X, Model.log_probabilities)
-        return found
+        return self._answered(X, Model.log_probabilities)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Give the accuracy, the share of rows that are right."""
@@ -83,8 +79,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:
         """Give the score after each round."""
-        table = self._open(X)
-        for scores in self.model_.vote.staged(table):
+        for scores in self.model_.vote.staged(self._open(X)):
             yield scores.copy()
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
@@ -305,11 +300,9 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     def _decide(self, scores: Scores) -> NDArray[Any]:
         if self.several_labels_:
             return (scores.reshape(len(scores), -1) > 0).astype(np.int64)
-        places: Any = scores.argmax(axis=1) if scores.ndim == 2 else scores > 0
-        if scores.ndim == 1 and self.classes_.size == 1:
-            places = places & False
-        decided: NDArray[Any] = labels_at(self.classes_, places.astype(np.intp))
-        return decided
+        second = (scores > 0) & (self.classes_.size == 2)
+        places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
+        return labels_at(self.classes_, places)  # type: ignore[no-any-return]
 
     def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
         """Give the scores of rows, and which of them are wrong."""
