@@ -350,8 +350,10 @@ def test_margins_keep_to_their_theorem(classes: Any) -> None:
     way = "m1" if classes == "m1" else "mh"
     model = AdaBoostClassifier(Tree(max_leaves=4), n_estimators=6, multiclass=way)
     model.fit(frame, two if classes == 2 else three)
-    axes = model.plot_margins(frame, two if classes == 2 else three, rounds=[2, 6])
-    assert [line.get_label() for line in axes.get_lines()][:2] == ["after round 2", "after round 6"]
+    last = len(model.ledger_)  # AdaBoost.M1 stops where a rule errs on half of the weight
+    axes = model.plot_margins(frame, two if classes == 2 else three, rounds=[2, last])
+    labels = [line.get_label() for line in axes.get_lines()]
+    assert labels[:2] == ["after round 2", f"after round {last}"]
     at, below = axes.get_lines()[1].get_data()
     ledger = model.ledger_
     product, total = ledger.columns()["bound"][-1], sum(e.vote for e in ledger.rounds)
