@@ -16,7 +16,7 @@ from pacboost.kernels import compile_note
 from pacboost.models.calibration import calibrators
 from tests.bounds.coverage import COUNTS, HEADER
 
-collect_ignore = ["kernels/cuda_on_cpu"]  # a program that has a cupy of its own
+collect_ignore = ["kernels/cuda_on_cpu"]  # a program with a stand-in for CuPy
 FEW = 10
 SHARE = 0.2
 """Quick runs try this share of random examples, but no fewer than ``FEW``; ``make slow`` all."""

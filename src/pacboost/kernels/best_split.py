@@ -223,9 +223,9 @@ def scan_category(
 ) -> tuple[float, int, bool]:
     """Do what ``scan_feature`` does, with the levels of a category in each of three orders.
 
-    The order of their codes knows nothing of the rows. That of their mean pulls at the root, kept
-    in ``known``, is made from more rows than this node has; so far as ``evidence`` says that levels
-    differ there. That of their mean pulls in this node fits best, and by chance, too.
+    The order of the codes does not depend on the rows. The order of mean pulls at the root, kept in
+    ``known``, is made from more rows than this node has; it is used if ``evidence`` says that
+    levels differ there. The order of mean pulls in this node fits its rows best, partly by chance.
     """
     bins, order = feature[BINS], on_stack((256,), np.int64)
     best, cut, missing_left = wanted, -1, False

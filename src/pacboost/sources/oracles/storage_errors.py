@@ -15,8 +15,9 @@ from pacboost.errors import FileError
 from pacboost.sources.optional import need
 
 LEFT_AS_THEY_ARE = ("builtins", "pacboost", "pyarrow")
-"""Errors of these are about the content of a file; those below are builtins, too."""
+"""Errors from these modules are about the content of a file, and are raised as they are, ..."""
 OF_STORAGE = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError)
+"""... except for these, which say that the file cannot be reached."""
 CREDENTIALS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or for a public bucket "
     "FSSPEC_S3_ANON=true",

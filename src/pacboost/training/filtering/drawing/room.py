@@ -10,10 +10,10 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 def bytes_of_work(
     oracle: AbstractOracle, learner: Learner, outputs: int, apart: int, bins: int
 ) -> int:
-    """How many bytes rows that are set ``apart`` take, and one step at a time.
+    """Estimate the bytes of the rows that are set ``apart``, and of the step that needs most.
 
-    The steps are to find the ``bins`` in so many rows, to look for copies among rows chosen by
-    content, and to learn. Sparse rows take little.
+    The steps follow each other: the bins are found from ``bins`` rows, some rows are compared to
+    find copies, and a rule is learned. Sparse rows take little memory, and count as none.
     """
     if oracle.sparse:
         return 0
