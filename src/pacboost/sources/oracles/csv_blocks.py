@@ -87,7 +87,7 @@ class CsvOracle(BlockOracle):
         self.largest_block_place = self._where(largest)
         self._kind: type = str
         first = self.read(0)
-        self._kind = label_kind(first.labels(slice(None)))
+        self._kind = label_kind(first.labels())
         self.estimated_rows = rows_by_bytes(first.n_rows, self._blocks)
 
     def read(self, block: int) -> Held:

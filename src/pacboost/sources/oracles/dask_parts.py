@@ -81,7 +81,7 @@ class PartitionReader:
         """Count the rows of a partition, and find its labels."""
         held = self.held(number, *parts)
         try:
-            labels = held.labels(slice(None))
+            labels = held.labels()
         except BadCell as bad:
             raise DataError(f"partition {number}, row {bad.row}: {bad}") from bad
         nbytes = held.nbytes or 8 * held.n_rows * held.n_columns

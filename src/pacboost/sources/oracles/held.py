@@ -59,9 +59,10 @@ class Held(ABC):
         """Copy some rows and their labels; raise BadCell if one cannot be used."""
         return self.table(rows), self.labels(rows)
 
-    def labels(self, rows: Rows | slice) -> NDArray[Any]:
-        """Copy some labels; raise BadCell if one is missing."""
-        labels = self._picked_labels(rows)
+    def labels(self, rows: Rows | slice | None = None) -> NDArray[Any]:
+        """Copy some labels, or all; raise BadCell if one is missing."""
+        everything = slice(0, self.n_rows)  # narwhals 2.0 refuses slice(None)
+        labels = self._picked_labels(everything if rows is None else rows)
         missing = first_missing(labels)
         if missing is not None:
             raise BadCell(missing, NO_LABEL)

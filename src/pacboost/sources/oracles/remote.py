@@ -240,7 +240,7 @@ def _read_span(held: Held, place: BlockPlace, span: Span) -> Batch:
 
 
 def _labels(read: Callable[..., Held], *given: Any) -> NDArray[Any]:
-    return distinct([read(*given).labels(slice(None))])
+    return distinct([read(*given).labels()])
 
 
 def _same(value: Any) -> Any:
