@@ -50,8 +50,8 @@ Event = Refill | Round
 
 TIME_IS_UP = "the time is up"
 ENDED = "the stream has ended"
-MOST_LOOKING = 8
-"""So many threads look at candidates at most: 16 took a third longer than 8, on 16 cores."""
+MOST_LOOKING = 16
+"""So many threads look at candidates at most: each waits for the interpreter between kernels."""
 
 
 class Filtering:
