@@ -125,9 +125,14 @@ class ArrayRows(Candidates):
         own = rows.astype(np.int64)
         if self.kinds[own[:1]].tolist() == [FRESH]:
             self._learn_how_easy(chances)
-        kinds = np.empty(own.size, dtype=np.uint8)
-        same_bits.steps_below_1(np.minimum(1.0, ROOM * chances), STEPS, APART - 1, kinds)
-        self.kinds[own] = kinds
+
+        def task(start: int, stop: int) -> None:
+            kinds = np.empty(stop - start, dtype=np.uint8)
+            weights = np.minimum(1.0, ROOM * chances[start:stop])
+            same_bits.steps_below_1(weights, STEPS, APART - 1, kinds)
+            self.kinds[own[start:stop]] = kinds
+
+        each_rows(task, own.size)
 
     def _learn_how_easy(self, chances: Floats) -> None:
         """Let rows picked blindly tell what rows of their class weigh."""
