@@ -30,7 +30,7 @@ from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
 from pacboost.boosters.base.parameters import check_not_negative, check_rate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import shares
+from pacboost.kernels import same_bits, shares
 from pacboost.kernels.cuda.device import copy_into, flat
 from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -52,6 +52,7 @@ class LogitState:
     pulls: NDArray[np.int64]
     base: NDArray[np.float64]
     """Base weights in whole units, one for each row or one for all; they bound the pulls."""
+    largest_base: float = 1.0
     weight: int = 0
     pull: int = 0
     cast: list[float] = field(default_factory=list)
@@ -93,19 +94,21 @@ class Logit(FilteringBooster[LogitState]):
         """Start with all probabilities equal."""
         own = base / base.max()
         mass = total(own) if own.size > 1 else float(signs.shape[0])
+        whole = np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1])))
         state = LogitState(
             signs=signs,
             margins=np.zeros_like(signs, dtype=np.float64, order="C"),
             weights=np.zeros_like(signs, dtype=np.int64, order="C"),
             pulls=np.zeros_like(signs, dtype=np.int64, order="C"),
-            base=np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1]))),
+            base=whole,
+            largest_base=float(whole.max()),
         )
         return self._weigh(state, None)
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         """Give 1 - p(y|x): for two classes 1/(1 + exp(2·margin))."""
         if margins.ndim == 1 or margins.shape[1] == 1:
-            return sigmoid(-2.0 * margins).reshape(-1)
+            return _chances_of_two(margins.reshape(-1))
         if signs is None:
             raise ParameterError("more than two classes: give the signs that are in the margins")
         scores = margins * signs
@@ -138,7 +141,7 @@ class Logit(FilteringBooster[LogitState]):
         if not self.l2:
             return 0.0
         classes: int = max(2, state.signs.shape[1])
-        return self.l2 * float(state.base.max()) * 4 * (classes - 1) / classes**2
+        return self.l2 * state.largest_base * 4 * (classes - 1) / classes**2
 
     def _prior(self, sums: Sums) -> NDArray[np.float64]:
         """Give the scores whose probabilities are the shares of the classes."""
@@ -202,3 +205,12 @@ class Logit(FilteringBooster[LogitState]):
         )  # fmt: skip
         weight, pull = totals.sum(axis=0).tolist()
         return state.weight + weight, state.pull + pull
+
+
+def _chances_of_two(margins: Floats) -> Floats:
+    """Give 1/(1 + exp(2·margin)) of every row."""
+    if margins.size < same_bits.ROWS_WORTH_COMPILING:
+        return sigmoid(-2.0 * margins)
+    chances = np.empty(margins.size)
+    same_bits.chances(np.ascontiguousarray(margins, dtype=np.float64), chances)
+    return chances

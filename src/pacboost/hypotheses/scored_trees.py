@@ -26,6 +26,11 @@ Scores = NDArray[np.float64]
 
 ROWS_WORTH_MASKS = 512
 """Masks of a tree take as long to make as walking so many rows down it."""
+PLACES = (
+    ((np.uint64(1) << np.arange(ballot.LEAVES, dtype=np.uint64)) * np.uint64(ballot.SPREAD))
+    >> np.uint64(27)
+).astype(np.int64) & 31
+"""Where the kernel ``by_masks`` looks for the value of each leaf."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +87,7 @@ class MaskedTrees:
         if self.count == len(self._values):
             self._trees, self._values = _doubled(self._trees), _doubled(self._values)
         self._features[first:last], self._masks[first:last] = features, masks
-        bits = np.uint64(1) << np.arange(len(values), dtype=np.uint64)
-        places = ((bits * np.uint64(ballot.SPREAD)) >> np.uint64(27)) & np.uint64(31)
-        self._values[self.count, places.astype(np.int64)] = values
+        self._values[self.count, PLACES[: len(values)]] = values
         self.count += 1
         self._trees[self.count] = last
 
@@ -101,10 +104,12 @@ class MaskedTrees:
 
 def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
     """Give the features a tree asks for, and which leaves each of their codes leaves over."""
-    features, lines = np.unique(tree.feature, return_inverse=True)
-    masks = np.empty((features.size, 256), dtype=np.uint32)
+    asked = tree.feature.tolist()
+    line_of = {feature: line for line, feature in enumerate(sorted(set(asked)))}
+    lines = np.array([line_of[feature] for feature in asked], dtype=np.int64)
+    masks = np.empty((len(line_of), 256), dtype=np.uint32)
     ballot.leaf_masks(tree.nodes, lines, tree.members, tree.bins.missing, masks)
-    return features.astype(np.int64), masks
+    return np.array(list(line_of), dtype=np.int64), masks
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:

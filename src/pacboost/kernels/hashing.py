@@ -44,6 +44,18 @@ def add_near_hashes(
 
 
 @kernel
+def add_exact_hashes(
+    values: NDArray[np.floating], factors: NDArray[np.uint64], total: NDArray[np.uint64]
+) -> None:
+    """Add the hash of every value (rows, columns), rounded to 32 bits, to its row's."""
+    for i in range(total.size):
+        for j in range(factors.size):
+            value = np.float32(values[i, j]) + np.float32(0)  # -0 becomes 0
+            cell = MISSING if np.isnan(value) else np.uint64(value.view(np.uint32))
+            total[i] += mixed(cell + factors[j])
+
+
+@kernel
 def near_below(
     values: NDArray[np.floating],
     columns: NDArray[np.int64],

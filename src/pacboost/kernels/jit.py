@@ -75,7 +75,7 @@ def kernel(function: Function, **options: Any) -> Function:
 
 def inlined(function: Function) -> Function:
     """Make a part that is compiled into every kernel that calls it, and that Python may call."""
-    return kernel(function, inline="always")
+    return kernel(function)
 
 
 def part_of_kernels(function: Function, **options: Any) -> Function:

@@ -42,3 +42,27 @@ def below(
             out[found] = first + i
             found += 1
     return found
+
+
+@kernel
+def keep(
+    tickets: NDArray[np.uint64],
+    key: np.uint64,
+    chances: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    scale: float,
+    odds: NDArray[np.float64],
+    kept: NDArray[np.int64],
+) -> int:
+    """Keep each row with its odds: its chance, or its bound if that is less, over the scale.
+
+    Write which rows are kept and their odds, and give how many are. Without bounds, none is less.
+    """
+    found = 0
+    for i in range(tickets.size):
+        chance = min(chances[i], bounds[i]) if bounds.size else chances[i]
+        odd = min(1.0, chance / scale)
+        if drawn(tickets[i], key) * 2.0**-BITS < odd:
+            odds[found], kept[found] = odd, i
+            found += 1
+    return found

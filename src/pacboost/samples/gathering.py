@@ -43,16 +43,20 @@ class Gathering:
         """Whether rows can be read: the first ones that are added say how all are hashed."""
         return self._hasher is not None
 
-    def read(self, table: Table, rows: NDArray[np.uint64]) -> Hashes:
-        """Hash rows that may be kept, for ``note``; this changes nothing."""
+    def read(self, table: Table, rows: NDArray[np.uint64], *, compiled: bool = False) -> Hashes:
+        """Hash rows that may be kept, for ``note``; this changes nothing.
+
+        ``compiled`` is what ``RowHasher`` says of it.
+        """
         hasher = self._hasher
         if hasher is None:
             raise ValueError("rows are hashed by what the first ones that are added look like")
         every = self._columns.size == table.n_columns
-        first = hasher.near(table, None, None if every else self._columns.tolist())
+        columns = None if every else self._columns.tolist()
+        first = hasher.near(table, None, columns, compiled=compiled)
         chosen = np.flatnonzero(first < self._limit)
-        exact = hasher.exact(table, chosen)
-        near = first[chosen] if every else hasher.near(table, chosen)
+        exact = hasher.exact(table, chosen, compiled=compiled)
+        near = first[chosen] if every else hasher.near(table, chosen, compiled=compiled)
         return np.stack([first[chosen], exact, near, rows[chosen]])
 
     def empty(self) -> Gathering:

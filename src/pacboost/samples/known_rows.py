@@ -8,6 +8,7 @@ the domain is discrete, new rows repeat as well, and equal rows count as separat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +48,15 @@ class KnownRows:
         """Note rows that are learned from."""
         self.note(self.read(table))
 
-    def read(self, table: Table) -> Hashes:
+    def read(self, table: Table, *, compiled: bool = False) -> Hashes:
         """Hash rows that may equal one of these, for ``note``; this changes nothing.
 
         Of rows whose first columns differ from those of all rows here, the others do not matter.
+        ``compiled`` is what ``RowHasher`` says of it.
         """
         if not (self._hashes.size and table.n_rows):
             return np.empty(0, dtype=np.uint64)
-        alike = np.flatnonzero(among(_first_hashes(table), self._first))
+        alike = np.flatnonzero(among(_first_hashes(table, compiled=compiled), self._first))
         return row_hashes(table, alike) if alike.size else np.empty(0, dtype=np.uint64)
 
     def note(self, hashes: Hashes) -> None:
@@ -73,10 +75,16 @@ class KnownRows:
         return np.zeros_like(self.equal) if self.discrete else self.equal
 
 
-def _first_hashes(table: Table) -> Hashes:
+def _first_hashes(table: Table, *, compiled: bool = False) -> Hashes:
     """Hash the first columns of every row."""
     columns = range(min(FIRST_COLUMNS, table.n_columns))
-    return RowHasher(0, np.ones(table.n_columns)).exact(table, None, columns)
+    return _hasher(table.n_columns).exact(table, None, columns, compiled=compiled)
+
+
+@lru_cache(maxsize=8)
+def _hasher(columns: int) -> RowHasher:
+    """Give a hasher without a salt; its factors are drawn once."""
+    return RowHasher(0, np.ones(columns))
 
 
 def _joined(parts: list[Hashes]) -> Hashes:

@@ -48,16 +48,30 @@ class RowHasher:
         return cls(int(mixed(first.sum(keepdims=True))[0]), steps)
 
     def exact(
-        self, table: Table, rows: Rows | None = None, columns: Iterable[int] | None = None
+        self,
+        table: Table,
+        rows: Rows | None = None,
+        columns: Iterable[int] | None = None,
+        *,
+        compiled: bool = False,
     ) -> Hashes:
-        """Hash rows by their values rounded to 32 bits."""
-        return self._hashes(table, rows, columns, near=False)
+        """Hash rows by their values rounded to 32 bits.
+
+        Large tables are hashed by ``compiled`` loops. So may be small ones, if there are many: then
+        threads that hash one each do not wait for each other.
+        """
+        return self._hashes(table, rows, columns, near=False, compiled=compiled)
 
     def near(
-        self, table: Table, rows: Rows | None = None, columns: Iterable[int] | None = None
+        self,
+        table: Table,
+        rows: Rows | None = None,
+        columns: Iterable[int] | None = None,
+        *,
+        compiled: bool = False,
     ) -> Hashes:
         """Hash rows by their values rounded to steps."""
-        return self._hashes(table, rows, columns, near=True)
+        return self._hashes(table, rows, columns, near=True, compiled=compiled)
 
     def near_below(self, table: Table, columns: NDArray[np.int64], limit: int) -> Rows:
         """Give the rows whose near hash of some columns is below a limit."""
@@ -81,10 +95,16 @@ class RowHasher:
         return np.flatnonzero(below)
 
     def _hashes(
-        self, table: Table, rows: Rows | None, columns: Iterable[int] | None, *, near: bool
+        self,
+        table: Table,
+        rows: Rows | None,
+        columns: Iterable[int] | None,
+        *,
+        near: bool,
+        compiled: bool,
     ) -> Hashes:
         if table.far and rows is not None:
-            return self._hashes(table.take(rows), None, columns, near=near)
+            return self._hashes(table.take(rows), None, columns, near=near, compiled=compiled)
         total = np.full(table.n_rows if rows is None else rows.size, self.salt, dtype=np.uint64)
         if columns is None and table.entries is not None and not table.levels:
             total += mixed(self._factors).sum() + self._stored(table.entries, rows, near=near)
@@ -93,7 +113,7 @@ class RowHasher:
             known = _level_hashes(table.levels, first) if first in table.levels else None
             step = self.steps[first:last] if near else None
             values, factors = table.block(first, last), self._factors[first:last]
-            _add_columns(values, rows, step, known, factors, total)
+            _add_columns(values, rows, step, known, factors, total, compiled=compiled)
         return mixed(total)
 
     @cached_property
@@ -125,14 +145,20 @@ def _add_columns(
     known: Hashes | None,
     factors: Hashes,
     total: Hashes,
+    *,
+    compiled: bool,
 ) -> None:
     """Add the hashes of some columns; ``known`` are those of levels, if it is one that has some."""
     at_once = span_size(factors.size)
-    compiled = rows is None and known is None and values.size > hashing.CELLS_WORTH_COMPILING
+    compiled = compiled or (rows is None and values.size > hashing.CELLS_WORTH_COMPILING)
 
     def task(first: int, last: int) -> None:
-        if compiled and step is not None:
-            hashing.add_near_hashes(values[first:last], step, factors, total[first:last])
+        if compiled and known is None:
+            part = values[first:last] if rows is None else values[rows[first:last]]
+            if step is None:
+                hashing.add_exact_hashes(part, factors, total[first:last])
+            else:
+                hashing.add_near_hashes(part, step, factors, total[first:last])
             return
         for start in range(first, last, at_once):
             own = slice(start, min(start + at_once, last))

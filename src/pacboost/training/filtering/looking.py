@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels import hashing, sieve
 from pacboost.numerics.same_bits import log_sum_exp, softplus, total
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.known_rows import KnownRows
 from pacboost.samples.row_hashes import Hashes
 from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.oracle import Drawn
+from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
 from pacboost.sources.table import Table
 from pacboost.training.filtering.drawing.keys import numbers, row_numbers
 from pacboost.training.filtering.drawing.offer import Offer
@@ -30,6 +31,7 @@ Floats = NDArray[np.float64]
 CELLS_PER_PIECE = 2**17
 """A piece of so many values takes about a megabyte and some milliseconds."""
 LEAST_PER_PIECE = 512
+NO_BOUNDS: Floats = np.empty(0)
 
 FRESH, NEW, AGAIN = range(3)
 """Rows that nothing looked at before, rows that nothing was learned from, and all others."""
@@ -156,6 +158,8 @@ class Look:
     scale: float
     learned: Gathering
     known: list[KnownRows]
+    compiled: bool
+    """Whether there are so many rows that it pays to compile how they are hashed."""
 
     @property
     def rows_per_piece(self) -> int:
@@ -172,31 +176,42 @@ class Look:
         batch = piece.batch.read()
         examples = self.encoder.read(batch)
         row_margins = self.vote_so_far.score(examples.table, examples.signs)
-        odds = row_margins.chances
-        if piece.bounds is not None:
-            odds = np.minimum(odds, piece.bounds)
-        odds = np.minimum(1.0, odds / self.scale)
-        kept = np.flatnonzero(numbers(piece.tickets, self.key) < odds)
+        kept, odds = self._kept(piece, row_margins.chances)
         accepted = AcceptedRows(
             examples.take(kept),
             row_margins.margins[kept],
             row_margins.chances[kept],
-            odds[kept],
+            odds,
             None if row_margins.path is None else row_margins.path[kept],
         )
         measured = measure(row_margins, examples, piece.kinds) if piece.tells else None
         hashed = self._hashed(batch.table.take(kept), examples.rows[kept])
         return Looked(examples.rows, row_margins.chances, measured, accepted, *hashed, piece.last)
 
+    def _kept(self, piece: Piece, chances: Floats) -> tuple[NDArray[np.int64], Floats]:
+        """Toss the coins of rows; give which of them are kept, and their odds."""
+        odds, kept = np.empty(chances.size), np.empty(chances.size, dtype=np.int64)
+        bounds = NO_BOUNDS if piece.bounds is None else piece.bounds
+        count = sieve.keep(piece.tickets, self.key, chances, bounds, self.scale, odds, kept)
+        return kept[:count], odds[:count]
+
     def _hashed(
         self, table: Table, rows: NDArray[np.uint64]
     ) -> tuple[Table | None, Hashes | None, tuple[Hashes, ...]]:
         """Hash rows that are kept; the first ones are left as they are: they say how."""
-        if table.entries is None:  # hashing goes column by column
-            table = ArrayTable(np.asfortranarray(table.rows()), table.names, table.levels)
+        compiled = self.compiled and not table.levels
+        if table.entries is None:  # NumPy hashes column by column
+            values = table.rows() if compiled else np.asfortranarray(table.rows())
+            table = ArrayTable(values, table.names, table.levels)
         if not self.learned.started:
             return table, None, ()
-        return None, self.learned.read(table, rows), tuple(own.read(table) for own in self.known)
+        known = tuple(own.read(table, compiled=compiled) for own in self.known)
+        return None, self.learned.read(table, rows, compiled=compiled), known
+
+
+def worth_compiling(oracle: AbstractOracle) -> bool:
+    """Tell whether there are so many rows that it pays to compile how they are hashed."""
+    return (oracle.about_rows or 0) * oracle.n_columns > hashing.CELLS_WORTH_COMPILING
 
 
 def measure(row_margins: RowMargins, examples: EncodedRows, kinds: NDArray[np.int8]) -> Noted:

@@ -30,6 +30,7 @@ from pacboost.training.filtering.looking import (
     losses_of,
     measure,
     pieces,
+    worth_compiling,
 )
 from pacboost.training.filtering.mean_test import MeanTest
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
@@ -143,6 +144,7 @@ class Refilling:
             self._scale,
             candidates.learned,
             candidates.known,
+            worth_compiling(candidates.oracle),
         )
         cut = (
             piece

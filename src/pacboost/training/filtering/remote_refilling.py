@@ -18,7 +18,7 @@ from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.remote import BlockPlace, RemoteOracle
 from pacboost.training.filtering.drawing.block_rows import BlockRows
 from pacboost.training.filtering.drawing.offer import Offer
-from pacboost.training.filtering.looking import AcceptedRows, Look
+from pacboost.training.filtering.looking import AcceptedRows, Look, worth_compiling
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote_looking import (
     FoundRows,
@@ -201,6 +201,6 @@ class RemoteRefilling(Refilling):
         encoder = replace(self._encoder, oracle=BlockPlace(self._oracle.n_columns, ""))
         look = Look(
             encoder, self._vote_so_far, self._key, self._scale,
-            candidates.learned.empty(), candidates.known,
+            candidates.learned.empty(), candidates.known, worth_compiling(self._oracle),
         )  # fmt: skip
         return RemoteLook(look, *candidates.coin_of_rows_apart, self._measures)

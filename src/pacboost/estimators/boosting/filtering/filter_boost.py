@@ -249,12 +249,13 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
             self.__dict__.pop("_stream", None)
             with using(self.n_jobs), self._device():
                 session = set_up(self, oracle, seed, classes)
-                self._copies = session.run.candidates.copies()
+                self._copies = ""
                 self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
                 with watching(self, session, self._watchers()) as watchers:
-                    session.advance(watchers)
+                    session.advance([lambda _: session.look_for_copies(), *watchers])
+                    self._copies = session.run.candidates.copies()
                     self._keep(session)
                 session.finish()
                 self._warn(session)
@@ -292,6 +293,7 @@ class FilterBoostClassifier(NestedParameters, VoteClassifier):
 
     def _keep_interrupted(self, session: Session) -> str:
         session.run.stopped = INTERRUPTED
+        self._copies = session.run.candidates.copies()
         saved = f", and {self.checkpoint} to go on from" if session.write() else ""
         self._keep(session)
         return (

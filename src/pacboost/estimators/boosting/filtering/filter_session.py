@@ -219,6 +219,14 @@ class Session:
                 held = held.assuming(SEPARATE)
         return held, self._stop()
 
+    def look_for_copies(self) -> None:
+        """Wait for the search for copies, so that rows that cannot be read end the run early.
+
+        The search goes on while the first sample is drawn.
+        """
+        if not self.run.rounds:
+            self.run.candidates.copies()
+
     def learned_copies(self) -> bool:
         """Tell whether more certifying rows equal rows learned from than chance explains."""
         learned, tables = self.run.candidates.learned.sketch(), self.run.candidates.apart_as_read()

@@ -8,15 +8,15 @@ are fresh draws, so the mean weight μ is tested on them; afterwards they are ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels import sieve
+from pacboost.kernels import same_bits, sieve
 from pacboost.kernels.threads import each_rows, threads
-from pacboost.numerics.same_bits import log2, mean
+from pacboost.numerics.same_bits import mean
 from pacboost.parallel.tasks import later
 from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.arrays import ArrayOracle
@@ -62,7 +62,7 @@ class ArrayRows(Candidates):
     ) -> None:
         super().__init__(oracle, seed)
         self._array, self._classes = oracle, classes
-        self._copies = later(partial(copies_in, oracle), threads())
+        self._copies = cache(later(partial(copies_in, oracle), threads()))
         rows = oracle.n_rows
         last = 255 - UNSEEN
         self.kinds = UNSEEN + np.minimum(oracle.class_numbers(classes), last).astype(np.uint8)
@@ -125,9 +125,14 @@ class ArrayRows(Candidates):
         own = rows.astype(np.int64)
         if self.kinds[own[:1]].tolist() == [FRESH]:
             self._learn_how_easy(chances)
-        with np.errstate(divide="ignore"):
-            steps = np.floor(-STEPS * log2(np.minimum(1.0, ROOM * chances)))
-        self.kinds[own] = np.minimum(steps, APART - 1).astype(np.uint8)
+
+        def task(start: int, stop: int) -> None:
+            kinds = np.empty(stop - start, dtype=np.uint8)
+            weights = np.minimum(1.0, ROOM * chances[start:stop])
+            same_bits.steps_below_1(weights, STEPS, APART - 1, kinds)
+            self.kinds[own[start:stop]] = kinds
+
+        each_rows(task, own.size)
 
     def _learn_how_easy(self, chances: Floats) -> None:
         """Let rows picked blindly tell what rows of their class weigh."""
