@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.atomic import add, enter, exchange, give_way, load, pause
-from pacboost.kernels.jit import inlined, kernel, part_of_kernels, uncounted
+from pacboost.kernels.jit import inlined, kernel, part_of_kernels, team_kernel, uncounted
 
 LINE = 16  # numbers apart, so that no two places share a cache line or the one fetched with it
 Place = np.int64
@@ -134,6 +134,25 @@ def lead(board: NDArray[np.int64], team: int, function: int, arguments: int) -> 
         wait_while(board, DONE, done, FOR_EVER)
         done = load(board, DONE)
     exchange(board, CALLED, 0)
+
+
+@team_kernel(allocates=False)
+def take_turns(
+    member: int,
+    team: int,
+    board: NDArray[np.int64],
+    steps: NDArray[np.int64],
+    goes_on: NDArray[np.int64],
+) -> None:
+    """Enter the kernels of ``steps`` one after the other, again while ``goes_on`` is not 0.
+
+    A step is the address of an entry and that of its arguments. The last one may change
+    ``goes_on``: it is read where all members have come back from it.
+    """
+    while goes_on[0] != 0:
+        for k in range(steps.shape[0]):
+            enter(steps[k, 0], member, team, steps[k, 1])
+            meet(board, team)
 
 
 @inlined

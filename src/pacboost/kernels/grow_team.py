@@ -4,6 +4,9 @@ Rows are divided evenly for sorting and counting, lanes for adding up what membe
 for the search of splits. Small leaves keep fewer members busy. Whoever is last at a barrier does
 what only one may do: it chooses the next leaf and writes down its split. All sums are of whole
 numbers and of equal splits the first one counts, so the tree does not depend on the team.
+
+Leaves of few rows have no histograms: what is asked for is read from the rows themselves, and a
+larger leaf beside one takes its rows away from the histograms of both.
 """
 
 from __future__ import annotations
@@ -14,17 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import best_split, plain_split
-from pacboost.kernels.atomic import add
 from pacboost.kernels.best_split import BINS, CUT, FEATURE, LANE, MONOTONE
 from pacboost.kernels.board import STOP, TICKET, last_to_arrive, meet, release, share
-from pacboost.kernels.grow import count, draw_features, narrow, next_leaf, record
+from pacboost.kernels.counting import count_rows, take_away
+from pacboost.kernels.grow import draw_features, narrow, next_leaf, record
 from pacboost.kernels.interactions import Interactions, draw_open, hand_down
 from pacboost.kernels.jit import inlined, part_of_kernels, team_kernel
 from pacboost.kernels.routing import label, part, part_to_ends, sides
+from pacboost.kernels.small_leaves import FEW_ROWS
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
-ROWS_WORTH_COUNTING = 2_048
-TICKETS_A_MEMBER = 6
 
 Wholes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -78,8 +80,9 @@ class TeamFindings(NamedTuple):
 # what ``plan`` holds: the leaf to be split or -1, the number of its right part, the number of
 # leaves, whether the parts are to be searched, and whether the left part is the one counted
 LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
-# what ``limits`` holds; the last is the address of ``scan``, see kernels/by_address.py
-DRAWN, DEEPEST, ALL_ROWS, SCAN = range(4)
+# what ``limits`` holds: SCAN is the address of ``scan``, see kernels/by_address.py, and KEY says
+# which features are drawn
+DRAWN, DEEPEST, ALL_ROWS, SCAN, KEY = range(5)
 
 
 @inlined
@@ -128,62 +131,6 @@ def sort_rows(
                 rows[place + k] = aside[last - 1 - k]
 
 
-@part_of_kernels
-def count_rows(
-    member: int,
-    team: int,
-    board: Wholes,
-    words: NDArray[np.uint64],
-    lanes: int,
-    rows: NDArray[np.uint32],
-    pairs: Wholes,
-    histogram: Wholes,
-    partial: Wholes,
-    new: int,
-    slot: int,
-) -> tuple[int, int]:
-    """Count rows into histogram ``new``, and take what was counted away from that in ``slot``.
-
-    Pieces of the rows are counted apart and then added up. Where there are fewer pieces than
-    members, these divide the blocks, too; else whoever is ready takes the next piece, since cores
-    are not equally fast. Gives the first and last of the lanes that this member
-    has brought up to date.
-    """
-    blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
-    pieces = min(team, max(1, rows.size // ROWS_WORTH_COUNTING), partial.shape[0] + 1)
-    groups = min(blocks, team // pieces)
-    piece, group = member % pieces, min(member // pieces, groups)
-    first = blocks * group // groups
-    last = min(blocks, blocks * (group + 1) // groups)  # no block is left for idle members
-    if first < last:
-        into = histogram[new] if piece == 0 else partial[piece - 1]
-        for s in range(lines):
-            for j in range(8 * first, 8 * last):
-                for k in range(width):
-                    into[s, j, k] = 0
-        tickets = pieces if groups > 1 or pieces == 1 else TICKETS_A_MEMBER * pieces
-        ticket = piece if tickets == pieces else add(board, TICKET, 1)
-        while ticket < tickets:
-            start, stop = share(rows.size, ticket, tickets)
-            count(words, lanes, rows[start:stop], pairs, into, first, last)
-            ticket = tickets if tickets == pieces else add(board, TICKET, 1)
-    first, last = min(lanes, 8 * first), min(lanes, 8 * last)
-    if pieces > 1:
-        meet(board, team)
-        first, last = share(lanes, member, team)
-    for s in range(lines):
-        for j in range(first, last):
-            own, rest = histogram[new, s, j], histogram[slot, s, j]
-            for other in range(pieces - 1):
-                counted = partial[other, s, j]
-                for k in range(width):
-                    own[k] += counted[k]
-            if new > 0:
-                for k in range(width):
-                    rest[k] -= own[k]
-    return first, last
-
-
 @inlined
 def take_best(
     team: int,
@@ -227,7 +174,6 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
     found: TeamFindings,
     plan: Wholes,
     limits: Wholes,
-    seed: np.uint64,
     cells: NDArray[np.unsignedinteger],
     interactions: Interactions | None,
 ) -> None:
@@ -240,6 +186,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
     words, features, lanes, missing, orders, evidence = codes
     starts, sizes, slots, best, members, gains, hangs, depths = leaves
     goes_left, allowed, deck = found.sides[member], found.allowed[member], found.decks[member]
+    listed = FEW_ROWS if spans is None and features.shape[0] == lanes else 0
     if limits[ALL_ROWS]:
         first, last = share(order.size, member, team)
         for k in range(first, last):
@@ -267,13 +214,18 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                 board[TICKET] = 0
                 release(board, team)
         if plan[SEARCH]:
-            counted = leaf if plan[LEFT_COUNTED] else new
+            counted, other = (leaf, new) if plan[LEFT_COUNTED] else (new, leaf)
             start, slot = starts[counted], slots[leaf]
             left_slot, right_slot = (new, slot) if plan[LEFT_COUNTED] else (slot, new)
-            first, last = count_rows(
-                member, team, board, words, lanes, order[start : start + sizes[counted]], pairs,
-                histogram, partial, new, slot,
-            )  # fmt: skip
+            rows = order[start : start + sizes[counted]]
+            if rows.size > listed:
+                first, last = count_rows(
+                    member, team, board, words, lanes, rows, pairs, histogram, partial, new, slot
+                )
+            elif new > 0 and sizes[other] > listed:
+                first, last = take_away(member, team, words, lanes, rows, pairs, histogram[slot])
+            else:
+                first, last = share(lanes, member, team)
             if spans is not None or features.shape[0] != lanes:  # else lane j is that of feature j
                 if last_to_arrive(board, team):
                     slots[leaf], slots[new] = left_slot, right_slot
@@ -284,7 +236,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                 first, last = share(features.shape[0], member, team)
             for side in range(2 if new > 0 else 1):
                 k = leaf if side == 0 else new
-                key = seed + np.uint64(2 * new + side)
+                key = np.uint64(limits[KEY] + 2 * new + side)
                 if interactions is None:
                     draw_features(allowed, deck, limits[DRAWN], key)
                 else:
@@ -292,9 +244,11 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                 own = found.best[member, side]
                 at = left_slot if side == 0 else right_slot
                 if spans is None:
+                    few = sizes[k] if sizes[k] <= listed else 0
                     after, before = plain_split.scan_at(
                         limits[SCAN], histogram[at, 0], features[first:last], allowed[first:last],
-                        missing, sizes[k], rules, own,
+                        missing, sizes[k], rules, own, words, order[starts[k] : starts[k] + few],
+                        pairs[0],
                     )  # fmt: skip
                 else:
                     after, before = best_split.scan_at(

@@ -58,3 +58,13 @@ def on_stack(typing: Any, shape: Any, dtype: Any) -> Any:
         return made._getvalue()
 
     return array(shape, dtype), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def trailing_zeros(typing: Any, bits: Any) -> Any:
+    """Give the place of the lowest bit that is set; one has to be."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.cttz(values[0], cgutils.true_bit)
+
+    return types.int64(types.uint64), generate

@@ -7,7 +7,7 @@ the same splits, but takes four times as long to compile.
 from __future__ import annotations
 
 import numpy as np
-from numba.types import UniTuple, float64, int64, uint8
+from numba.types import UniTuple, float64, int64, uint8, uint32, uint64
 from numpy.typing import NDArray
 
 from pacboost.kernels.best_split import (
@@ -28,8 +28,12 @@ from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
 from pacboost.kernels.pairing import LOW
 from pacboost.kernels.quick_cuts import scan_quickly
+from pacboost.kernels.small_leaves import FEW_ROWS, scan_rows, take_pairs
 
-KINDS = (int64[:, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], int64[::1])
+KINDS = (
+    int64[:, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], int64[::1],
+    uint64[:, ::1], uint32[::1], int64[::1],
+)  # fmt: skip
 """The types of what ``scan`` takes."""
 
 
@@ -42,19 +46,28 @@ def scan(
     size: int,
     rules: NDArray[np.float64],
     best: NDArray[np.int64],
+    words: NDArray[np.uint64],
+    rows: NDArray[np.uint32],
+    pairs: NDArray[np.int64],
 ) -> tuple[float, float]:
     """Find the best split over every feature; give what its sides and the leaf are worth.
 
     Without a split that gains anything, the first is equal to the second. The histogram is (lanes,
-    codes). Of equal splits the first one counts.
+    codes). Of equal splits the first one counts. Where ``rows`` are given, at most ``FEW_ROWS``, no
+    histogram is looked at, but their ``words`` and ``pairs``; lanes then hold a feature each.
     """
     own, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
     found_at = on_stack((256,), np.float64)
     if features.shape[0] == 0:
         return 0.0, 0.0
+    held, places = on_stack((FEW_ROWS,), np.int64), on_stack((FEW_ROWS,), np.int64)
+    filled = on_stack((4,), np.uint64)
     total = np.int64(0)
-    for b in range(histogram.shape[1]):  # every lane holds all rows: one that is asked for anyway
-        total += histogram[features[0, LANE], b]
+    if rows.size > 0:
+        total = take_pairs(rows, pairs, held, own)
+    else:  # every lane holds all rows: one that is asked for anyway
+        for b in range(histogram.shape[1]):
+            total += histogram[features[0, LANE], b]
     weight, pull, penalty = float(total & LOW), float(total >> 32), rules[PENALTY]
     least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
     if weight < 2 * least:
@@ -65,14 +78,21 @@ def scan(
         if not allowed[j]:
             continue
         feature = features[j]
-        bins, line = feature[BINS], histogram[feature[LANE]]
-        absent = line[missing]
-        if feature[DEFAULT] >= 0:
-            open_feature(line, feature, missing, total, own)
-            line, absent = own, np.int64(0)  # a lane is shared by features that are never missing
-        after, cut, left = scan_quickly(
-            line[:bins], absent, total, penalty, least, after, sums, found_at
-        )
+        bins, lane = feature[BINS], feature[LANE]
+        if rows.size > 0:
+            after, cut, left = scan_rows(
+                words[lane >> 3], lane, rows, held, bins, missing, total, penalty, least, after,
+                own, sums, found_at, places, filled,
+            )  # fmt: skip
+        else:
+            line = histogram[lane]
+            absent = line[missing]
+            if feature[DEFAULT] >= 0:
+                open_feature(line, feature, missing, total, own)
+                line, absent = own, np.int64(0)  # features that share a lane are never missing
+            after, cut, left = scan_quickly(
+                line[:bins], absent, total, penalty, least, after, sums, found_at
+            )
         if cut >= 0:
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
     return (after, before) if after > nothing else (before, before)

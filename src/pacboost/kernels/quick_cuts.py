@@ -10,6 +10,33 @@ from pacboost.kernels.pairing import LOW
 
 
 @part_of_kernels
+def best_of(
+    sums: NDArray[np.int64],
+    weight: float,
+    pull: float,
+    penalty: float,
+    least: float,
+    best: float,
+    found: NDArray[np.float64],
+) -> tuple[float, int]:
+    """Find which of the sums below cuts is worth most, if more than ``best``, the first of equals.
+
+    Gives what it is worth and its place, which is -1 if there is none.
+    """
+    for k in range(sums.size):
+        left, low = float(sums[k] & LOW), float(sums[k] >> 32)
+        right, high = weight - left, pull - low
+        a, c = left + penalty, right + penalty
+        sides = (low * low * c + high * high * a) / (a * c)  # one division for two
+        found[k] = sides if left >= least and right >= least else -1.0
+    place = -1
+    for k in range(sums.size):
+        if found[k] > best:
+            best, place = found[k], k
+    return best, place
+
+
+@part_of_kernels
 def scan_quickly(
     own: NDArray[np.int64],
     absent: np.int64,
@@ -36,16 +63,7 @@ def scan_quickly(
             sums[count] = below
             count += np.uint64(own[b] != 0)
         filled = sums[: np.int64(count)]
-        for k in range(filled.size):
-            left, low = float(filled[k] & LOW), float(filled[k] >> 32)
-            right, high = weight - left, pull - low
-            a, c = left + penalty, right + penalty
-            sides = (low * low * c + high * high * a) / (a * c)  # one division for two
-            found[k] = sides if left >= least and right >= least else -1.0
-        place = -1
-        for k in range(filled.size):
-            if found[k] > best:
-                best, place = found[k], k
+        best, place = best_of(filled, weight, pull, penalty, least, best, found)
         if place >= 0:
             left = float(filled[place] & LOW)
             cut = -1

@@ -8,10 +8,13 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.kernels import board
 from pacboost.kernels.cuda.twins import run_twin, runs_on_gpu
@@ -25,6 +28,10 @@ ARGUMENTS = 256
 """The most arguments of a kernel."""
 CELLS_WORTH_A_MEMBER = 4_096
 """A member passes over so many in some 10 µs, and is called in less."""
+
+
+Steps = Sequence[tuple[Body, tuple[Any, ...]]]
+"""Kernels and their arguments."""
 
 
 class Team:
@@ -49,6 +56,16 @@ class Team:
             board.lead(self.board, size, entry.address, self._address)
         finally:
             self.board[board.CALLED] = 0  # also where the kernel was never reached
+
+    def run_in_turn(self, steps: Steps, size: int, goes_on: NDArray[np.int64]) -> None:
+        """Have so many members run some kernels in turn, again and again: board.take_turns."""
+        written = np.zeros((len(steps), ARGUMENTS), dtype=np.int64)
+        places = np.zeros((len(steps), 2), dtype=np.int64)
+        for place, own, (body, arguments) in zip(places, written, steps, strict=True):
+            entry, words = entry_of(body, (self.board, *arguments))
+            entry.layout.pack_into(own.data, 0, *words)
+            place[:] = entry.address, own.ctypes.data
+        self.run(board.take_turns, size, places, goes_on)
 
     def run_stoppably(self, body: Body, size: int, *arguments: Any) -> None:
         """Do what ``run`` does on another thread, so that this one can be interrupted.
@@ -134,12 +151,26 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
         run_twin(body.__name__, arguments)
         return
     size = 1 if at_most <= 1 else min(largest_team(), at_most)
+    with _a_team() as team:
+        (team.run_stoppably if stoppable else team.run)(body, size, *arguments)
+
+
+def in_turn(steps: Steps, at_most: int, goes_on: NDArray[np.int64]) -> None:
+    """Have a team run kernels one after the other, again and again, while ``goes_on`` is not 0.
+
+    What they exchange is in arrays: Python has no say until they have ended.
+    """
+    with _a_team() as team:
+        team.run_in_turn(steps, at_most, goes_on)
+
+
+@contextmanager
+def _a_team() -> Iterator[Team]:
     try:
         team = _idle.pop()
     except IndexError:  # to ask first does not help: another fit may take the last one meanwhile
         team = Team()
-    run = team.run_stoppably if stoppable else team.run
     try:
-        run(body, size, *arguments)
+        yield team
     finally:
         _idle.append(team)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow_team, plain_split, routing
+from pacboost.kernels import best_split, grow_team, plain_split, quick_rounds, routing
 from pacboost.kernels.by_address import address_of
 from pacboost.kernels.entry import Bundle
 from pacboost.kernels.team import largest_team, together
@@ -16,6 +19,7 @@ from pacboost.kernels.threads import each_rows
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
 from pacboost.samples.blocks import lay_out
+from pacboost.samples.request import Request
 
 CELLS_WORTH_A_MEMBER = 15_000
 """Rows times lanes; for fewer, to meet takes longer than the work (measured at 2,000 × 28)."""
@@ -29,6 +33,19 @@ BYTES_A_MEMBER = 2**20
 
 WIDEST_HISTOGRAM = 264
 """How many numbers the histogram of a feature has at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class ManyTrees:
+    """What grows trees on rows that are given to ``work`` one tree after the other."""
+
+    team: int
+    given: tuple[Any, ...]
+    """The arguments of ``grow_team.grow_tree``."""
+    work: quick_rounds.TreeWork
+    cells: Cells
+    leaves: int
+    """The most that a tree has."""
 
 
 class DenseTreeSearch(TreeSearch):
@@ -61,6 +78,7 @@ class DenseTreeSearch(TreeSearch):
         splits = grow_team.Splits(self._splits, self._split_members, self._split_gains)
         self._codes, self._all_leaves, self._all_splits = map(Bundle, (codes, leaves, splits))
         self._plan = np.zeros(5, dtype=np.int64)
+        self._limits = np.zeros(5, dtype=np.int64)
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:
@@ -84,27 +102,39 @@ class DenseTreeSearch(TreeSearch):
         rows = self._order[: self._sizes[0]]
         if chosen is not None:
             rows[:] = chosen
+        team, given = self._growing(rows, chosen is None)
+        self._limits[grow_team.KEY] = key
         cells = rows.size * self._blocks.lanes
-        team = self._team(cells)
-        if self._largest_team < team:
-            self._room_for(team)
-        limits = np.array(
-            [self._drawn, self._deepest, chosen is None, _scan(self._plain)], dtype=np.int64
-        )
-        together(
-            grow_team.grow_tree, self._codes, rows, self._spare, self._pairs, self._histogram,
-            self._partial, self._rules, self._all_leaves, None if self._plain else self._spans,
-            self._all_splits, self._found, self._plan, limits, key, self._cells,
-            self._interactions, at_most=team,
-            stoppable=cells > CELLS_THAT_TAKE_LONG,
-        )  # fmt: skip
+        together(grow_team.grow_tree, *given, at_most=team, stoppable=cells > CELLS_THAT_TAKE_LONG)
         return int(self._plan[grow_team.LEAVES])
 
-    @staticmethod
-    def _team(cells: int) -> int:
-        """Give the size of the team for a tree on so many rows times lanes."""
+    def _growing(self, rows: NDArray[np.uint32], all_rows: bool) -> tuple[int, tuple[Any, ...]]:
+        """Give the size of the team for a tree on such rows, and the arguments of the kernel."""
+        cells = rows.size * self._blocks.lanes
         most = largest_team() if cells >= CELLS_WORTH_MANY else min(largest_team(), FEW)
-        return max(1, min(most, cells // CELLS_WORTH_A_MEMBER))
+        team = max(1, min(most, cells // CELLS_WORTH_A_MEMBER))
+        if self._largest_team < team:
+            self._room_for(team)
+        self._limits[:4] = self._drawn, self._deepest, all_rows, _scan(self._plain)
+        return team, (
+            self._codes, rows, self._spare, self._pairs, self._histogram, self._partial,
+            self._rules, self._all_leaves, None if self._plain else self._spans, self._all_splits,
+            self._found, self._plan, self._limits, self._cells, self._interactions,
+        )  # fmt: skip
+
+    def many_trees(self, request: Request, chosen: Rows | None) -> ManyTrees | None:
+        """Prepare to grow trees in turn with other kernels; None where a tree needs more."""
+        self._prepare(request, 0, chosen)
+        if not self._plain or self._tree.monotone or self._interactions is not None:
+            return None
+        rows = self._order if chosen is None else self._order[: chosen.size]
+        team, given = self._growing(rows, chosen is None)
+        work = quick_rounds.TreeWork(
+            rows, self._pairs[0], self._rules, self._starts, self._sizes, self._slots,
+            self._depths, self._splits, self._split_gains, self._plan, self._limits,
+            self._features, self._blocks.words, self._bins.missing,
+        )  # fmt: skip
+        return ManyTrees(team, given, work, self._cells, self._leaves)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         """Walk the rows that were not chosen to their leaves."""

@@ -301,7 +301,8 @@ class BoostingFit(VoteBase):
 
                 bar = RoundsBar(rounds, loss=run.sample.targets is not None, after=after)
                 watchers.append(stack.enter_context(bar))
-            for done in islice(run, rounds - len(run.done)):
+            left = rounds - len(run.done)
+            for done in islice(run, left) if self.callbacks else run.up_to(rounds):
                 wishes = [watcher(done.entry) for watcher in watchers]
                 if any(wishes):
                     run.stopped = "a callback stopped it"

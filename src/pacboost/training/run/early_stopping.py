@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis
@@ -12,9 +15,24 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.cuda.scores import GpuScores
+from pacboost.kernels.threads import ROWS_PER_SPAN
+from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.gpu_codes import gpu_codes
 from pacboost.samples.sample import Sample
-from pacboost.training.metrics import Metric
+from pacboost.training.metrics import Metric, log_loss
+
+
+class QuickWatch(NamedTuple):
+    """Validation rows, and how far they have been measured, for kernels/quick_rounds.py."""
+
+    codes: Codes
+    signs: NDArray[np.int8]
+    scores: NDArray[np.float64]
+    """They change as rounds are measured."""
+    counts: tuple[int, int, int, int]
+    """How many rounds were seen, which was best, the patience (-1: none), how many at least."""
+    limits: tuple[float, float]
+    """The best value, and how much better is progress."""
 
 
 class EarlyStopping:
@@ -58,6 +76,22 @@ class EarlyStopping:
         """Give what measures other rows by the same metric, and never stops."""
         return EarlyStopping(sample, self._metric, None, 0.0)
 
+    def quick(self, bins: Bins) -> QuickWatch | None:
+        """Give what kernels need to measure rows in these bins; None if they cannot."""
+        own, sample = self._metric.measure, self._sample
+        known = isinstance(own, partial) and own.func is log_loss
+        plain = sample.bins is bins and sample.table.entries is None and sample.labels is None
+        few = 0 < sample.n_rows <= ROWS_PER_SPAN
+        if not (known and plain and few) or self.others or self._on_gpu is not None:
+            return None
+        assert sample.codes is not None
+        patience = -1 if self._patience is None else self._patience
+        counts = self._seen, self.best_round, patience, self._least
+        scores = self._scores.reshape(-1)
+        return QuickWatch(
+            sample.codes, sample.signs[:, 0].copy(), scores, counts, (self._best, self._tolerance)
+        )
+
     @property
     def metric(self) -> str:
         """The name of the metric."""
@@ -91,8 +125,11 @@ class EarlyStopping:
         return self._measure()
 
     def _measure(self) -> float:
+        return self.note(float(self._metric(self._sample, self._scores)))
+
+    def note(self, value: float) -> float:
+        """Take down the metric after a round."""
         self._seen += 1
-        value = float(self._metric(self._sample, self._scores))
         if not math.isfinite(value):
             raise ParameterError(
                 f"eval_metric {self._metric.name} gave {value} in round {self._seen}; it has to "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from pacboost.boosters.base.booster import Booster
@@ -18,10 +19,10 @@ from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.samples.request import Wholes
 from pacboost.samples.sample import Sample
 from pacboost.training.run.early_stopping import EarlyStopping
-from pacboost.training.run.measured import MeasuredRule
+from pacboost.training.run.quick import QuickRounds
 from pacboost.training.run.records.record import FinishedRound, Recorder
 from pacboost.training.run.rehearsal import finish_compiling
-from pacboost.training.run.rounds import rounds_of
+from pacboost.training.run.rounds import MeasuredRule, rounds_of
 from pacboost.training.run.rows_shown import RowsShown
 from pacboost.training.run.scores import Floats
 
@@ -73,6 +74,23 @@ class Run:
             self.done.append(self.recorder.round(self.done, step, rule, started))
             self.stopped = self.stopped or self._reason(self.done[-1].entry)
             yield self.done[-1]
+
+    def up_to(self, rounds: int) -> Iterator[FinishedRound]:
+        """Advance until so many rounds are done.
+
+        On small samples many rounds are done before the first of them is handed out.
+        """
+        quick = None
+        while len(self.done) < rounds and not self.stopped:
+            quick = quick or QuickRounds.of(self.rounds, self.recorder, self._watch, self.state)
+            found: list[FinishedRound] = []
+            if quick is not None and self.done:
+                self.state, found = quick.advance(self.state, len(self.done), rounds)
+                self.done += found
+                self.stopped = self._reason(found[-1].entry) if found else ""
+                yield from found
+            if not found:
+                yield from islice(self, 1)
 
     def _start_again(self, rule: MeasuredRule) -> MeasuredRule:
         """Drop all rounds: a rule without mistakes needs no others, since its vote is infinite."""

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Booster, Measured, Moved
-from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Rule
+from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.kernels.cuda.device import to_gpu
 from pacboost.learners.learner import Learner, Weights
 from pacboost.ledgers.ledger import Round
-from pacboost.samples.request import Request, Wholes
+from pacboost.samples.request import Request, Sums, Wholes
 from pacboost.samples.sample import Sample
 from pacboost.training.run import exact_sums
-from pacboost.training.run.measured import MeasuredAnswers, MeasuredCells, MeasuredRule, Step
 from pacboost.training.run.potential import Potential
 from pacboost.training.run.potentials import potential_of
 from pacboost.training.run.rows_shown import RowsShown
@@ -32,6 +33,45 @@ RETRIES = 10
 NO_MISTAKES = "a rule without mistakes was found; it stands alone"
 FOUND_IT = "a rule without mistakes was found"
 LEAST_EDGE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRule:
+    """A rule, and what it does on the full weighted sample."""
+
+    hypothesis: Hypothesis
+    measured: Measured
+    effective_size: float
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredAnswers(MeasuredRule):
+    """A rule that is right (+1) or wrong (-1) on every row."""
+
+    agree: Answers
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredCells(MeasuredRule):
+    """A rule with a value in each cell, the sums over its cells, and the rows it may move."""
+
+    cells: Cells
+    values: CellValues
+    sums: Sums
+    rows: NDArray[np.intp] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What a step of the booster led to."""
+
+    state: Any
+    vote: float
+    """The number that multiplies the values of the rule."""
+    largest: float
+    """The most that the rule can add to a score."""
+    normaliser: float
+    """Z_t."""
 
 
 class Rounds(ABC):
@@ -47,7 +87,7 @@ class Rounds(ABC):
     def __init__(
         self, sample: Sample, learner: Learner, booster: Booster[Any], shown: RowsShown
     ) -> None:
-        self.sample, self.booster, self._shown = sample, booster, shown
+        self.sample, self.booster, self.shown = sample, booster, shown
         self._attempts = 1 if learner.deterministic and shown.all_rows else RETRIES
         self._on_other_rows = False
         self.search = learner.on(sample)
@@ -110,8 +150,8 @@ class RuleRounds(Rounds):
         weights, sample = self.booster.request(state).weights[:, 0], self.sample
         answers = sample.signs[:, 0] if sample.labels is None else sample.labels
         for attempt in range(self._attempts):
-            seed = self._shown.seed_of(number, attempt)
-            rule = self.search.find(self._shown.shown(weights, seed), answers, seed)
+            seed = self.shown.seed_of(number, attempt)
+            rule = self.search.find(self.shown.shown(weights, seed), answers, seed)
             found = self._measure(rule, weights)
             if found.measured.edge < 0 and isinstance(rule, Rule):
                 found = self._measure(rule.negated(), weights)
@@ -181,18 +221,18 @@ class CellRounds(Rounds):
         if attempt < 0:
             rule = self.search.constant()
             return rule, rule.cells(self.sample)
-        seed = self._shown.seed_of(number, attempt)
-        request = self._shown.drawn(request, seed, self.booster.name)
-        return self.search.partition(request, seed, self._shown.chosen(seed))
+        seed = self.shown.seed_of(number, attempt)
+        request = self.shown.drawn(request, seed, self.booster.name)
+        return self.search.partition(request, seed, self.shown.chosen(seed))
 
     def step(self, state: Any, rule: MeasuredCells, number: int) -> Step:
         """Let the booster add the values of the cells to the scores."""
         by_sums = self.potential.of_cells(rule.sums, rule.values)
         state = self.booster.move(state, Moved(rule.cells, rule.values, by_sums, rule.rows))
-        if self._shown.all_rows:
-            seed = self._shown.seed_of(number + 1, 0)
+        if self.shown.all_rows:
+            seed = self.shown.seed_of(number + 1, 0)
             self.search.look_ahead(self.booster.request(state), seed)
-            self._shown.seed_of(number + 2, 0)  # kept for the next round: a GPU is busy now
+            self.shown.seed_of(number + 2, 0)  # kept for the next round: a GPU is busy now
         self.scores.look(self.booster, state, rule.rows)
         normaliser = self.potential.after_round(by_sums, state, number)
         return Step(state, 1.0, float(np.abs(rule.values).max()), normaliser)

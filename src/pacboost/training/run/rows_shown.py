@@ -56,12 +56,14 @@ class RowsShown:
 
     def chosen(self, seed: int) -> NDArray[np.intp] | None:
         """Give the rows that the learner may use; None for all."""
-        if self.subsample >= 1:
-            return None
+        return None if self.subsample >= 1 else self.divided(seed)[0]
+
+    def divided(self, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Give the rows that the learner may use, and the others, in ascending order."""
         count = max(1, round(self.rows * self.subsample))
         drawn = np.zeros(self.rows, dtype=np.bool_)
         drawn[np.random.default_rng(seed).permutation(self.rows)[:count]] = True
-        return np.flatnonzero(drawn)  # in ascending order, without sorting
+        return np.flatnonzero(drawn), np.flatnonzero(~drawn)  # without sorting
 
     def drawn(self, request: Request, seed: int, booster: str) -> Request:
         """Replace weights by the counts of a draw of pairs of row and output, if rows are drawn."""

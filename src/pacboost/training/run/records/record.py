@@ -15,10 +15,9 @@ from pacboost.kernels.cuda.device import to_host
 from pacboost.ledgers.hard import HardRow
 from pacboost.ledgers.ledger import Round
 from pacboost.training.run.early_stopping import EarlyStopping
-from pacboost.training.run.measured import MeasuredRule, Step
 from pacboost.training.run.records.hardest import hardest
 from pacboost.training.run.records.margins import margin_and_gap, norm
-from pacboost.training.run.rounds import Rounds
+from pacboost.training.run.rounds import MeasuredRule, Rounds, Step
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Recorder:
     def __init__(self, rounds: Rounds, watch: EarlyStopping | None) -> None:
         self._rounds, self._watch = rounds, watch
         self._sample, self._booster = rounds.sample, rounds.booster
-        self._names = Names(self._sample.table.name, self._sample.answers)
+        self.names = Names(self._sample.table.name, self._sample.answers)
 
     def vote(self, done: Done, state: Any) -> Vote:
         """Give the vote of the rounds done."""
@@ -59,7 +58,7 @@ class Recorder:
             effective_size=rule.effective_size,
             weight=rule.measured.total,
             memory=self._booster.memory(state),
-            rule=rule.hypothesis.words(self._names),
+            rule=rule.hypothesis.words(self.names),
             seconds=time.perf_counter() - started,
         )
         finished = FinishedRound(rule.hypothesis, self._with_margin(done, state, entry))

@@ -1,0 +1,285 @@
+"""What a round of LogitBoost with trees does between its kernels, as kernels.
+
+On small samples Python would take longer for it than the kernels for their work. So a team runs
+many rounds in turn (``take_turns`` of kernels/board.py), and Python reads afterwards what they have
+found. For two classes, rows of equal weight, and trees that kernels/plain_split.py serves;
+training/run/rounds.py does and says the same for all others, step by step.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels.best_split import (
+    BASE,
+    BINS,
+    CUT,
+    DEFAULT,
+    FEATURE,
+    LANE,
+    MISSING_LEFT,
+    PENALTY,
+)
+from pacboost.kernels.board import share
+from pacboost.kernels.grow import LEFT, RIGHT
+from pacboost.kernels.jit import inlined, team_kernel
+from pacboost.kernels.pairing import pair_up_one
+
+Wholes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LEAVES, KEY = 2, 4  # places in ``plan`` and in ``limits``: see kernels/grow_team.py
+
+# what ``course`` holds: whether to go on; the number of the round, from 0 on, and how many are
+# wanted; how many rounds validation rows have seen, which was best, after how many without progress
+# to stop (-1: never) and how many to do at least; whether a tree had no edge
+GOES_ON, ROUND, WANTED, SEEN, BEST_ROUND, PATIENCE, LEAST, NO_EDGE = range(8)
+# what ``settings`` holds: the largest sum of pairs; what is added to the weight of a leaf; half of
+# the rate; the most that a leaf's mean may be; the unit of values; the least edge; the best value
+# on validation rows so far, and how much better is progress
+MOST_SUM, L2, HALF_RATE, MOST_STEP, UNIT, LEAST_EDGE, BEST, TOLERANCE = range(8)
+# columns of ``Records.wholes`` and of ``Records.floats``
+N_LEAVES, WEIGHT, PULL, WRONG = range(4)
+EDGE, SQUARES, COST, HELD_COST = range(4)
+
+
+class TreeWork(NamedTuple):
+    """The arrays in which a tree is grown (learners/growing.py says what they hold)."""
+
+    rows: NDArray[np.uint32]
+    pairs: Wholes
+    rules: Floats
+    starts: Wholes
+    sizes: Wholes
+    slots: Wholes
+    depths: Wholes
+    made: Wholes
+    gains: Floats
+    plan: Wholes
+    limits: Wholes
+    features: Wholes
+    words: NDArray[np.uint64]
+    missing: int
+
+
+class DrawnRows(NamedTuple):
+    """What is drawn for each round: a key for features, rows to grow on (none: all), and others."""
+
+    keys: Wholes
+    chosen: NDArray[np.uint32]
+    aside: NDArray[np.uint32]
+
+
+class Records(NamedTuple):
+    """What each round has found, a line or a table for each."""
+
+    made: NDArray[np.int32]
+    """(rounds, columns, splits)."""
+    gains: Floats
+    values: Floats
+    cover: Floats
+    wholes: Wholes
+    floats: Floats
+
+
+class RoundSums(NamedTuple):
+    """What kernels add up in a round; ``now`` holds the sums of weights and of absolute pulls."""
+
+    now: Wholes
+    parts: Wholes
+    squares: Floats
+    totals: Wholes
+    wrong: Wholes
+    cost: Floats
+    held_cost: Floats
+
+
+@team_kernel(allocates=False)
+def begin(
+    member: int,
+    team: int,
+    board: Wholes,
+    course: Wholes,
+    settings: Floats,
+    drawn: DrawnRows,
+    weights: Wholes,
+    pulls: Wholes,
+    tree: TreeWork,
+    sums: RoundSums,
+) -> None:
+    """Pair pulls and weights, and prepare the tree of a round."""
+    weight_scale = settings[MOST_SUM] / float(max(np.int64(1), sums.now[0]))
+    pull_scale = settings[MOST_SUM] / float(max(np.int64(1), sums.now[1]))
+    a, b = share(weights.size, member, team)
+    pair_up_one(weights[a:b], pulls[a:b], False, pull_scale, weight_scale, tree.pairs[a:b])
+    if member > 0:
+        return
+    own = drawn.chosen[course[ROUND]]
+    for k in range(own.size):
+        tree.rows[k] = own[k]
+    tree.limits[KEY] = drawn.keys[course[ROUND]]
+    tree.rules[PENALTY] = settings[L2] * weight_scale
+    tree.starts[0], tree.slots[0], tree.depths[0] = 0, 0, 0
+    tree.sizes[0] = tree.rows.size
+    for k in range(sums.parts.shape[0]):
+        for leaf in range(sums.parts.shape[2]):
+            sums.parts[k, 0, leaf] = sums.parts[k, 1, leaf] = 0
+
+
+@inlined
+def goes_left(code: np.int64, feature: Wholes, split: Wholes, missing: int) -> bool:
+    """Tell the side of a row by the code in its lane: see ``sides`` of kernels/routing.py."""
+    default, b = feature[DEFAULT], code
+    if default >= 0:
+        b = code - feature[BASE]
+        if b < 0 or b >= feature[BINS] - 1:
+            b = default
+        elif b >= default:
+            b += 1
+    return bool(split[MISSING_LEFT] != 0 if b == missing else b <= split[CUT])
+
+
+@team_kernel(allocates=False)
+def settle(
+    member: int,
+    team: int,
+    board: Wholes,
+    course: Wholes,
+    drawn: DrawnRows,
+    tree: TreeWork,
+    cells: NDArray[np.unsignedinteger],
+) -> None:
+    """Walk the rows that were not chosen to their leaves."""
+    aside = drawn.aside[course[ROUND]]
+    first, last = share(aside.size, member, team)
+    for k in range(first, last):
+        row, at = aside[k], np.int64(-1 if tree.plan[LEAVES] == 1 else 0)
+        while at >= 0:
+            split = tree.made[at]
+            feature = tree.features[split[FEATURE]]
+            shift = np.uint64(8 * (feature[LANE] & 7))
+            code = np.int64((tree.words[feature[LANE] >> 3, row] >> shift) & np.uint64(255))
+            at = split[LEFT] if goes_left(code, feature, split, tree.missing) else split[RIGHT]
+        cells[row] = ~at
+
+
+@team_kernel(allocates=False)
+def give_values(
+    member: int,
+    team: int,
+    board: Wholes,
+    course: Wholes,
+    settings: Floats,
+    tree: TreeWork,
+    sums: RoundSums,
+    values: Floats,
+    records: Records,
+) -> None:
+    """Give each leaf the Newton step for its rows, and write the tree down.
+
+    If that has no edge, the values are 0, so that nothing moves, and the round is not counted.
+    """
+    if member > 0:
+        return
+    t, leaves = course[ROUND], tree.plan[LEAVES]
+    edge, some = np.int64(0), False
+    cover, splits = records.cover[t], leaves - 1
+    for leaf in range(leaves):
+        pull = weight = np.int64(0)
+        for k in range(team):
+            pull += sums.parts[k, 0, leaf]
+            weight += sums.parts[k, 1, leaf]
+        below, mean = float(weight) + settings[L2], 0.0
+        if below > 0:
+            mean = float(pull) / below
+        mean = min(max(mean, -settings[MOST_STEP]), settings[MOST_STEP])
+        value = np.rint(settings[HALF_RATE] * mean / settings[UNIT]) * settings[UNIT]
+        values[leaf] = records.values[t, leaf] = value
+        cover[splits + leaf] = float(weight)
+        edge += pull if value > 0 else -pull if value < 0 else 0
+        some = some or value != 0
+    for split in range(splits - 1, -1, -1):
+        for column in range(5):
+            records.made[t, column, split] = tree.made[split, column]
+        records.gains[t, split] = tree.gains[split]
+        a, b = tree.made[split, LEFT], tree.made[split, RIGHT]
+        cover[split] = cover[a if a >= 0 else splits + ~a] + cover[b if b >= 0 else splits + ~b]
+    total = max(np.int64(1), sums.now[1])
+    records.floats[t, EDGE] = float(edge) / float(total)
+    records.floats[t, SQUARES] = sums.squares[0]
+    records.wholes[t, N_LEAVES] = leaves
+    records.wholes[t, WEIGHT], records.wholes[t, PULL] = sums.now[0], sums.now[1]
+    if not (some and records.floats[t, EDGE] > settings[LEAST_EDGE]):
+        course[NO_EDGE] = 1
+        for leaf in range(leaves):
+            values[leaf] = 0.0
+
+
+@team_kernel(allocates=False)
+def validate(
+    member: int,
+    team: int,
+    board: Wholes,
+    codes: NDArray[np.uint8],
+    signs: NDArray[np.int8],
+    tree: TreeWork,
+    values: Floats,
+    scores: Floats,
+    margins: Floats,
+) -> None:
+    """Add the tree to the scores of validation rows, whose codes are (features, rows)."""
+    first, last = share(scores.size, member, team)
+    for row in range(first, last):
+        at = np.int64(-1 if tree.plan[LEAVES] == 1 else 0)
+        while at >= 0:
+            split = tree.made[at]
+            code = np.int64(codes[split[FEATURE], row])
+            left = split[MISSING_LEFT] != 0 if code == tree.missing else code <= split[CUT]
+            at = split[LEFT] if left else split[RIGHT]
+        scores[row] += values[~at]
+        margins[row] = signs[row] * scores[row]
+
+
+@team_kernel(allocates=False)
+def finish(
+    member: int,
+    team: int,
+    board: Wholes,
+    course: Wholes,
+    settings: Floats,
+    sums: RoundSums,
+    held: int,
+    records: Records,
+) -> None:
+    """Write down what was measured after the step, and say whether to go on.
+
+    ``held`` is the number of validation rows.
+    """
+    if member > 0:
+        return
+    if course[NO_EDGE]:
+        course[GOES_ON] = 0
+        return
+    t, wrong = course[ROUND], np.int64(0)
+    sums.now[0] = sums.now[1] = 0
+    for k in range(team):
+        sums.now[0] += sums.totals[k, 0]
+        sums.now[1] += sums.totals[k, 1]
+        wrong += sums.wrong[k, 0]
+    records.wholes[t, WRONG] = wrong
+    records.floats[t, COST] = sums.cost[0]
+    course[ROUND] += 1
+    if held > 0:
+        value = records.floats[t, HELD_COST] = sums.held_cost[0] / float(held)
+        course[SEEN] += 1
+        if value < settings[BEST] - settings[TOLERANCE]:
+            settings[BEST], course[BEST_ROUND] = value, course[SEEN]
+        without = course[SEEN] - course[BEST_ROUND]
+        enough = 0 <= course[PATIENCE] <= without and course[SEEN] >= course[LEAST]
+        if enough or not np.isfinite(value):
+            course[GOES_ON] = 0
+    if course[ROUND] == course[WANTED]:
+        course[GOES_ON] = 0

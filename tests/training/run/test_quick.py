@@ -1,0 +1,126 @@
+"""Rounds that kernels do many at a time are those that the loop does one after the other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost import BoostClassifier
+from pacboost.boosters.logit import Logit
+from pacboost.kernels.threads import using
+from pacboost.learners.tree import Tree
+from pacboost.ledgers.ledger import Round
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
+from pacboost.training.metrics import metric
+from pacboost.training.run.early_stopping import EarlyStopping
+from pacboost.training.run.loop import Run
+from pacboost.training.run.quick import QuickRounds
+
+TREE = Tree(max_leaves=12, max_features=0.5, min_leaf_rows=3)
+
+
+def drawn(rows: int, seed: int = 0, *, noise: float = 1.0) -> tuple[Any, Any]:
+    """Numbers, a missing value in ten of one column, and columns that can share a lane."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 9))
+    X[generator.random(rows) < 0.1, 1] = np.nan
+    X[:, 5:] = np.eye(6)[generator.integers(0, 6, rows)][:, :4]
+    score = X[:, 0] * X[:, 2] + X[:, 6] + noise * generator.normal(size=rows)
+    return X, np.where(score > 0, np.int8(1), np.int8(-1))[:, None]
+
+
+def sample_of(rows: int, seed: int = 0, *, noise: float = 1.0) -> Sample:
+    X, signs = drawn(rows, seed, noise=noise)
+    table = ArrayTable(X)
+    return Sample(table, signs, bins=fit_bins(table))
+
+
+def watch_of(sample: Sample, patience: int | None, least: int = 0) -> EarlyStopping:
+    X, signs = drawn(150, seed=9)
+    return EarlyStopping(
+        Sample(ArrayTable(X), signs, bins=sample.bins), metric("log_loss"), patience, 0.0, least
+    )
+
+
+def known(run: Run) -> list[Any]:
+    """All that a run has found, without the time it took."""
+    rules: list[Any] = [finished.hypothesis for finished in run.done]
+    arrays = ("feature", "cut", "missing_left", "left", "right", "member", "gain", "cover")
+    shapes = [[getattr(rule, name).tolist() for name in arrays] for rule in rules]
+    values = [rule.values.tolist() for rule in rules]
+    state = run.state.weight, run.state.pull, run.state.cast, run.margins.tolist()
+    entries: list[Round] = [replace(finished.entry, seconds=0.0) for finished in run.done]
+    return [entries, shapes, values, state, run.weights.tolist(), run.rounds.potential.now]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("subsample", [1.0, 0.6])
+@pytest.mark.parametrize("patience", [None, 3, -1])
+def test_many_rounds_at_a_time_are_single_rounds(
+    threads: int, subsample: float, patience: int | None
+) -> None:
+    sample = sample_of(700)
+    runs = []
+    for _ in range(2):
+        watch = None if patience == -1 else watch_of(sample, patience, least=20)
+        booster = Logit(learning_rate=0.3, l2=1.0, prior=True)
+        runs.append(Run(sample, TREE, booster, seed=4, subsample=subsample, watch=watch))
+    single, many = runs
+    with using(threads):
+        for _ in zip(range(90), single, strict=False):
+            pass
+        handed_out = list(many.up_to(90))
+        assert QuickRounds.of(many.rounds, many.recorder, None, many.state) is not None
+    assert known(many) == known(single)
+    assert [done.entry for done in handed_out] == [done.entry for done in many.done]
+    assert many.stopped == single.stopped
+    assert (len(many.done) < 90) == (patience == 3)
+
+
+def test_a_round_without_an_edge_is_left_to_the_loop() -> None:
+    sample = sample_of(60, noise=0.0)
+    runs = [Run(sample, TREE, Logit(prior=True), seed=1, subsample=0.2) for _ in range(2)]
+    for _ in zip(range(300), runs[0], strict=False):
+        pass
+    list(runs[1].up_to(300))
+    assert known(runs[1]) == known(runs[0])
+    assert runs[1].stopped == runs[0].stopped
+
+
+def test_other_runs_are_left_to_the_loop() -> None:
+    sample = sample_of(100)
+    weighted = replace(sample, base=np.linspace(1.0, 2.0, 100))
+    others = [
+        (weighted, TREE, Logit(), watch_of(weighted, None)),
+        (sample, Tree(monotone={0: 1}), Logit(), None),
+        (sample, TREE, Logit(), _auc()),
+    ]
+    for own, learner, booster, watch in others:
+        run = Run(own, learner, booster, watch=watch)
+        assert QuickRounds.of(run.rounds, run.recorder, watch, run.state) is None
+        assert len(list(run.up_to(3))) == len(run.done) == 3
+
+
+def _auc() -> EarlyStopping:
+    return EarlyStopping(sample_of(100, 3), metric("auc"), None, 0.0)
+
+
+def test_callbacks_hear_of_each_round_in_its_turn() -> None:
+    X, signs = drawn(300)
+    heard: list[int] = []
+
+    def stop(entry: Round) -> bool:
+        heard.append(entry.number)
+        return entry.number == 7
+
+    model = BoostClassifier(n_rounds=30, callbacks=[stop], random_state=0).fit(X, signs[:, 0])
+    plain = BoostClassifier(n_rounds=7, random_state=0).fit(X, signs[:, 0])
+    assert heard == list(range(1, 8))
+    assert math.isclose(model.score(X, signs[:, 0]), plain.score(X, signs[:, 0]))
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
