@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels import narrow
 from pacboost.kernels.best_split import ERROR, NEWTON
 from pacboost.kernels.board import last_to_arrive, release, share
 from pacboost.kernels.jit import kernel, team_kernel
@@ -122,6 +123,8 @@ def gains_of_all(
 
 # what ``progress`` holds: how many words the list has, and how many rows are not taken
 WORDS, FREE = range(2)
+# lines of ``out`` after the first, which has what words win
+LOW, HIGH = 1, 2
 
 
 @team_kernel()
@@ -139,6 +142,8 @@ def extend(
     rest: NDArray[np.int64],
     criterion: int,
     penalty: float,
+    copies: NDArray[np.int16],
+    unit: float,
     out: NDArray[np.float64],
     asked: NDArray[np.int32],
     cells: NDArray[np.unsignedinteger],
@@ -147,22 +152,48 @@ def extend(
     """Put the best word of every line drawn at the end of a list, if it wins anything.
 
     Members divide the words of a line, and the last one to be done takes the best: ``out`` has room
-    for what each wins. The rows that hold it and had no cell get the next one; ``cells`` of rows
-    that have none is the size of ``asked``.
+    for what each wins, and for bounds on it. The rows that hold it and had no cell get the next
+    one; ``cells`` of rows that have none is the size of ``asked``. With ``copies``, numbers in
+    units of ``unit``, words that cannot be the best are not weighed exactly: kernels/narrow.py.
     """
     sums = np.empty((2, weights.shape[1]), np.int64)
+    room = taken.size if copies.size else 0
+    free, copied_sums = np.empty(room, np.int32), np.empty(copies.shape[1], np.int32)
     a, b = share(drawn.shape[1], member, team)
     for line in range(drawn.shape[0]):
         if progress[FREE] == 0:
             break
-        own = drawn[line]
-        gains(
-            own[a:b], starts, rows, taken, weights, pulls, times_weight, rest, criterion, penalty,
-            out[a:b],
-        )  # fmt: skip
+        own, won = drawn[line], out[0]
+        if copies.size:
+            for c in range(a, b):
+                held = rows[starts[own[c]] : starts[own[c] + 1]]
+                out[LOW, c], out[HIGH, c] = 0.0, np.inf
+                if held.size < narrow.MOST_ROWS:
+                    count = narrow.add_up(held, taken, copies, free, copied_sums)
+                    out[LOW, c], out[HIGH, c] = narrow.bounds(
+                        copied_sums, count, unit, rest, penalty
+                    )
+                    if count == 0:
+                        out[LOW, c] = out[HIGH, c] = NOTHING
+        else:
+            gains(
+                own[a:b], starts, rows, taken, weights, pulls, times_weight, rest, criterion,
+                penalty, won[a:b],
+            )  # fmt: skip
         if last_to_arrive(board, team):
-            best = np.argmax(out)
-            if out[best] > 0:
+            if copies.size:
+                least, left = out[LOW].max(), 0
+                for c in range(own.size):
+                    left += out[HIGH, c] >= least
+                for c in range(own.size):
+                    won[c] = out[LOW, c] if out[HIGH, c] >= least else NOTHING
+                    if out[HIGH, c] >= least and (left > 1 or not won[c] > 0):
+                        gains(
+                            own[c : c + 1], starts, rows, taken, weights, pulls, times_weight,
+                            rest, criterion, penalty, won[c : c + 1],
+                        )  # fmt: skip
+            best = np.argmax(won)
+            if won[best] > 0:
                 held = rows[starts[own[best]] : starts[own[best] + 1]]
                 if rest.shape[1] > 0:
                     add_up(held, taken, weights, pulls, times_weight, sums)
