@@ -256,7 +256,7 @@ def test_rows_that_are_not_chosen_stay_as_they_are(outputs: int) -> None:
     moved = np.flatnonzero(cells != len(values) - 1)
     assert 0 < moved.size < 500
     some_of = margins, weights, pulls, raised
-    all_of = [array.copy() for array in some_of]
+    all_of = margins.copy(), weights.copy(), pulls.copy(), raised.copy()
     grown = update.softmax(moved, cells, values, signs, base, math.inf, *some_of)
     alike = update.softmax(rows, cells, values, signs, base, math.inf, *all_of)
     for ours, theirs in zip(some_of, all_of, strict=True):

@@ -181,8 +181,8 @@ def test_bad_parameters(length: int, candidates: int, said: str) -> None:
 def coarse_request(generator: np.random.Generator, rows: int, penalty: float) -> Request:
     """Pulls and weights of very different sizes, many of them alike."""
     sizes = 2.0 ** generator.integers(0, 40, size=(rows, 1))
-    weights = np.int64(sizes * generator.integers(0, 5, size=(rows, 17)))
-    pulls = np.int64(sizes * generator.integers(-4, 5, size=(rows, 17)))
+    weights = (sizes * generator.integers(0, 5, size=(rows, 17))).astype(np.int64)
+    pulls = (sizes * generator.integers(-4, 5, size=(rows, 17))).astype(np.int64)
     total, size = int(weights.sum()), int(np.abs(pulls).sum())
     return Request(weights, pulls, total, size, "newton", penalty * total / rows)
 

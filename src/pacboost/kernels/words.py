@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pacboost.kernels import narrow
 from pacboost.kernels.best_split import ERROR, NEWTON
 from pacboost.kernels.board import last_to_arrive, release, share
-from pacboost.kernels.jit import kernel, team_kernel
+from pacboost.kernels.jit import kernel, part_of_kernels, team_kernel
 
 NOTHING = -1.0
 """The gain of a word that no free row holds: less than that of any other."""
@@ -123,8 +123,84 @@ def gains_of_all(
 
 # what ``progress`` holds: how many words the list has, and how many rows are not taken
 WORDS, FREE = range(2)
-# lines of ``out`` after the first, which has what words win
-LOW, HIGH = 1, 2
+# lines of what words win: the exact numbers, and bounds on them
+GAIN, LOW, HIGH = range(3)
+
+
+@part_of_kernels
+def bound_gains(
+    words: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    taken: NDArray[np.uint8],
+    copies: NDArray[np.int16],
+    unit: float,
+    rest: NDArray[np.int64],
+    penalty: float,
+    free: NDArray[np.int32],
+    sums: NDArray[np.int32],
+    out: NDArray[np.float64],
+) -> None:
+    """Write bounds on what each word would win: kernels/narrow.py."""
+    for c in range(words.size):
+        held = rows[starts[words[c]] : starts[words[c] + 1]]
+        if held.size >= narrow.MOST_ROWS:
+            out[LOW, c], out[HIGH, c] = 0.0, np.inf
+            continue
+        count = narrow.add_up(held, taken, copies, free, sums)
+        if count == 0:
+            out[LOW, c] = out[HIGH, c] = NOTHING
+        else:
+            out[LOW, c], out[HIGH, c] = narrow.bounds(sums, count, unit, rest, penalty)
+
+
+@part_of_kernels
+def weigh_contenders(
+    words: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    taken: NDArray[np.uint8],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    rest: NDArray[np.int64],
+    criterion: int,
+    penalty: float,
+    out: NDArray[np.float64],
+) -> None:
+    """Write what words win that may be the best by their bounds; a single one need not be weighed.
+
+    All others win NOTHING, and so do words that the same rows hold as one before them: many
+    conditions say the same of all training rows, and of equal words the first is taken.
+    """
+    least, left = out[LOW].max(), 0
+    for c in range(words.size):
+        contends = out[HIGH, c] >= least
+        for other in range(c if contends else 0):
+            if out[GAIN, other] > NOTHING and same_rows(words[c], words[other], starts, rows):
+                contends = False
+                break
+        out[GAIN, c] = out[LOW, c] if contends else NOTHING
+        left += contends
+    for c in range(words.size):
+        if out[GAIN, c] > NOTHING and (left > 1 or not out[GAIN, c] > 0):
+            gains(
+                words[c : c + 1], starts, rows, taken, weights, pulls, times_weight, rest,
+                criterion, penalty, out[GAIN, c : c + 1],
+            )  # fmt: skip
+
+
+@part_of_kernels
+def same_rows(word: int, other: int, starts: NDArray[np.int64], rows: NDArray[np.int32]) -> bool:
+    """Tell whether the same rows hold two words."""
+    held = rows[starts[word] : starts[word + 1]]
+    others = rows[starts[other] : starts[other + 1]]
+    if held.size != others.size:
+        return False
+    different = 0
+    for place in range(held.size):
+        different += held[place] != others[place]
+    return different == 0
 
 
 @team_kernel()
@@ -163,18 +239,12 @@ def extend(
     for line in range(drawn.shape[0]):
         if progress[FREE] == 0:
             break
-        own, won = drawn[line], out[0]
+        own, won = drawn[line], out[GAIN]
         if copies.size:
-            for c in range(a, b):
-                held = rows[starts[own[c]] : starts[own[c] + 1]]
-                out[LOW, c], out[HIGH, c] = 0.0, np.inf
-                if held.size < narrow.MOST_ROWS:
-                    count = narrow.add_up(held, taken, copies, free, copied_sums)
-                    out[LOW, c], out[HIGH, c] = narrow.bounds(
-                        copied_sums, count, unit, rest, penalty
-                    )
-                    if count == 0:
-                        out[LOW, c] = out[HIGH, c] = NOTHING
+            bound_gains(
+                own[a:b], starts, rows, taken, copies, unit, rest, penalty, free, copied_sums,
+                out[:, a:b],
+            )  # fmt: skip
         else:
             gains(
                 own[a:b], starts, rows, taken, weights, pulls, times_weight, rest, criterion,
@@ -182,16 +252,10 @@ def extend(
             )  # fmt: skip
         if last_to_arrive(board, team):
             if copies.size:
-                least, left = out[LOW].max(), 0
-                for c in range(own.size):
-                    left += out[HIGH, c] >= least
-                for c in range(own.size):
-                    won[c] = out[LOW, c] if out[HIGH, c] >= least else NOTHING
-                    if out[HIGH, c] >= least and (left > 1 or not won[c] > 0):
-                        gains(
-                            own[c : c + 1], starts, rows, taken, weights, pulls, times_weight,
-                            rest, criterion, penalty, won[c : c + 1],
-                        )  # fmt: skip
+                weigh_contenders(
+                    own, starts, rows, taken, weights, pulls, times_weight, rest, criterion,
+                    penalty, out,
+                )  # fmt: skip
             best = np.argmax(won)
             if won[best] > 0:
                 held = rows[starts[own[best]] : starts[own[best] + 1]]

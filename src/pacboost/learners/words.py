@@ -130,8 +130,7 @@ class WordSearch(Search):
         if way < 4:
             counts = self._starts[drawn + 1] - self._starts[drawn]
             drawn = drawn[np.argsort(counts, kind="stable")]
-        drawn = drawn.reshape(shape)
-        return drawn
+        return drawn.reshape(shape)
 
     @cached_property
     def _shares(self) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.sources.entries import Entries, picked, starts_of
+from pacboost.sources.entries import Entries, picked
 from pacboost.sources.table import Table, Values
 
 Places = NDArray[np.int64]
@@ -97,7 +97,7 @@ def renumbered(
         kept = words >= 0
         before: NDArray[np.integer[Any]] = np.zeros(words.size + 1, dtype=_narrow(words.size))
         np.cumsum(kept, out=before[1:])
-        words, starts = words[kept], before[starts]
+        words, starts = words[kept], before[starts].astype(np.int64)
     rows = _matrix(starts, words, shape)
     rows.sort_indices()
     return WordTable(rows.indptr, rows.indices, len(names), names)
