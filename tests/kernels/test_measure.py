@@ -119,7 +119,8 @@ def add_up(
         costs, squares = np.full((2, rows), np.nan)
         wrong = np.zeros(rows, dtype=np.bool_)
         pulls = np.arange(margins.size).reshape(margins.shape)
-        measure.class_rows(np.arange(rows), margins, signs, pulls, costs, wrong, squares)
+        given = np.arange(rows), margins, signs, pulls
+        measure.class_rows(*given, np.empty((0, 2)), costs, wrong, squares)
         sums[:] = np.add.reduceat(costs * base, np.arange(0, rows, size))
         np.testing.assert_array_equal(squares, (pulls.astype(float) ** 2).sum(axis=1))
     else:
@@ -182,7 +183,8 @@ def test_wrong_classes_equal_the_twins(seed: int, rows: int, outputs: int, one: 
     assert ours == naive.wrong_classes(margins, signs, first)
     chosen = generator.permutation(rows)[: rows // 2 + 1]
     costs, squares, wrong = np.full(rows, -1.0), np.full(rows, -1.0), np.full(rows, fill_value=True)
-    measure.class_rows(chosen, margins, signs, np.zeros(signs.shape, int), costs, wrong, squares)
+    given = chosen, margins, signs, np.zeros(signs.shape, int), np.empty((0, 2))
+    measure.class_rows(*given, costs, wrong, squares)
     each = [naive.wrong_classes(margins[[i]], signs[[i]], np.ones(1, int)) for i in range(rows)]
     left = np.setdiff1d(np.arange(rows), chosen)
     assert wrong[chosen].tolist() == [each[i] == 1 for i in chosen]

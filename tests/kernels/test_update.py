@@ -203,8 +203,13 @@ def newton_kernel(
         own, side, margin, weight, pull = flat
         sums = update.logistic(cells, own, side, base, most, margin, weight, pull)
     else:
-        own_rows = np.arange(len(signs))
-        sums = update.softmax(own_rows, cells, values, signs, base, most, margins, weights, pulls)
+        own_rows, raised = np.arange(len(signs)), np.full((len(signs), 2), np.nan)
+        given = own_rows, cells, values, signs, base, most
+        sums = update.softmax(*given, margins, weights, pulls, raised)
+        scores = margins * signs
+        np.testing.assert_array_equal(raised[:, 0], scores.max(axis=1))
+        exact = np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)
+        np.testing.assert_allclose(raised[:, 1], exact, rtol=1e-13)
     return weights, pulls, int(sums[0]), int(sums[1])
 
 
@@ -246,13 +251,15 @@ def test_rows_that_are_not_chosen_stay_as_they_are(outputs: int) -> None:
     nothing = np.zeros((1, outputs)), signs, base, math.inf
     weights, pulls = np.zeros((2, *signs.shape), dtype=np.int64)
     rows = np.arange(500)
-    before = update.softmax(rows, 0 * cells, *nothing, margins, weights, pulls)
+    raised = np.zeros((500, 2))
+    before = update.softmax(rows, 0 * cells, *nothing, margins, weights, pulls, raised)
     moved = np.flatnonzero(cells != len(values) - 1)
     assert 0 < moved.size < 500
-    all_of = [margins.copy(), weights.copy(), pulls.copy()]
-    grown = update.softmax(moved, cells, values, signs, base, math.inf, margins, weights, pulls)
+    some_of = margins, weights, pulls, raised
+    all_of = margins.copy(), weights.copy(), pulls.copy(), raised.copy()
+    grown = update.softmax(moved, cells, values, signs, base, math.inf, *some_of)
     alike = update.softmax(rows, cells, values, signs, base, math.inf, *all_of)
-    for ours, theirs in zip((margins, weights, pulls), all_of, strict=True):
+    for ours, theirs in zip(some_of, all_of, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert grown == alike
     assert before[0] + grown[0] == weights.sum()

@@ -19,6 +19,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import WordList
 from pacboost.kernels import team
 from pacboost.kernels.threads import using
+from pacboost.learners import words as learner_of_words
 from pacboost.learners.learner import Search
 from pacboost.learners.words import Words
 from pacboost.samples.request import Request
@@ -175,3 +176,37 @@ def test_a_rule_that_names_a_class_is_refused() -> None:
 def test_bad_parameters(length: int, candidates: int, said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         Words(length, candidates)
+
+
+def coarse_request(generator: np.random.Generator, rows: int, penalty: float) -> Request:
+    """Pulls and weights of very different sizes, many of them alike."""
+    sizes = 2.0 ** generator.integers(0, 40, size=(rows, 1))
+    weights = (sizes * generator.integers(0, 5, size=(rows, 17))).astype(np.int64)
+    pulls = (sizes * generator.integers(-4, 5, size=(rows, 17))).astype(np.int64)
+    total, size = int(weights.sum()), int(np.abs(pulls).sum())
+    return Request(weights, pulls, total, size, "newton", penalty * total / rows)
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0.0, 0.01, 1.0]), st.booleans())
+@MANY
+def test_copies_of_few_bits_choose_the_same_words(
+    seed: int, abstain: bool, penalty: float, some: bool
+) -> None:
+    generator = np.random.default_rng(seed)
+    presence = generator.random((80, 40)) < generator.random(40) ** 3
+    presence[:, 1::4] = presence[:, ::4]  # so that words win the same
+    labels = generator.integers(17, size=80)
+    signs = np.where(np.eye(17)[labels] > 0, np.int8(1), np.int8(-1))
+    sample = Sample(ArrayTable(presence.astype(float)), signs, labels=labels)
+    chosen = np.flatnonzero(generator.random(80) < 0.5) if some else None
+    copying, exact = (Words(12, 6, abstain).on(sample) for _ in range(2))
+    for k in range(3):
+        request = coarse_request(generator, 80, penalty)
+        ours, cells = copying.partition(request, seed + k, chosen)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(learner_of_words, "MOST_COPIED", 0)
+            theirs, other_cells = exact.partition(request, seed + k, chosen)
+        assert ours.asked.tolist() == theirs.asked.tolist()
+        np.testing.assert_array_equal(cells, other_cells)
+    assert copying._copies.shape == (80, 34)
+    assert exact._copies.size == 0

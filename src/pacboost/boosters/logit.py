@@ -52,6 +52,8 @@ class LogitState:
     pulls: NDArray[np.int64]
     base: NDArray[np.float64]
     """Base weights in whole units, one for each row or one for all; they bound the pulls."""
+    raised_sums: NDArray[np.float64]
+    """With many classes: the largest score of each row and Σ exp(F - that), (rows, 2)."""
     largest_base: float = 1.0
     weight: int = 0
     pull: int = 0
@@ -95,6 +97,7 @@ class Logit(FilteringBooster[LogitState]):
         own = base / base.max()
         mass = total(own) if own.size > 1 else float(signs.shape[0])
         whole = np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1])))
+        sums_shape = (signs.shape[0] if signs.shape[1] > 1 else 0, 2)
         state = LogitState(
             signs=signs,
             margins=np.zeros_like(signs, dtype=np.float64, order="C"),
@@ -102,6 +105,7 @@ class Logit(FilteringBooster[LogitState]):
             pulls=np.zeros_like(signs, dtype=np.int64, order="C"),
             base=whole,
             largest_base=float(whole.max()),
+            raised_sums=np.zeros_like(signs, dtype=np.float64, shape=sums_shape),
         )
         return self._weigh(state, None)
 
@@ -200,8 +204,8 @@ class Logit(FilteringBooster[LogitState]):
         totals = np.zeros((team_for(chosen.size * outputs), 2), dtype=np.int64)
         together(
             shares.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
-            float(self.max_target), state.margins, state.weights, state.pulls, totals,
-            at_most=len(totals),
+            float(self.max_target), state.margins, state.weights, state.pulls, state.raised_sums,
+            totals, at_most=len(totals),
         )  # fmt: skip
         weight, pull = totals.sum(axis=0).tolist()
         return state.weight + weight, state.pull + pull

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pacboost.kernels.exp_log import natural_exp, natural_log
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import inlined, kernel, part_of_kernels
-from pacboost.kernels.update import ROWS_PER_TILE, raise_margins, raise_rows
+from pacboost.kernels.update import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 
 PARTS = 64
 """What is summed in floats over a span is summed in so many parts."""
@@ -190,6 +190,7 @@ def class_rows(
     margins: NDArray[np.float64],
     signs: NDArray[np.int8],
     pulls: NDArray[np.int64],
+    raised_sums: NDArray[np.float64],
     costs: NDArray[np.float64],
     wrong: NDArray[np.bool_],
     squares: NDArray[np.float64],
@@ -197,15 +198,23 @@ def class_rows(
     """Write what the chosen rows cost, -ln p(y|x) with p = softmax(F).
 
     Also write whether their own class does not score above every other, and Σ pull².
+    ``raised_sums`` (rows, 2) has the sums of exponentials where these margins were raised before;
+    with a shape of (0, 2) they are raised here, which takes most of the time.
     """
     outputs = margins.shape[1]
     rows = max(1, ROWS_PER_TILE // outputs)
-    raised, tops, totals = np.empty(rows * outputs), np.empty(rows), np.empty(rows)
+    raised, found = np.empty(rows * outputs), np.empty((rows, 2))
     for first in range(0, chosen.size, rows):
         tile = chosen[first : first + rows]
-        raise_rows(tile, margins, signs, raised, tops, totals)
+        if raised_sums.shape[0] == 0:
+            for j in range(tile.size):
+                margin, side = margins[tile[j]], signs[tile[j]]
+                for k in range(outputs):
+                    raised[j * outputs + k] = margin[k] * side[k]
+            raise_rows(raised[: tile.size * outputs], found[: tile.size])
         for j in range(tile.size):
-            margin, side, pull = margins[tile[j]], signs[tile[j]], pulls[tile[j]]
+            i = tile[j]
+            margin, side, pull = margins[i], signs[i], pulls[i]
             own = other = -np.inf
             square = 0.0
             for k in range(outputs):
@@ -214,9 +223,10 @@ def class_rows(
                 else:
                     other = max(other, -margin[k])
                 square += float(pull[k]) * float(pull[k])
-            costs[tile[j]] = natural_log(totals[j]) + (tops[j] - own)
-            wrong[tile[j]] = not own > other
-            squares[tile[j]] = square
+            sums = raised_sums[i] if raised_sums.shape[0] else found[j]
+            costs[i] = natural_log(sums[TOTAL]) + (sums[TOP] - own)
+            wrong[i] = not own > other
+            squares[i] = square
 
 
 @inlined

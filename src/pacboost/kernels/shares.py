@@ -96,12 +96,13 @@ def softmax(
     margins: Floats,
     weights: Wholes,
     pulls: Wholes,
+    raised_sums: Floats,
     totals: Wholes,
 ) -> None:
     """Weigh the chosen rows by the loss of many classes: see kernels/update.py."""
     a, b = share(chosen.size, member, team)
     totals[member, 0], totals[member, 1] = update.softmax(
-        chosen[a:b], cells, values, signs, base, most, margins, weights, pulls
+        chosen[a:b], cells, values, signs, base, most, margins, weights, pulls, raised_sums
     )
 
 
@@ -258,13 +259,14 @@ def class_rows(
     margins: Floats,
     signs: Signs,
     pulls: Wholes,
+    raised_sums: Floats,
     costs: Floats,
     wrong: NDArray[np.bool_],
     squares: Floats,
 ) -> None:
     """Write what the chosen rows cost: see kernels/measure.py."""
     a, b = share(chosen.size, member, team)
-    measure.class_rows(chosen[a:b], margins, signs, pulls, costs, wrong, squares)
+    measure.class_rows(chosen[a:b], margins, signs, pulls, raised_sums, costs, wrong, squares)
 
 
 @team_kernel(allocates=False)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels import narrow
 from pacboost.kernels.best_split import ERROR, NEWTON
 from pacboost.kernels.board import last_to_arrive, release, share
-from pacboost.kernels.jit import kernel, team_kernel
+from pacboost.kernels.jit import kernel, part_of_kernels, team_kernel
 
 NOTHING = -1.0
 """The gain of a word that no free row holds: less than that of any other."""
@@ -122,6 +123,84 @@ def gains_of_all(
 
 # what ``progress`` holds: how many words the list has, and how many rows are not taken
 WORDS, FREE = range(2)
+# lines of what words win: the exact numbers, and bounds on them
+GAIN, LOW, HIGH = range(3)
+
+
+@part_of_kernels
+def bound_gains(
+    words: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    taken: NDArray[np.uint8],
+    copies: NDArray[np.int16],
+    unit: float,
+    rest: NDArray[np.int64],
+    penalty: float,
+    free: NDArray[np.int32],
+    sums: NDArray[np.int32],
+    out: NDArray[np.float64],
+) -> None:
+    """Write bounds on what each word would win: kernels/narrow.py."""
+    for c in range(words.size):
+        held = rows[starts[words[c]] : starts[words[c] + 1]]
+        if held.size >= narrow.MOST_ROWS:
+            out[LOW, c], out[HIGH, c] = 0.0, np.inf
+            continue
+        count = narrow.add_up(held, taken, copies, free, sums)
+        if count == 0:
+            out[LOW, c] = out[HIGH, c] = NOTHING
+        else:
+            out[LOW, c], out[HIGH, c] = narrow.bounds(sums, count, unit, rest, penalty)
+
+
+@part_of_kernels
+def weigh_contenders(
+    words: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    taken: NDArray[np.uint8],
+    weights: NDArray[np.int64],
+    pulls: NDArray[np.integer],
+    times_weight: bool,
+    rest: NDArray[np.int64],
+    criterion: int,
+    penalty: float,
+    out: NDArray[np.float64],
+) -> None:
+    """Write what words win that may be the best by their bounds; a single one need not be weighed.
+
+    All others win NOTHING, and so do words that the same rows hold as one before them: many
+    conditions say the same of all training rows, and of equal words the first is taken.
+    """
+    least, left = out[LOW].max(), 0
+    for c in range(words.size):
+        contends = out[HIGH, c] >= least
+        for other in range(c if contends else 0):
+            if out[GAIN, other] > NOTHING and same_rows(words[c], words[other], starts, rows):
+                contends = False
+                break
+        out[GAIN, c] = out[LOW, c] if contends else NOTHING
+        left += contends
+    for c in range(words.size):
+        if out[GAIN, c] > NOTHING and (left > 1 or not out[GAIN, c] > 0):
+            gains(
+                words[c : c + 1], starts, rows, taken, weights, pulls, times_weight, rest,
+                criterion, penalty, out[GAIN, c : c + 1],
+            )  # fmt: skip
+
+
+@part_of_kernels
+def same_rows(word: int, other: int, starts: NDArray[np.int64], rows: NDArray[np.int32]) -> bool:
+    """Tell whether the same rows hold two words."""
+    held = rows[starts[word] : starts[word + 1]]
+    others = rows[starts[other] : starts[other + 1]]
+    if held.size != others.size:
+        return False
+    different = 0
+    for place in range(held.size):
+        different += held[place] != others[place]
+    return different == 0
 
 
 @team_kernel()
@@ -139,6 +218,8 @@ def extend(
     rest: NDArray[np.int64],
     criterion: int,
     penalty: float,
+    copies: NDArray[np.int16],
+    unit: float,
     out: NDArray[np.float64],
     asked: NDArray[np.int32],
     cells: NDArray[np.unsignedinteger],
@@ -147,22 +228,36 @@ def extend(
     """Put the best word of every line drawn at the end of a list, if it wins anything.
 
     Members divide the words of a line, and the last one to be done takes the best: ``out`` has room
-    for what each wins. The rows that hold it and had no cell get the next one; ``cells`` of rows
-    that have none is the size of ``asked``.
+    for what each wins, and for bounds on it. The rows that hold it and had no cell get the next
+    one; ``cells`` of rows that have none is the size of ``asked``. With ``copies``, numbers in
+    units of ``unit``, words that cannot be the best are not weighed exactly: kernels/narrow.py.
     """
     sums = np.empty((2, weights.shape[1]), np.int64)
+    room = taken.size if copies.size else 0
+    free, copied_sums = np.empty(room, np.int32), np.empty(copies.shape[1], np.int32)
     a, b = share(drawn.shape[1], member, team)
     for line in range(drawn.shape[0]):
         if progress[FREE] == 0:
             break
-        own = drawn[line]
-        gains(
-            own[a:b], starts, rows, taken, weights, pulls, times_weight, rest, criterion, penalty,
-            out[a:b],
-        )  # fmt: skip
+        own, won = drawn[line], out[GAIN]
+        if copies.size:
+            bound_gains(
+                own[a:b], starts, rows, taken, copies, unit, rest, penalty, free, copied_sums,
+                out[:, a:b],
+            )  # fmt: skip
+        else:
+            gains(
+                own[a:b], starts, rows, taken, weights, pulls, times_weight, rest, criterion,
+                penalty, won[a:b],
+            )  # fmt: skip
         if last_to_arrive(board, team):
-            best = np.argmax(out)
-            if out[best] > 0:
+            if copies.size:
+                weigh_contenders(
+                    own, starts, rows, taken, weights, pulls, times_weight, rest, criterion,
+                    penalty, out,
+                )  # fmt: skip
+            best = np.argmax(won)
+            if won[best] > 0:
                 held = rows[starts[own[best]] : starts[own[best] + 1]]
                 if rest.shape[1] > 0:
                     add_up(held, taken, weights, pulls, times_weight, sums)

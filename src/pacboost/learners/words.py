@@ -14,6 +14,7 @@ classes, one round in five draws by the square root without that order.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
+from pacboost.kernels import narrow
 from pacboost.kernels import words as kernels
 from pacboost.kernels.team import team_for, together
 from pacboost.learners.learner import Learner, Rows, Search, Weights
@@ -31,6 +33,10 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.words import words_of
 
 MOST_WORDS = 65_535
+FEWEST_COPIED, MOST_COPIED = 16, 1_000_000
+"""With so many outputs, and up to so many cells (rows times outputs), pulls and weights are copied
+to 16 bits. The copy takes 4 bytes a cell: for more cells that would be too much memory."""
+NO_COPIES: NDArray[np.int16] = np.empty((0, 0), dtype=np.int16)
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ class WordSearch(Search):
         self.sample = sample
         self._learner = learner
         self._starts, self._rows = words_of(sample.table).by_word
+        self._copies, self._shift = NO_COPIES, 0
         self._work = self._rows.size // max(1, self._starts.size - 1) * sample.signs.shape[1]
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
@@ -113,18 +120,22 @@ class WordSearch(Search):
 
     def _drawn(self, generator: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.int64]:
         """Draw words, in the way that chance decides on."""
-        counts, outputs = np.diff(self._starts), self.sample.signs.shape[1]
+        words, outputs = self._starts.size - 1, self.sample.signs.shape[1]
         way = int(generator.integers(5 if outputs == 1 else 4))
         if way < 2 or not self._rows.size:
-            return generator.integers(max(1, counts.size), size=shape)
-        shares = np.cumsum(np.sqrt(counts))
-        places = generator.random(shape) * shares[-1]
-        drawn: NDArray[np.int64] = np.searchsorted(shares, places, side="right").clip(
-            max=counts.size - 1
-        )
+            return generator.integers(max(1, words), size=shape)
+        places = generator.random(shape) * self._shares[-1]
+        drawn: NDArray[np.int64] = np.searchsorted(self._shares, places, side="right")
+        drawn = drawn.clip(max=words - 1).ravel()
         if way < 4:
-            drawn = drawn.ravel()[np.argsort(counts[drawn.ravel()], kind="stable")].reshape(shape)
-        return drawn
+            counts = self._starts[drawn + 1] - self._starts[drawn]
+            drawn = drawn[np.argsort(counts, kind="stable")]
+        return drawn.reshape(shape)
+
+    @cached_property
+    def _shares(self) -> NDArray[np.float64]:
+        """The square roots of the numbers of rows that hold each word, added up."""
+        return np.cumsum(np.sqrt(np.diff(self._starts)))
 
     def _rest(self, request: Request, taken: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Add up pulls and weights of rows not taken; of none where the rest keeps silent."""
@@ -148,8 +159,29 @@ class WordSearch(Search):
         """Put the best word of every line at the end of the list."""
         words = drawn.shape[1]
         given, team = self._given(request, taken, rest), team_for(words * self._work)
-        scratch = np.empty(words), asked, cells, progress
+        copies = self._copied(request) if words > 1 else NO_COPIES
+        scratch = copies, 2.0**self._shift, np.empty((3, words)), asked, cells, progress
         together(kernels.extend, drawn, *given, *scratch, at_most=min(team, words))
+
+    def _copied(self, request: Request) -> NDArray[np.int16]:
+        """Give pulls and weights in 16 bits, where that is faster: see kernels/narrow.py."""
+        rows, outputs = request.weights.shape
+        cells = rows * outputs
+        if not FEWEST_COPIED <= outputs <= MOST_COPIED // max(1, rows) or request.signed:
+            return NO_COPIES
+        if request.criterion != "newton":
+            return NO_COPIES
+        if not self._copies.size:
+            self._copies = np.empty((rows, 2 * outputs), dtype=np.int16)
+        given = request.weights, request.pulls
+        while True:
+            bits = np.zeros(team_for(cells), dtype=np.int64)
+            together(narrow.copy, *given, self._shift, self._copies, bits, at_most=bits.size)
+            shift = int(np.bitwise_or.reduce(bits)).bit_length() - narrow.BITS
+            if shift <= self._shift:
+                break
+            self._shift = shift
+        return self._copies
 
     def _gains(
         self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]

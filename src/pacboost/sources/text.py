@@ -120,6 +120,7 @@ class TextFeatures:
         rows = read_texts(texts)
         plain = replace(self, vocabulary=(), weights=())
         words, table = find_words(rows, plain.words, self.min_count, self.max_features)
+        conditions.prefixes_of.cache_clear()  # it holds a line for every word of the texts
         if not words:
             raise DataError(
                 f"no word occurs in {self.min_count} or more of the {len(rows)} texts, so "

@@ -40,6 +40,7 @@ def find_words(
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__  # a new word gets the next number
     starts, held = numbered(rows, read, lambda words: set(map(numbers.__getitem__, words)))
+    numbers.default_factory = None  # or the dictionary would hold itself, and outlive its use
     counts = np.bincount(held, minlength=len(numbers))
     kept = sorted(_kept(list(numbers), counts, min_count, most))
     places = np.full(len(numbers), -1, dtype=np.int32)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.sources.entries import Entries, picked, starts_of
+from pacboost.sources.entries import Entries, picked
 from pacboost.sources.table import Table, Values
 
 Places = NDArray[np.int64]
@@ -53,10 +53,9 @@ class WordTable(Table):
         >>> WordTable(np.array([0, 2, 3]), np.array([0, 1, 1]), 2).by_word[1].tolist()
         [0, 0, 1]
         """
-        counts = np.bincount(self.words, minlength=self.n_columns)
-        starts = starts_of(counts)
-        owner = np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(self.starts))
-        return starts, owner[np.argsort(self.words, kind="stable")]
+        turned = _matrix(self.starts, self.words, (self.n_rows, self.n_columns)).tocsc()
+        rows = turned.indices.astype(np.int32, copy=False)
+        return turned.indptr.astype(np.int64, copy=False), rows
 
     @cached_property
     def entries(self) -> Entries:  # type: ignore[override]
@@ -93,14 +92,13 @@ def renumbered(
     >>> table.starts.tolist(), table.words.tolist()
     ([0, 2, 2], [0, 1])
     """
-    words = places[words]
-    kept = words >= 0
-    narrow = np.int32 if words.size < 2**31 else np.int64
-    before: NDArray[np.integer[Any]] = np.zeros(words.size + 1, dtype=narrow)
-    np.cumsum(kept, out=before[1:])
-    words, shape = words[kept], (starts.size - 1, len(names))
-    ones = np.ones(words.size, dtype=np.int8)
-    rows = sparse.csr_array((ones, words, before[starts]), shape=shape)
+    words, shape = places[words], (starts.size - 1, len(names))
+    if words.size and words.min() < 0:
+        kept = words >= 0
+        before: NDArray[np.integer[Any]] = np.zeros(words.size + 1, dtype=_narrow(words.size))
+        np.cumsum(kept, out=before[1:])
+        words, starts = words[kept], before[starts].astype(np.int64)
+    rows = _matrix(starts, words, shape)
     rows.sort_indices()
     return WordTable(rows.indptr, rows.indices, len(names), names)
 
@@ -116,12 +114,25 @@ def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
     words = np.empty(int(starts[-1]), dtype=np.int32)
     free, before = starts[:-1].copy(), 0  # where each row goes on, and how many words came before
     for table in tables:
-        places = np.repeat(free - table.starts[:-1], np.diff(table.starts))
-        places += np.arange(places.size)
+        shifts = (free - table.starts[:-1]).astype(_narrow(words.size))
+        places = np.repeat(shifts, np.diff(table.starts))
+        places += np.arange(places.size, dtype=places.dtype)
         words[places] = table.words + before
         free += np.diff(table.starts)
         before += table.n_columns
     return WordTable(starts, words, before, names)
+
+
+def _narrow(size: int) -> type[np.integer[Any]]:
+    """Give the smaller kind of whole numbers that can count so many."""
+    return np.int32 if size < 2**31 else np.int64
+
+
+def _matrix(starts: NDArray[np.integer], words: Numbers, shape: tuple[int, int]) -> Any:
+    """Give rows of words as a matrix; SciPy would widen all numbers to the widest."""
+    ones = np.ones(words.size, dtype=np.int8)
+    narrow = starts.astype(_narrow(words.size), copy=False)
+    return sparse.csr_array((ones, words, narrow), shape=shape)
 
 
 def words_of(table: Table) -> WordTable:

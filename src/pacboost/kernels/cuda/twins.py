@@ -112,9 +112,9 @@ def logistic(
 
 def softmax(
     chosen: Any, cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any,
-    weights: Any, pulls: Any, totals: Any,
+    weights: Any, pulls: Any, raised_sums: Any, totals: Any,
 ) -> None:  # fmt: skip
-    """Weigh the chosen rows by the loss of many classes."""
+    """Weigh the chosen rows by the loss of many classes; ``raised_sums`` are left as they are."""
     forget(margins, pulls)
     sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
     outputs = signs.shape[1]
@@ -263,9 +263,10 @@ def mistakes(margins: Any, first_weights: Any, totals: Any) -> None:
 
 
 def class_rows(
-    chosen: Any, margins: Any, signs: Any, pulls: Any, costs: Any, wrong: Any, squares: Any
-) -> None:
-    """Write what the chosen rows cost."""
+    chosen: Any, margins: Any, signs: Any, pulls: Any, raised_sums: Any, costs: Any, wrong: Any,
+    squares: Any,
+) -> None:  # fmt: skip
+    """Write what the chosen rows cost; the margins are raised here, not read from sums."""
     rows, outputs = margins.shape
     _launch("class_rows", (
         _chosen(chosen, rows), whole(chosen.size), margins, to_gpu(signs), pulls, whole(outputs),

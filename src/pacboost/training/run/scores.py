@@ -130,18 +130,25 @@ class SoftmaxRows(Margins):
 
     def look(self, booster: Booster[Any], state: State, moved: Rows | None) -> None:
         """Update the rows that moved in a round (None: all)."""
-        self.update(state.margins, booster.request(state), moved)
+        sums = getattr(state, "raised_sums", None)
+        self.update(state.margins, booster.request(state), moved, sums)
 
-    def update(self, margins: Floats, request: Request, moved: Rows | None) -> None:
-        """Update the rows that moved (None: all), given their margins and pulls."""
+    def update(
+        self, margins: Floats, request: Request, moved: Rows | None, sums: Floats | None = None
+    ) -> None:
+        """Update the rows that moved (None: all), given their margins and pulls.
+
+        ``sums`` are the sums of exponentials of the margins, where the booster has kept them.
+        """
         chosen = self._all_rows if moved is None else moved
         signs, pulls = self._sample.signs, _whole_pulls(request)
         if on_gpu(margins) and not on_gpu(self._costs):
             self._costs, self._squares = to_gpu(self._costs), to_gpu(self._squares)
             self._wrong, self._signs = to_gpu(self._wrong), to_gpu(signs)
+        known = np.empty((0, 2)) if sums is None else sums
         together(
-            shares.class_rows, chosen, margins, self._signs, pulls, self._costs, self._wrong,
-            self._squares, at_most=team_for(chosen.size * signs.shape[1]),
+            shares.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
+            self._wrong, self._squares, at_most=team_for(chosen.size * signs.shape[1]),
         )  # fmt: skip
 
     def mean_cost(self) -> float:
