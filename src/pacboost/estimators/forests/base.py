@@ -29,7 +29,7 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest, ForestTree
-from pacboost.kernels.cuda.device import use_gpu
+from pacboost.kernels.cuda.device import in_host_memory, use_gpu
 from pacboost.kernels.threads import using
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
@@ -82,6 +82,7 @@ class ForestBase(FittedForest):
         Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
+        y, sample_weight = in_host_memory(y), in_host_memory(sample_weight)
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
             examples, run, rows = self._prepare(X, y, sample_weight)
             attempt.keep = lambda: self._keep_interrupted(run, examples, rows)

@@ -215,7 +215,7 @@ __device__ void write_leaf(const Forest& f, const Own& own, const Node& n, doubl
 
 // Split the node whose turn it is, or make it a leaf.
 template <bool ALL>
-__device__ void grow_node(const Forest& f, const Own& own, Bench& b, double unit,
+__device__ __noinline__ void grow_node(const Forest& f, const Own& own, Bench& b, double unit,
                           double& lightest, Turn& turn) {
   whole size = turn.stop - turn.start, feature = -1;
   Node n = {turn.start, size, 0, 0, 0.0, false, size * 32 > f.rows};
@@ -232,7 +232,7 @@ __device__ void grow_node(const Forest& f, const Own& own, Bench& b, double unit
   }
   whole left = sort_rows<ALL>(f, own, b, n, feature, cut, side == 1);
   if (side < 0) side = f.medians[feature] <= cut;  // nothing is missing: where the median goes
-  turn.done = turn.waiting == STACK ? 2 : 0;
+  turn.done = turn.waiting == f.most_waiting ? 2 : 0;
   if (turn.done) return;
   if (threadIdx.x == 0) {
     own.gains[feature] += best - n.score;
@@ -253,9 +253,9 @@ __device__ void grow_node(const Forest& f, const Own& own, Bench& b, double unit
 __device__ Own own_of(const Forest& f, whole tree) {
   whole at = tree * f.room, wide = f.weighted ? at : 0, many = f.classes > 2 ? f.classes : 0;
   return {f.rows_of + at, f.spare_rows + at, f.decks + tree * f.features,
-          f.stacks + tree * STACK * 4, f.ranges + (many ? at : 0), f.own + at, f.heavy + wide,
+          f.stacks + tree * f.most_waiting * 4, f.ranges + (many ? at : 0), f.own + at, f.heavy + wide,
           f.spare + at, f.spare_heavy + wide, f.totals + tree * many, f.left + tree * many,
-          f.by_code + tree * many * CODES, f.stacked + tree * STACK, f.nodes + 2 * at,
+          f.by_code + tree * many * CODES, f.stacked + tree * f.most_waiting, f.nodes + 2 * at,
           f.gains + tree * f.features};
 }
 
@@ -273,8 +273,8 @@ __device__ void publish(Bench& b, Turn& turn) {
   __syncthreads();
 }
 
-extern "C" __global__ void __launch_bounds__(256) grow_forest(const Forest* given, double unit,
-                                                              double share) {
+extern "C" __global__ void __launch_bounds__(256, 4) grow_forest(const Forest* given, double unit,
+                                                                 double share) {
   __shared__ Bench b;
   const Forest& f = *given;
   for (whole tree = blockIdx.x; tree < f.trees; tree += gridDim.x) {

@@ -8,7 +8,6 @@
 #define LOW 0xFFFFFFFFll  // two classes: weight times target << 32 | weight
 #define CLASS 0xFFFFll    // many classes: weight << 16 | class
 #define LEAF 0x7FFFFFull  // the feature of a leaf
-#define STACK 1024        // how many nodes of a tree may wait
 #define NONE (~0u)
 
 struct Forest {
@@ -22,14 +21,15 @@ struct Forest {
   const void* counts;   // (trees, rows): how often a row is in the bag; null: once
   whole count_bytes;
   const word* seeds;    // (trees)
+  whole most_waiting;   // how many nodes of a tree may wait
   // What each tree works on, and what it leaves:
   uint *rows_of, *spare_rows;                          // (trees, room)
   whole *own, *heavy, *spare, *spare_heavy;            // (trees, room): parcels and weights
   uint* decks;                                         // (trees, features)
   whole *totals, *left;                                // (trees, classes), of many classes
   whole* by_code;                                      // (trees, CODES, classes), of many classes
-  uint* stacks;                                        // (trees, STACK, 4)
-  word* stacked;                                       // (trees, STACK): nodes that wait
+  uint* stacks;                                        // (trees, most_waiting, 4)
+  word* stacked;                                       // (trees, most_waiting): nodes that wait
   word* nodes;                                         // (trees, 2 room)
   uint* ranges;                                        // (trees, room): rows of impure leaves
   double* gains;                                       // (trees, features)

@@ -7,21 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.device import to_gpu
+from pacboost.kernels.cuda.device import limited_memory, to_gpu
 from pacboost.kernels.cuda.module import forest_kernel
 from pacboost.kernels.forest_grow import CLASSES
 
-CODES, STACK = 256, 1024
+CODES = 256
 """As in forest.cuh."""
+MOST_WAITING = 1_024
+"""Right children that may wait until the nodes before them are grown: no more than the depth."""
 THREADS = 256
-MOST_TREES = 1_056
-"""As many as 132 multiprocessors have room for."""
+MOST_TREES = 528
+"""Four for each of 132 multiprocessors."""
 SHARE_OF_MEMORY = 0.7
 """What of the free memory trees that grow at once may take."""
 MOST_EXACT_WEIGHT = 2**26
 """Squares of sums of weights, and their sums, are exact in a float up to here."""
 
-whole = np.int64
+BYTES_A_ROW = 72
+"""What one tree and its rows take besides two copies of the codes, weights included."""
 
 
 class SmallBag(NamedTuple):
@@ -54,12 +57,18 @@ class ForestOnGpu:
         plan: NDArray[np.int64],
     ) -> None:
         medians = np.ascontiguousarray(medians, np.int64)
-        held = [to_gpu(array) for array in (columns, lines, parcels, weights, medians)]
-        self._rows, self._features, self._plan, self._held = parcels.size, len(columns), plan, held
+        self._rows, self._features, self._plan = parcels.size, len(columns), plan
+        with self._limited():
+            given = columns, lines, parcels, weights, medians
+            self._held = [to_gpu(array) for array in given]
         self._stride, self._weighted = lines.shape[1], weights.size > 0
         self._classes = int(plan[CLASSES]) if plan[CLASSES] > 2 else 0
         self._room: dict[str, Any] = {}
         self._size = (0, 0)
+
+    def _limited(self) -> Any:
+        """Say what fits, if the memory does not suffice."""
+        return limited_memory(2 * self._features + BYTES_A_ROW, self._features, "set max_samples lower")
 
     def _shapes(self, trees: int, room: int) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Give the arrays that trees work on, in the order of ``struct Forest``."""
@@ -70,7 +79,7 @@ class ForestOnGpu:
             "spare": ((trees, room), np.int64), "spare_heavy": ((trees, wide), np.int64),
             "decks": ((trees, self._features), np.uint32), "totals": ((trees, many), np.int64),
             "left": ((trees, many), np.int64), "by_code": ((trees, CODES, many), np.int64),
-            "stacks": ((trees, STACK, 4), np.uint32), "stacked": ((trees, STACK), np.uint64),
+            "stacks": ((trees, MOST_WAITING, 4), np.uint32), "stacked": ((trees, MOST_WAITING), np.uint64),
             "nodes": ((trees, 2 * room), np.uint64),
             "ranges": ((trees, room if many else 0), np.uint32),
             "gains": ((trees, self._features), np.float64), "found": ((trees, 3), np.int64),
@@ -92,19 +101,19 @@ class ForestOnGpu:
         """Begin to grow a tree of every bag."""
         import cupy
 
-        trees, counts = len(bags), [bag.counts for bag in bags]
-        kind, there = np.result_type(*counts), cupy.empty((0,), np.uint8)
-        if counts[0].size:
-            there = cupy.empty((trees, self._rows), kind)
-            for tree, own in enumerate(counts):
-                there[tree].set(own.astype(kind, copy=False))
-        room = self._room_for(trees, max(bag.size for bag in bags))
+        trees, kind = len(bags), np.result_type(*(bag.counts for bag in bags))
+        with self._limited():
+            there = cupy.empty((trees, self._rows if bags[0].counts.size else 0), kind)
+            room = self._room_for(trees, max(bag.size for bag in bags))
+        for own, bag in zip(there if there.size else (), bags, strict=False):
+            own.set(bag.counts.astype(kind, copy=False))
         seeds = to_gpu(np.array([bag.seed for bag in bags], np.uint64))
         columns, lines, *of_rows = (array.data.ptr for array in self._held)
         fields = (
             columns, lines, self._rows, self._stride, self._features, *self._plan.tolist(),
             int(self._weighted), *of_rows, trees, room, there.data.ptr if there.size else 0,
-            kind.itemsize, seeds.data.ptr, *(array.data.ptr for array in self._room.values()),
+            kind.itemsize, seeds.data.ptr, MOST_WAITING,
+            *(array.data.ptr for array in self._room.values()),
         )  # fmt: skip
         self._forest, self._used = to_gpu(np.array(fields, np.int64)), (there, seeds)
         forest_kernel("grow_forest")(

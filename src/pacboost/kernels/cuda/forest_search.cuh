@@ -37,6 +37,7 @@ __device__ __forceinline__ void best_over_codes(const Forest& f, const uint* num
   whole rows = add_up_to(count) - count + (way ? numbers[f.missing] : 0);
   double best = -1.0;
   uint key = NONE;
+#pragma unroll 1
   for (int k = 0; k < 8; k++) {
     if (!((mine >> k) & 1)) continue;
     int code = 8 * lane + k;
@@ -69,7 +70,7 @@ __device__ __forceinline__ void add_up_codes(whole* sums) {
 
 // Two classes or numbers.
 template <bool ALL>
-__device__ Found best_of_numbers(const Forest& f, const Own& own, Bench& b, const Node& n,
+__device__ __noinline__ Found best_of_numbers(const Forest& f, const Own& own, Bench& b, const Node& n,
                                  whole feature, double lightest) {
   int me = threadIdx.x, step = team<ALL>();
   for (int k = me; k < CODES; k += step) b.heavy[k] = b.pulls[k] = b.numbers[k] = 0;
@@ -91,6 +92,7 @@ __device__ Found best_of_numbers(const Forest& f, const Own& own, Bench& b, cons
     if (f.weighted) add_up_codes(b.pulls);
   }
   wait<ALL>();
+#pragma unroll 1
   for (int way = 0; way < (found.high == f.missing ? 2 : 1); way++) {
     whole more = way ? b.heavy[f.missing] - b.heavy[f.missing - 1] : 0;
     whole more_pull = way ? b.pulls[f.missing] - b.pulls[f.missing - 1] : 0;
@@ -130,6 +132,7 @@ __device__ Found best_of_few_numbers(const Forest& f, const Node& n, const Held&
   }
   double best = -1.0;
   uint key = NONE;
+#pragma unroll 1
   for (int way = 0; way < (more_rows > 0 ? 2 : 1); way++) {
     if (lane >= size || following == CODES || (way && following == f.missing)) continue;
     int count = rows + (way ? more_rows : 0);
@@ -232,20 +235,21 @@ __device__ void best_in_order(const Forest& f, const Own& own, Bench& b, const N
 }
 
 // Many classes, in a node of few rows.
-__device__ Found best_of_few_classes(const Forest& f, const Own& own, Bench& b, const Node& n,
+__device__ __noinline__ Found best_of_few_classes(const Forest& f, const Own& own, Bench& b, const Node& n,
                                      whole feature, double lightest) {
   Found found = {-1.0, NONE, 0, 0};
   sort_by_code(f, own, b, n, feature, found);
   if (found.low == found.high) return found;
   // After sorting, numbers[code] is where the rows of the code end.
   int absent = found.high == f.missing ? (int)n.size - (int)b.numbers[f.missing - 1] : 0;
+#pragma unroll 1
   for (int way = 0; way < (absent ? 2 : 1); way++)
     best_in_order(f, own, b, n, way, absent, lightest, found);
   return found;
 }
 
 // Many classes, in a node of many rows: a histogram of classes by code.
-__device__ Found best_of_classes(const Forest& f, const Own& own, Bench& b, const Node& n,
+__device__ __noinline__ Found best_of_classes(const Forest& f, const Own& own, Bench& b, const Node& n,
                                  whole feature, double lightest) {
   int me = threadIdx.x, step = blockDim.x;
   for (whole k = me; k < CODES * f.classes; k += step) own.by_code[k] = 0;
@@ -266,6 +270,7 @@ __device__ Found best_of_classes(const Forest& f, const Own& own, Bench& b, cons
       own.by_code[code * f.classes + c] += own.by_code[(code - 1) * f.classes + c];
   __syncthreads();
   int lane = me & 31;
+#pragma unroll 1
   for (int way = 0; way < (found.high == f.missing ? 2 : 1); way++) {
     for (int code = found.low + (me >> 5); code < found.high; code += step >> 5) {
       whole weight = 0, ours = 0, theirs = 0;
@@ -297,7 +302,7 @@ __device__ Found best_of_classes(const Forest& f, const Own& own, Bench& b, cons
 
 // Draw a cut, and score it.
 template <bool ALL>
-__device__ Found random_cut(const Forest& f, const Own& own, Bench& b, const Node& n,
+__device__ __noinline__ Found random_cut(const Forest& f, const Own& own, Bench& b, const Node& n,
                             whole feature, double lightest, word& state) {
   int me = threadIdx.x, step = team<ALL>(), low = -CODES, present = -1, high = -1;
   for (whole i = me; i < n.size; i += step) {
