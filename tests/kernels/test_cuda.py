@@ -199,7 +199,9 @@ class OutOfMemoryError(Exception):
 
 
 def test_too_little_memory_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "_too_large", lambda each, columns, _: f"{columns} columns do not fit")
+    monkeypatch.setattr(
+        device, "_too_large", lambda each, columns, _: f"{columns} columns do not fit"
+    )
     with pytest.raises(ParameterError, match="28 columns do not fit"), device.using_gpu(True, 28):
         raise OutOfMemoryError
     with pytest.raises(OutOfMemoryError), device.using_gpu(False, 28):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -103,9 +103,11 @@ def using_gpu(yes: bool, columns: int = 0) -> Iterator[None]:
 
     If its memory does not suffice, an error says how many rows of so many columns would fit.
     """
+    each = -(-columns // 4) * 4 + BYTES_A_ROW
+    limited = limited_memory(each, columns, "set max_leaves lower") if yes else nullcontext()
     token = _in_use.set({} if yes else None)
     try:
-        with limited_memory(-(-columns // 4) * 4 + BYTES_A_ROW, columns, "set max_leaves lower"):
+        with limited:
             yield
     finally:
         _in_use.reset(token)
@@ -131,8 +133,8 @@ def _too_large(bytes_a_row: int, columns: int, advice: str) -> str:
     fits = min(free, limit) // bytes_a_row
     return (
         f"the memory of the GPU does not suffice: {free / 2**30:.1f} of {total / 2**30:.1f} GiB "
-        f"are free, enough for about {fits:,} rows of {columns} columns. Give fewer rows, {advice}, "
-        "or set device='cpu'"
+        f"are free, enough for about {fits:,} rows of {columns} columns. Give fewer rows, "
+        f"{advice}, or set device='cpu'"
     )
 
 

@@ -68,7 +68,9 @@ class ForestOnGpu:
 
     def _limited(self) -> Any:
         """Say what fits, if the memory does not suffice."""
-        return limited_memory(2 * self._features + BYTES_A_ROW, self._features, "set max_samples lower")
+        return limited_memory(
+            2 * self._features + BYTES_A_ROW, self._features, "set max_samples lower"
+        )
 
     def _shapes(self, trees: int, room: int) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Give the arrays that trees work on, in the order of ``struct Forest``."""
@@ -79,7 +81,8 @@ class ForestOnGpu:
             "spare": ((trees, room), np.int64), "spare_heavy": ((trees, wide), np.int64),
             "decks": ((trees, self._features), np.uint32), "totals": ((trees, many), np.int64),
             "left": ((trees, many), np.int64), "by_code": ((trees, CODES, many), np.int64),
-            "stacks": ((trees, MOST_WAITING, 4), np.uint32), "stacked": ((trees, MOST_WAITING), np.uint64),
+            "stacks": ((trees, MOST_WAITING, 4), np.uint32),
+            "stacked": ((trees, MOST_WAITING), np.uint64),
             "nodes": ((trees, 2 * room), np.uint64),
             "ranges": ((trees, room if many else 0), np.uint32),
             "gains": ((trees, self._features), np.float64), "found": ((trees, 3), np.int64),

@@ -58,9 +58,7 @@ class GpuTreeMaker(TreeMaker):
         for first in range(0, len(numbers), at_once):
             drawn = list(in_order(_Drawing(bags), numbers[first : first + at_once], threads))
             done = list(self._ended(growing))
-            self._gpu.begin(
-                [_small(bag, bags) for bag in drawn], self._unit, self.limits.lightest
-            )
+            self._gpu.begin([_small(bag, bags) for bag in drawn], self._unit, self.limits.lightest)
             growing = drawn
             yield from done
         yield from self._ended(growing)
