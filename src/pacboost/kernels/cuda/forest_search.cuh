@@ -147,7 +147,7 @@ __device__ Found best_of_few_numbers(const Forest& f, const Node& n, const Held&
   best_of_lanes(best, key);
   found.score = best;
   found.key = key;
-  found.low = first + 1;  // only that it differs from the largest one is asked
+  found.low = -1;  // only that it differs from the largest one is asked
   found.high = more_rows > 0 ? (int)f.missing : CODES;
   return found;
 }
