@@ -1,8 +1,10 @@
 // Grow the trees of a forest: the twin of kernels/forest_grow.py.
 //
 // A block grows a tree node by node in the order of the CPU, since every draw of features depends on
-// all draws before it. All threads work on a large node together. A subtree of few rows is grown by
-// the first warp alone, which need not wait for the others. Many blocks grow trees at once.
+// all draws before it. All threads work on each feature of a large node together. In a small node a
+// warp looks at one feature: those that will be drawn unless one of them is constant. What only
+// depends on the node is computed by every warp, so that none has to wait. Many blocks grow trees at
+// once.
 #include "forest_search.cuh"
 
 __device__ __forceinline__ whole count_of(const Forest& f, whole tree, whole row) {
@@ -12,14 +14,11 @@ __device__ __forceinline__ whole count_of(const Forest& f, whole tree, whole row
 }
 
 // Give how many of the threads before this one have ``yes``, and how many all threads have.
-template <bool ALL>
 __device__ __forceinline__ void rank_of(bool yes, Bench& b, uint& before, uint& all) {
   int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   uint votes = __ballot_sync(~0u, yes);
   before = __popc(votes & ((1u << lane) - 1));
-  all = __popc(votes);
-  if (!ALL) return;
-  if (lane == 0) b.counts[warp] = all;
+  if (lane == 0) b.counts[warp] = __popc(votes);
   __syncthreads();
   all = 0;
   for (int k = 0; k < (int)(blockDim.x >> 5); k++) {
@@ -35,7 +34,7 @@ __device__ whole take_bag(const Forest& f, const Own& own, Bench& b, whole tree)
   for (whole base = 0; base < f.rows; base += blockDim.x) {
     whole row = base + threadIdx.x, count = row < f.rows ? count_of(f, tree, row) : 0;
     uint before, all;
-    rank_of<true>(count > 0, b, before, all);
+    rank_of(count > 0, b, before, all);
     if (count > 0) {
       whole at = taken + before, parcel = f.parcels[row];
       own.rows[at] = (uint)row;
@@ -51,10 +50,9 @@ __device__ whole take_bag(const Forest& f, const Own& own, Bench& b, whole tree)
 }
 
 // Put the rows that go left first, in their order; give how many they are.
-template <bool ALL>
 __device__ whole sort_rows(const Forest& f, const Own& own, Bench& b, const Node& n, whole feature,
                            int cut, bool missing_left) {
-  int me = threadIdx.x, step = team<ALL>();
+  int me = threadIdx.x, step = blockDim.x;
   whole left = 0, right = 0;
   bool at_once = n.size <= step;
   for (whole base = 0; base < n.size; base += step) {
@@ -69,8 +67,7 @@ __device__ whole sort_rows(const Forest& f, const Own& own, Bench& b, const Node
       goes_left = code <= cut || (missing_left && code == f.missing);
     }
     uint before, all, here = (uint)min((whole)step, n.size - base);
-    rank_of<ALL>(goes_left, b, before, all);
-    if (!ALL) __syncwarp();
+    rank_of(goes_left, b, before, all);
     if (mine && (goes_left || at_once)) {
       whole to = n.start + (goes_left ? left + before : all + (me - before));
       own.rows[to] = row;
@@ -85,28 +82,54 @@ __device__ whole sort_rows(const Forest& f, const Own& own, Bench& b, const Node
     left += all;
     right += here - all;
   }
-  wait<ALL>();
-  if (!at_once)
-    for (whole k = me; k < right; k += step) {
-      whole to = n.start + left + k;
-      own.rows[to] = own.spare_rows[n.start + k];
-      own.parcels[to] = own.spare[n.start + k];
-      if (f.weighted) own.weights[to] = own.spare_weights[n.start + k];
-    }
-  wait<ALL>();
+  __syncthreads();
+  if (at_once) return left;
+  for (whole k = me; k < right; k += step) {
+    whole to = n.start + left + k;
+    own.rows[to] = own.spare_rows[n.start + k];
+    own.parcels[to] = own.spare[n.start + k];
+    if (f.weighted) own.weights[to] = own.spare_weights[n.start + k];
+  }
+  __syncthreads();
   return left;
 }
 
-// Add up a node.
+// The same for rows that lie in the lanes of every warp; the first one writes.
+__device__ whole sort_few(const Forest& f, const Own& own, const Node& n, const Held& held,
+                          whole feature, int cut, bool missing_left) {
+  int lane = threadIdx.x & 31;
+  bool mine = lane < n.size, goes_left = false;
+  if (mine) {
+    int code = code_at(f, n.dense, feature, held.row);
+    goes_left = code <= cut || (missing_left && code == f.missing);
+  }
+  uint votes = __ballot_sync(~0u, goes_left), before = __popc(votes & ((1u << lane) - 1));
+  if (threadIdx.x < 32) {
+    whole at = n.start + lane, parcel = mine ? own.parcels[at] : 0;
+    whole weight = mine && f.weighted ? own.weights[at] : 0;
+    __syncwarp();
+    whole to = n.start + (goes_left ? before : __popc(votes) + (lane - before));
+    if (mine) {
+      own.rows[to] = held.row;
+      own.parcels[to] = parcel;
+      if (f.weighted) own.weights[to] = weight;
+    }
+  }
+  __syncthreads();
+  return __popc(votes);
+}
+
+// Add up a node: by all threads, or by every warp for itself.
 template <bool ALL>
 __device__ void sum_up(const Forest& f, const Own& own, Bench& b, Node& n, Held& held) {
-  int me = threadIdx.x, step = team<ALL>();
+  int me = rank<ALL>(), step = team<ALL>();
   whole weight = 0, pull = 0, other = 0;
   if (f.classes > 2) {
     for (whole c = me; c < f.classes; c += step) own.totals[c] = 0;
     wait<ALL>();
     for (whole i = me; i < n.size; i += step) {
       whole parcel = own.parcels[n.start + i];
+      held.row = own.rows[n.start + i];
       atomicAdd((word*)own.totals + (parcel & CLASS), (word)(parcel >> 16));
     }
     wait<ALL>();
@@ -138,45 +161,128 @@ __device__ void sum_up(const Forest& f, const Own& own, Bench& b, Node& n, Held&
   n.score = (double)n.pull * (double)n.pull / (double)n.weight;
 }
 
-// Draw features and cut them; gives the best score and its feature, -1 if there is none. ``side`` is
-// -1 where nothing is missing.
-template <bool ALL>
-__device__ double search(const Forest& f, const Own& own, Bench& b, const Node& n,
-                         const Held& held, double lightest, Turn& turn, whole& feature, int& cut,
-                         int& side) {
-  whole drawn = 0, passed = 0, tried = 0, known = turn.known, first = known, last = f.features;
-  double best = -1.0;
-  double perfect = __longlong_as_double(0x7FF0000000000000ll);  // what no cut can surpass
-  if (f.classes > 0) perfect = (double)(f.classes > 2 ? n.weight : n.pull);
-  while (last > first && (drawn < f.tries || tried == 0) && best < perfect) {
-    drawn++;
-    whole at = below(turn.state, known - passed + last - first);
-    if (at < known - passed) {
-      passed++;  // one of the constants: which one does not matter
-      continue;
+// How far the search for a split is.
+struct Search {
+  whole drawn, passed, tried, first, last, feature;
+  double best;
+  int cut, side;
+};
+
+__device__ __forceinline__ bool goes_on(const Forest& f, const Search& s) {
+  return s.last > s.first && (s.drawn < f.tries || s.tried == 0);
+}
+
+// Draw once; false if it was one of the constants that are known: which one does not matter.
+__device__ __forceinline__ bool draw(Search& s, whole known, word& state, whole& at) {
+  s.drawn++;
+  at = below(state, known - s.passed + s.last - s.first);
+  if (at < known - s.passed) {
+    s.passed++;
+    return false;
+  }
+  at += s.first - (known - s.passed);
+  return true;
+}
+
+// Take in what was found of a feature; false if it is constant.
+__device__ __forceinline__ bool take_in(const Forest& f, const Own& own, Search& s, whole feature,
+                                        whole at, double score, uint key, int low, int high) {
+  bool constant = low == high;
+  whole place = constant ? s.first++ : --s.last;
+  if (threadIdx.x == 0) {
+    own.deck[at] = own.deck[place];
+    own.deck[place] = (uint)feature;
+  }
+  if (constant) return false;
+  s.tried++;
+  if (score > s.best) {
+    s.best = score;
+    s.feature = feature;
+    s.cut = cut_of(key);
+    s.side = high == f.missing ? side_of(key) : -1;
+  }
+  return true;
+}
+
+// Draw features and cut them, one after the other.
+__device__ void search_large(const Forest& f, const Own& own, Bench& b, const Node& n,
+                             double lightest, double perfect, Turn& turn, Search& s) {
+  Held none = {0, 0, 0};
+  while (goes_on(f, s) && s.best < perfect) {
+    whole at;
+    if (!draw(s, turn.known, turn.state, at)) continue;
+    whole feature = own.deck[at];
+    Found found = look_at<true>(f, own, b, b.strips[0], n, none, feature, lightest, turn.state);
+    __syncthreads();
+    take_in(f, own, s, feature, at, found.score, found.key, found.low, found.high);
+    __syncthreads();
+  }
+}
+
+// Give the feature that will be drawn after ``which`` others, if none of them is constant and each
+// cut at random takes one draw.
+__device__ bool foresee(const Forest& f, const Own& own, Search s, whole known, word state,
+                        int which, Drawn& drawn) {
+  whole from[WARPS], to[WARPS];
+  int count = 0;
+  while (goes_on(f, s)) {
+    whole at;
+    if (!draw(s, known, state, at)) continue;
+    s.last--;
+    s.tried++;
+    if (count == which) {
+      whole place = at;  // where the feature lies before the others change places
+      for (int k = count - 1; k >= 0; k--)
+        place = place == from[k] ? to[k] : place == to[k] ? from[k] : place;
+      drawn = {true, true, (whole)own.deck[place], at, s.drawn, s.passed, state, 0.0, 0, 0, 0};
+      return true;
     }
-    at += first - (known - passed);
-    whole j = own.deck[at];
-    Found found = look_at<ALL>(f, own, b, n, held, j, lightest, turn.state);
-    bool constant = found.low == found.high;
-    whole place = constant ? first++ : --last;
-    wait<ALL>();
-    if (threadIdx.x == 0) {
-      own.deck[at] = own.deck[place];
-      own.deck[place] = (uint)j;
+    from[count] = at;
+    to[count++] = s.last;
+    if (f.random) below(state, 1);
+  }
+  return false;
+}
+
+// Let every warp look at a feature that will probably be drawn; then take them in, in their order,
+// until one is not what it was expected to be.
+__device__ void search_small(const Forest& f, const Own& own, Bench& b, const Node& n,
+                             const Held& held, double lightest, double perfect, Turn& turn,
+                             Search& s) {
+  int warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+  while (goes_on(f, s) && s.best < perfect) {
+    Drawn mine;
+    mine.there = false;
+    if (foresee(f, own, s, turn.known, turn.state, warp, mine)) {
+      word state = mine.state;
+      Found found = look_at<false>(f, own, b, b.strips[warp], n, held, mine.feature, lightest,
+                                   state);
+      word expected = mine.state;
+      if (f.random) below(expected, 1);
+      mine.as_expected = state == expected;
+      mine.state = state;
+      mine.score = found.score;
+      mine.key = found.key;
+      mine.low = found.low;
+      mine.high = found.high;
     }
-    wait<ALL>();
-    if (constant) continue;
-    tried++;
-    if (found.score > best) {
-      best = found.score;
-      feature = j;
-      cut = cut_of(found.key);
-      side = found.high == f.missing ? side_of(found.key) : -1;
+    if ((threadIdx.x & 31) == 0) b.drawn[warp] = mine;
+    __syncthreads();
+    for (int k = 0; k < warps && b.drawn[k].there && s.best < perfect; k++) {
+      const Drawn& d = b.drawn[k];
+      s.drawn = d.drawn;
+      s.passed = d.passed;
+      turn.state = d.state;
+      bool expected = take_in(f, own, s, d.feature, d.at, d.score, d.key, d.low, d.high);
+      if (!expected || !d.as_expected) break;
+    }
+    bool some = b.drawn[0].there;
+    __syncthreads();
+    if (!some) {  // only constants that are known are left to be drawn
+      whole at;
+      while (goes_on(f, s)) draw(s, turn.known, turn.state, at);
     }
   }
-  turn.known = first;
-  return best;
 }
 
 // What a leaf says: the bits of a 32-bit float, the only class, or the line of its distribution.
@@ -195,7 +301,6 @@ __device__ __forceinline__ word payload_of(const Forest& f, const Own& own, cons
 }
 
 // Write a leaf, and go on to the node that waits; its rows follow those of the leaf.
-template <bool ALL>
 __device__ void write_leaf(const Forest& f, const Own& own, const Node& n, double unit,
                            Turn& turn) {
   word payload = payload_of(f, own, n, unit, turn);
@@ -210,40 +315,50 @@ __device__ void write_leaf(const Forest& f, const Own& own, const Node& n, doubl
   turn.depth = entry[1];
   turn.known = entry[2];
   if (threadIdx.x == 0) own.nodes[entry[3]] = own.stacked[top] | (word)turn.written;
-  wait<ALL>();  // nobody writes to the stack before all have read
+}
+
+// Let the right part of a node wait.
+__device__ void let_wait(const Forest& f, const Own& own, const Node& n, const Search& s,
+                         const Turn& turn) {
+  if (threadIdx.x != 0) return;
+  int side = s.side;
+  if (side < 0) side = f.medians[s.feature] <= s.cut;  // nothing is missing: where the median goes
+  own.gains[s.feature] += s.best - n.score;
+  own.stacked[turn.waiting] = ((word)s.feature << 41) | ((word)side << 40) | ((word)s.cut << 32);
+  uint* entry = own.stack + 4 * turn.waiting;
+  entry[0] = (uint)turn.stop;
+  entry[1] = (uint)(turn.depth + 1);
+  entry[2] = (uint)turn.known;
+  entry[3] = (uint)turn.written;
 }
 
 // Split the node whose turn it is, or make it a leaf.
-template <bool ALL>
+template <bool LARGE>
 __device__ __noinline__ void grow_node(const Forest& f, const Own& own, Bench& b, double unit,
-                          double& lightest, Turn& turn) {
-  whole size = turn.stop - turn.start, feature = -1;
+                                       double& lightest, Turn& turn) {
+  whole size = turn.stop - turn.start;
   Node n = {turn.start, size, 0, 0, 0.0, false, size * 32 > f.rows};
-  Held held;
-  int cut = 0, side = 0;
-  sum_up<ALL>(f, own, b, n, held);
+  Held held = {0, 0, 0};
+  sum_up<LARGE>(f, own, b, n, held);
   if (turn.written == 0) lightest *= (double)n.weight;
-  double best = -1.0;
-  if (!(n.pure || size < f.smallest || size < 2 * f.least || turn.depth >= f.deepest))
-    best = search<ALL>(f, own, b, n, held, lightest, turn, feature, cut, side);
-  if (feature < 0) {
-    write_leaf<ALL>(f, own, n, unit, turn);
+  Search s = {0, 0, 0, turn.known, f.features, -1, -1.0, 0, 0};
+  if (!(n.pure || size < f.smallest || size < 2 * f.least || turn.depth >= f.deepest)) {
+    double perfect = __longlong_as_double(0x7FF0000000000000ll);  // what no cut can surpass
+    if (f.classes > 0) perfect = (double)(f.classes > 2 ? n.weight : n.pull);
+    if (LARGE) search_large(f, own, b, n, lightest, perfect, turn, s);
+    else search_small(f, own, b, n, held, lightest, perfect, turn, s);
+    turn.known = s.first;
+  }
+  turn.done = s.feature >= 0 && turn.waiting == f.most_waiting ? 2 : 0;
+  if (turn.done) return;
+  if (s.feature < 0) {
+    write_leaf(f, own, n, unit, turn);
     return;
   }
-  whole left = sort_rows<ALL>(f, own, b, n, feature, cut, side == 1);
-  if (side < 0) side = f.medians[feature] <= cut;  // nothing is missing: where the median goes
-  turn.done = turn.waiting == f.most_waiting ? 2 : 0;
-  if (turn.done) return;
-  if (threadIdx.x == 0) {
-    own.gains[feature] += best - n.score;
-    own.stacked[turn.waiting] = ((word)feature << 41) | ((word)side << 40) | ((word)cut << 32);
-    uint* entry = own.stack + 4 * turn.waiting;
-    entry[0] = (uint)turn.stop;
-    entry[1] = (uint)(turn.depth + 1);
-    entry[2] = (uint)turn.known;
-    entry[3] = (uint)turn.written;
-  }
-  wait<ALL>();
+  let_wait(f, own, n, s, turn);
+  bool few = !LARGE && size <= TINY;  // both wait for all threads, and so for the line above
+  whole left = few ? sort_few(f, own, n, held, s.feature, s.cut, s.side == 1)
+                   : sort_rows(f, own, b, n, s.feature, s.cut, s.side == 1);
   turn.waiting++;
   turn.written++;
   turn.depth++;
@@ -254,23 +369,19 @@ __device__ Own own_of(const Forest& f, whole tree) {
   whole at = tree * f.room, wide = f.weighted ? at : 0, many = f.classes > 2 ? f.classes : 0;
   return {f.rows_of + at, f.spare_rows + at, f.decks + tree * f.features,
           f.stacks + tree * f.most_waiting * 4, f.ranges + (many ? at : 0), f.own + at, f.heavy + wide,
-          f.spare + at, f.spare_heavy + wide, f.totals + tree * many, f.left + tree * many,
+          f.spare + at, f.spare_heavy + wide, f.totals + tree * WARPS * many,
+          f.left + tree * WARPS * many,
           f.by_code + tree * many * CODES, f.stacked + tree * f.most_waiting, f.nodes + 2 * at,
           f.gains + tree * f.features};
 }
 
-// Tell all threads what the first warp has come to.
-__device__ void publish(Bench& b, Turn& turn) {
-  if (threadIdx.x == 0) {
-    whole now[8] = {turn.start, turn.stop, turn.depth, turn.known,
-                    turn.written, turn.waiting, turn.lines, turn.done};
-    for (int k = 0; k < 8; k++) b.published[k] = now[k];
-    b.scratch[0] = (whole)turn.state;
-  }
-  __syncthreads();
-  const whole* p = b.published;
-  turn = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], (word)b.scratch[0]};
-  __syncthreads();
+// Give every warp memory of its own for sums of classes.
+__device__ Own own_of_warp(const Forest& f, Own own, Bench& b) {
+  int warp = threadIdx.x >> 5;
+  bool here = f.classes <= CODES / 2;
+  own.totals = here ? b.strips[warp].pulls : own.totals + warp * f.classes;
+  own.left = here ? b.strips[warp].pulls + CODES / 2 : own.left + warp * f.classes;
+  return own;
 }
 
 extern "C" __global__ void __launch_bounds__(256, 4) grow_forest(const Forest* given, double unit,
@@ -285,16 +396,11 @@ extern "C" __global__ void __launch_bounds__(256, 4) grow_forest(const Forest* g
     }
     whole size = take_bag(f, own, b, tree);
     Turn turn = {0, size, 0, 0, 0, 0, 0, 0, f.seeds[tree]};
+    Own alone = f.classes > 2 ? own_of_warp(f, own, b) : own;
     double lightest = share;
     while (!turn.done) {
-      if (turn.written == 0 || turn.stop - turn.start > SMALL) {
-        grow_node<true>(f, own, b, unit, lightest, turn);
-        continue;
-      }
-      if (threadIdx.x < 32)
-        do grow_node<false>(f, own, b, unit, lightest, turn);
-        while (!turn.done && turn.stop - turn.start <= SMALL);
-      publish(b, turn);
+      if (turn.stop - turn.start > SMALL) grow_node<true>(f, own, b, unit, lightest, turn);
+      else grow_node<false>(f, alone, b, unit, lightest, turn);
     }
     if (threadIdx.x == 0) {
       f.found[3 * tree] = turn.written;

@@ -4,7 +4,8 @@
 
 #define CODES 256
 #define TINY 32    // rows of a node that lie in the registers of one warp
-#define SMALL 512  // rows of a node whose subtree one warp grows alone
+#define SMALL 512  // rows of a node whose features are looked at by one warp each
+#define WARPS 8    // of a block
 #define LOW 0xFFFFFFFFll  // two classes: weight times target << 32 | weight
 #define CLASS 0xFFFFll    // many classes: weight << 16 | class
 #define LEAF 0x7FFFFFull  // the feature of a leaf
@@ -26,7 +27,7 @@ struct Forest {
   uint *rows_of, *spare_rows;                          // (trees, room)
   whole *own, *heavy, *spare, *spare_heavy;            // (trees, room): parcels and weights
   uint* decks;                                         // (trees, features)
-  whole *totals, *left;                                // (trees, classes), of many classes
+  whole *totals, *left;                                // (trees, WARPS, classes), of many classes
   whole* by_code;                                      // (trees, CODES, classes), of many classes
   uint* stacks;                                        // (trees, most_waiting, 4)
   word* stacked;                                       // (trees, most_waiting): nodes that wait
@@ -44,11 +45,28 @@ struct Own {
   double* gains;
 };
 
+// The memory that a warp has to itself, or the whole block for a large node.
+struct Strip {
+  whole heavy[CODES], pulls[CODES];
+  uint numbers[CODES];
+};
+
+// A feature that was drawn and looked at: where it was in the deck, and what was drawn until then.
+struct Drawn {
+  bool there, as_expected;
+  whole feature, at, drawn, passed;
+  word state;
+  double score;
+  uint key;
+  int low, high;
+};
+
 // The memory that the threads of a block share.
 struct Bench {
-  whole heavy[CODES], pulls[CODES], others[CODES], scratch[32];
-  uint numbers[CODES], order[SMALL], counts[32];
-  whole published[8];
+  Strip strips[WARPS];
+  Drawn drawn[WARPS];
+  whole scratch[WARPS];
+  uint counts[WARPS];
 };
 
 // Where growth is: the node whose turn it is, and what was written.
@@ -86,10 +104,15 @@ __device__ __forceinline__ uint key_of(int side, int code, int following, int mi
   return ((uint)side << 16) | ((uint)code << 8) | (uint)cut;
 }
 
-// All threads of a block work together, or those of its first warp.
+// All threads of a block work together, or those of a warp.
 template <bool ALL>
 __device__ __forceinline__ int team() {
   return ALL ? blockDim.x : 32;
+}
+
+template <bool ALL>
+__device__ __forceinline__ int rank() {
+  return ALL ? threadIdx.x : threadIdx.x & 31;
 }
 
 template <bool ALL>

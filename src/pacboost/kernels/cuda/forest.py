@@ -11,11 +11,11 @@ from pacboost.kernels.cuda.device import limited_memory, to_gpu
 from pacboost.kernels.cuda.module import forest_kernel
 from pacboost.kernels.forest_grow import CLASSES
 
-CODES = 256
+CODES, WARPS = 256, 8
 """As in forest.cuh."""
 MOST_WAITING = 1_024
 """Right children that may wait until the nodes before them are grown: no more than the depth."""
-THREADS = 256
+THREADS = 32 * WARPS
 MOST_TREES = 528
 """Four for each of 132 multiprocessors."""
 SHARE_OF_MEMORY = 0.7
@@ -79,8 +79,9 @@ class ForestOnGpu:
             "rows_of": ((trees, room), np.uint32), "spare_rows": ((trees, room), np.uint32),
             "own": ((trees, room), np.int64), "heavy": ((trees, wide), np.int64),
             "spare": ((trees, room), np.int64), "spare_heavy": ((trees, wide), np.int64),
-            "decks": ((trees, self._features), np.uint32), "totals": ((trees, many), np.int64),
-            "left": ((trees, many), np.int64), "by_code": ((trees, CODES, many), np.int64),
+            "decks": ((trees, self._features), np.uint32),
+            "totals": ((trees, WARPS, many), np.int64), "left": ((trees, WARPS, many), np.int64),
+            "by_code": ((trees, CODES, many), np.int64),
             "stacks": ((trees, MOST_WAITING, 4), np.uint32),
             "stacked": ((trees, MOST_WAITING), np.uint64),
             "nodes": ((trees, 2 * room), np.uint64),

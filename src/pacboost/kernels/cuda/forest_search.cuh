@@ -5,6 +5,8 @@
 #pragma once
 #include "forest.cuh"
 
+#define AT_ONCE 4  // rows whose loads a thread has under way
+
 // Find the least and the largest code that occurs, by each warp for itself.
 __device__ __forceinline__ void ends_of(const uint* numbers, int& low, int& high) {
   int lane = threadIdx.x & 31, first = CODES, last = -1;
@@ -70,18 +72,33 @@ __device__ __forceinline__ void add_up_codes(whole* sums) {
 
 // Two classes or numbers.
 template <bool ALL>
-__device__ __noinline__ Found best_of_numbers(const Forest& f, const Own& own, Bench& b, const Node& n,
-                                 whole feature, double lightest) {
-  int me = threadIdx.x, step = team<ALL>();
+__device__ __noinline__ Found best_of_numbers(const Forest& f, const Own& own, Strip& b,
+                                              const Node& n, whole feature, double lightest) {
+  int me = rank<ALL>(), step = team<ALL>();
   for (int k = me; k < CODES; k += step) b.heavy[k] = b.pulls[k] = b.numbers[k] = 0;
   wait<ALL>();
-  for (whole i = me; i < n.size; i += step) {
-    whole at = n.start + i, parcel = own.parcels[at];
-    int code = code_at(f, n.dense, feature, own.rows[at]);
-    whole weight = f.weighted ? own.weights[at] : parcel;  // both halves at once
-    atomicAdd((word*)b.heavy + code, (word)weight);
-    if (f.weighted) atomicAdd((word*)b.pulls + code, (word)(weight * parcel));
-    atomicAdd(b.numbers + code, 1u);
+  for (whole base = me; base < n.size; base += AT_ONCE * step) {
+    uint rows[AT_ONCE];
+    int codes[AT_ONCE];
+    whole parcels[AT_ONCE], weights[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++) {
+      whole at = n.start + base + k * step;
+      bool mine = base + k * step < n.size;
+      rows[k] = mine ? own.rows[at] : NONE;
+      parcels[k] = mine ? own.parcels[at] : 0;
+      weights[k] = mine && f.weighted ? own.weights[at] : parcels[k];  // both halves at once
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++)
+      codes[k] = rows[k] == NONE ? 0 : code_at(f, n.dense, feature, rows[k]);
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++)
+      if (rows[k] != NONE) {
+        atomicAdd((word*)b.heavy + codes[k], (word)weights[k]);
+        if (f.weighted) atomicAdd((word*)b.pulls + codes[k], (word)(weights[k] * parcels[k]));
+        atomicAdd(b.numbers + codes[k], 1u);
+      }
   }
   wait<ALL>();
   Found found = {-1.0, NONE, 0, 0};
@@ -152,8 +169,11 @@ __device__ Found best_of_few_numbers(const Forest& f, const Node& n, const Held&
   return found;
 }
 
-// Put the rows of a node in the order of their codes: code << 16 | number. By the first warp.
-__device__ void sort_by_code(const Forest& f, const Own& own, Bench& b, const Node& n,
+// Where the order of up to SMALL rows lies.
+__device__ __forceinline__ uint* order_of(Strip& b) { return (uint*)b.heavy; }
+
+// Put the rows of a node in the order of their codes: code << 16 | number. By a warp.
+__device__ void sort_by_code(const Forest& f, const Own& own, Strip& b, const Node& n,
                              whole feature, Found& found) {
   int lane = threadIdx.x & 31;
   for (int k = lane; k < CODES; k += 32) b.numbers[k] = 0;
@@ -174,17 +194,18 @@ __device__ void sort_by_code(const Forest& f, const Own& own, Bench& b, const No
   __syncwarp();
   for (whole i = lane; i < n.size; i += 32) {
     uint code = code_at(f, n.dense, feature, own.rows[n.start + i]);
-    b.order[atomicAdd(b.numbers + code, 1u)] = (code << 16) | (uint)i;
+    order_of(b)[atomicAdd(b.numbers + code, 1u)] = (code << 16) | (uint)i;
   }
   __syncwarp();
 }
 
 // Move rows from right to left in the order of their codes, 32 at once: every class knows what it
 // has on the left, and sums of squares change by what each row adds. ``absent`` rows, whose values
-// are missing, come first where ``way`` is 1. By the first warp.
-__device__ void best_in_order(const Forest& f, const Own& own, Bench& b, const Node& n, int way,
+// are missing, come first where ``way`` is 1. By a warp.
+__device__ void best_in_order(const Forest& f, const Own& own, Strip& b, const Node& n, int way,
                               int absent, double lightest, Found& found) {
   int lane = threadIdx.x & 31, size = (int)n.size;
+  const uint* order = order_of(b);
   for (whole c = lane; c < f.classes; c += 32) own.left[c] = 0;
   __syncwarp();
   whole weight = 0, ours = 0, gone = 0;
@@ -193,8 +214,8 @@ __device__ void best_in_order(const Forest& f, const Own& own, Bench& b, const N
   for (int base = 0; base < size; base += 32) {
     int k = base + lane, shift = way ? size - absent : 0;
     bool mine = k < size;
-    uint entry = mine ? b.order[(k + shift) % size] : 0;
-    uint next = k + 1 < size ? b.order[(k + 1 + shift) % size] : entry;
+    uint entry = mine ? order[(k + shift) % size] : 0;
+    uint next = k + 1 < size ? order[(k + 1 + shift) % size] : entry;
     whole parcel = mine ? own.parcels[n.start + (entry & 0xFFFF)] : -1;
     whole w = mine ? parcel >> 16 : 0, before = 0;
     int its = (int)(parcel & CLASS);
@@ -235,8 +256,8 @@ __device__ void best_in_order(const Forest& f, const Own& own, Bench& b, const N
 }
 
 // Many classes, in a node of few rows.
-__device__ __noinline__ Found best_of_few_classes(const Forest& f, const Own& own, Bench& b, const Node& n,
-                                     whole feature, double lightest) {
+__device__ __noinline__ Found best_of_few_classes(const Forest& f, const Own& own, Strip& b,
+                                                  const Node& n, whole feature, double lightest) {
   Found found = {-1.0, NONE, 0, 0};
   sort_by_code(f, own, b, n, feature, found);
   if (found.low == found.high) return found;
@@ -249,8 +270,10 @@ __device__ __noinline__ Found best_of_few_classes(const Forest& f, const Own& ow
 }
 
 // Many classes, in a node of many rows: a histogram of classes by code.
-__device__ __noinline__ Found best_of_classes(const Forest& f, const Own& own, Bench& b, const Node& n,
-                                 whole feature, double lightest) {
+__device__ __noinline__ Found best_of_classes(const Forest& f, const Own& own, Bench& bench,
+                                              const Node& n, whole feature, double lightest) {
+  Strip& b = bench.strips[0];
+  whole* others = bench.strips[1].heavy;
   int me = threadIdx.x, step = blockDim.x;
   for (whole k = me; k < CODES * f.classes; k += step) own.by_code[k] = 0;
   for (int k = me; k < CODES; k += step) b.numbers[k] = 0;
@@ -287,12 +310,12 @@ __device__ __noinline__ Found best_of_classes(const Forest& f, const Own& own, B
       if (lane == 0) {
         b.heavy[code] = weight;
         b.pulls[code] = ours;
-        b.others[code] = theirs;
+        others[code] = theirs;
       }
     }
     __syncthreads();
     auto score = [&](int code) {
-      return score_of_squares(n, b.heavy[code], b.pulls[code], b.others[code], lightest);
+      return score_of_squares(n, b.heavy[code], b.pulls[code], others[code], lightest);
     };
     best_over_codes(f, b.numbers, n.size, way, score, found);
     __syncthreads();
@@ -302,9 +325,10 @@ __device__ __noinline__ Found best_of_classes(const Forest& f, const Own& own, B
 
 // Draw a cut, and score it.
 template <bool ALL>
-__device__ __noinline__ Found random_cut(const Forest& f, const Own& own, Bench& b, const Node& n,
-                            whole feature, double lightest, word& state) {
-  int me = threadIdx.x, step = team<ALL>(), low = -CODES, present = -1, high = -1;
+__device__ __noinline__ Found random_cut(const Forest& f, const Own& own, Bench& b,
+                                         const Node& n, whole feature, double lightest,
+                                         word& state) {
+  int me = rank<ALL>(), step = team<ALL>(), low = -CODES, present = -1, high = -1;
   for (whole i = me; i < n.size; i += step) {
     int code = code_at(f, n.dense, feature, own.rows[n.start + i]);
     low = max(low, -code);
@@ -363,15 +387,16 @@ __device__ __noinline__ Found random_cut(const Forest& f, const Own& own, Bench&
   return found;
 }
 
+// Look at a feature; ``strip`` is the memory of the warp, or of the block.
 template <bool ALL>
-__device__ __forceinline__ Found look_at(const Forest& f, const Own& own, Bench& b, const Node& n,
-                                         const Held& held, whole feature, double lightest,
-                                         word& state) {
+__device__ __forceinline__ Found look_at(const Forest& f, const Own& own, Bench& b, Strip& strip,
+                                         const Node& n, const Held& held, whole feature,
+                                         double lightest, word& state) {
   if (f.random) return random_cut<ALL>(f, own, b, n, feature, lightest, state);
   if (f.classes > 2) {
     if (ALL) return best_of_classes(f, own, b, n, feature, lightest);
-    return best_of_few_classes(f, own, b, n, feature, lightest);
+    return best_of_few_classes(f, own, strip, n, feature, lightest);
   }
   if (!ALL && n.size <= TINY) return best_of_few_numbers(f, n, held, feature, lightest);
-  return best_of_numbers<ALL>(f, own, b, n, feature, lightest);
+  return best_of_numbers<ALL>(f, own, strip, n, feature, lightest);
 }
