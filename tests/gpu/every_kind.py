@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pacboost import BoostClassifier, BoostRegressor
+from pacboost import (
+    BoostClassifier,
+    BoostRegressor,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 ROWS = int(os.environ.get("PACBOOST_ROWS", "1500"))
 """Races are looked for in fewer: that takes a hundred times as long as the fits."""
@@ -63,6 +69,18 @@ def prediction() -> None:
     assert np.array_equal(many.decision_function(there).get(), many.decision_function(X))
 
 
+def forests() -> None:
+    X, y = rows()
+    many = np.digitize(X[:, 0] + X[:, 1], [-1, 0, 1])
+    wanted: dict[str, Any] = {"device": "cuda", "random_state": 0, "verbose": 0}
+    weights = np.random.default_rng(3).integers(1, 4, ROWS).astype(float)
+    for kind in (RandomForestClassifier, ExtraTreesClassifier):
+        for labels in (y, many):
+            kind(3, **wanted).fit(X, labels)
+            kind(2, bootstrap=False, max_depth=5, **wanted).fit(X, labels, weights)
+    RandomForestRegressor(3, min_samples_leaf=3, **wanted).fit(X, X[:, 0])
+
+
 def on_the_card() -> None:
     import cupy
 
@@ -88,6 +106,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "regression": regression,
     "prediction": prediction,
     "rows on the card": on_the_card,
+    "forests": forests,
 }
 
 

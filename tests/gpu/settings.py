@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from pacboost import BoostClassifier, BoostRegressor
+from pacboost import (
+    BoostClassifier,
+    BoostRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 
 class Setting(NamedTuple):
@@ -25,9 +32,58 @@ class Setting(NamedTuple):
         return model.fit(self.X, self.y, **self.fit)
 
 
+class Rows(NamedTuple):
+    """Random rows, and what is to be predicted of them."""
+
+    X: Any
+    y: Any
+    task: str
+    columns: int
+
+
 def setting_of(seed: int) -> Setting:
-    """Draw a setting."""
+    """Draw a setting of boosting."""
     draw = np.random.default_rng(seed)
+    X, y, task, columns = _rows(draw)
+    parameters = _parameters(draw, task, columns)
+    fit = {}
+    if draw.random() < 0.3 and task != "several":
+        fit["sample_weight"] = draw.integers(1, 5, len(X)).astype(float)
+    return Setting(BoostRegressor if task == "number" else BoostClassifier, parameters, X, y, fit)
+
+
+def forest_of(seed: int) -> Setting:
+    """Draw a setting of a forest."""
+    draw = np.random.default_rng((seed, 1))
+    X, y, task, _ = _rows(draw)
+    kinds: Any = [RandomForestClassifier, ExtraTreesClassifier]
+    if task == "number":
+        kinds = [RandomForestRegressor, ExtraTreesRegressor]
+    parameters: dict[str, Any] = {"n_estimators": int(draw.integers(1, 5)), "n_jobs": 2}
+    for name, values in FOREST.items():
+        if draw.random() < 0.3:
+            parameters[name] = values[int(draw.integers(len(values)))]
+    fit, kind = {}, kinds[int(draw.integers(2))]
+    if draw.random() < 0.4:
+        common = draw.random() < 0.7 or task == "several"
+        weights = draw.integers(1, 5, len(X)) if common else draw.uniform(0.5, 2, len(X))
+        fit["sample_weight"] = weights.astype(float)
+    return Setting(kind, parameters, X, y, fit)
+
+
+FOREST: dict[str, list[Any]] = {
+    "max_features": [1, 0.5, None, "log2"],
+    "min_samples_leaf": [2, 5, 0.01],
+    "min_samples_split": [4, 20],
+    "min_weight_fraction_leaf": [0.001, 0.05],
+    "max_depth": [1, 3, 10],
+    "bootstrap": [True, False],
+    "max_samples": [0.3, 40],
+    "max_bins": [2, 16, 100],
+}
+
+
+def _rows(draw: np.random.Generator) -> Rows:
     rows, columns = int(draw.choice([60, 700, 5_000, 40_000])), int(draw.integers(1, 50))
     X = draw.normal(size=(rows, columns)).round(int(draw.choice([0, 1, 6])))
     scores = X @ draw.normal(size=(columns, 6)) / columns**0.5 + draw.normal(size=(rows, 6))
@@ -49,13 +105,7 @@ def setting_of(seed: int) -> Setting:
         given = pd.DataFrame(X, columns=[f"x{j}" for j in range(columns)])
         given["level"] = pd.Categorical(levels.astype(str))
         y = np.where(levels % 3 == 0, np.roll(y, 1, axis=0), y) if y.ndim == 1 else y
-    parameters = _parameters(draw, task, columns)
-    fit = {}
-    if draw.random() < 0.3 and task != "several":
-        fit["sample_weight"] = draw.integers(1, 5, rows).astype(float)
-    return Setting(
-        BoostRegressor if task == "number" else BoostClassifier, parameters, given, y, fit
-    )
+    return Rows(given, y, task, columns)
 
 
 def _parameters(draw: np.random.Generator, task: str, columns: int) -> dict[str, Any]:

@@ -13,10 +13,11 @@ import pytest
 
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
-from pacboost.kernels import best_split, measure, shares
+from pacboost.kernels import best_split, forest_grow, measure, shares
 from pacboost.kernels.cuda import (
     device,
     encode,
+    forest,
     launches,
     module,
     predict,
@@ -150,12 +151,37 @@ def test_models_of_a_gpu_predict_without_one(monkeypatch: pytest.MonkeyPatch) ->
     assert np.array_equal(model.set_params(device="cuda").decision_function(X), expected)
 
 
-def test_forests_are_grown_on_the_cpu() -> None:
-    with pytest.raises(ParameterError, match="forests are grown on the CPU only"):
+def test_forests_choose_a_device_as_boosting_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
+    with pytest.raises(ParameterError, match=r"device is 'cuda', but CUDA finds no GPU\. Set"):
         RandomForestClassifier(n_estimators=2, device="cuda").fit(*rows())
     assert RandomForestClassifier(n_estimators=2, device="auto").fit(*rows()).n_features_in_ == 3
     with pytest.raises(ParameterError, match="device is 'tpu'"):
         RandomForestClassifier(n_estimators=2, device="tpu").fit(*rows())
+
+
+def test_constants_of_forests_are_those_of_the_cpu() -> None:
+    text = module.source_of("forest.cuh")
+    assert f"#define CODES {forest.CODES}\n" in text
+    assert f"#define LEAF {int(forest_grow.LEAF):#X}ull".replace("0X", "0x") in text
+    plan = re.search(r"whole (classes, [^;]*);  // the plan of forest_grow", text)
+    assert plan is not None
+    for place, name in enumerate(plan[1].upper().split(", ")):
+        assert getattr(forest_grow, name) == place
+
+
+def test_arrays_of_forests_are_in_the_order_of_the_struct() -> None:
+    text = re.search(r"struct Forest \{(.*?)\n\};", module.source_of("forest.cuh"), re.DOTALL)
+    assert text is not None
+    fields = re.findall(r"(\w+)\s*[,;]", re.sub(r"//[^\n]*", "", text[1]))
+    names = list(forest.ForestOnGpu._shapes(_Sizes(), 1, 1))  # type: ignore[arg-type]
+    assert fields[-len(names) :] == names
+
+
+class _Sizes:
+    """What the shapes of arrays depend on."""
+
+    _weighted, _classes, _features = True, 3, 4
 
 
 def test_what_is_found_is_kept_until_the_fit_ends() -> None:
@@ -173,7 +199,9 @@ class OutOfMemoryError(Exception):
 
 
 def test_too_little_memory_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "_too_large", lambda columns: f"{columns} columns do not fit")
+    monkeypatch.setattr(
+        device, "_too_large", lambda each, columns, _: f"{columns} columns do not fit"
+    )
     with pytest.raises(ParameterError, match="28 columns do not fit"), device.using_gpu(True, 28):
         raise OutOfMemoryError
     with pytest.raises(OutOfMemoryError), device.using_gpu(False, 28):

@@ -20,8 +20,8 @@ from pacboost.kernels.cuda import module
 
 HERE = Path(__file__).parent / "cuda_on_cpu"
 ROOT = Path(__file__).parents[2]
-QUICK = [38]
-"""A seed of 60 rows of two classes, for LogitBoost with stumps."""
+QUICK = ["38", "f20", "f27"]
+"""A seed of 60 rows of two classes, for LogitBoost with stumps; and two of forests."""
 SLOW = range(240)
 
 
@@ -42,10 +42,10 @@ def compiled(folder: Path) -> None:
     assert [child.wait() for child in running] == [0] * len(running)
 
 
-def run(folder: Path, seeds: list[int]) -> str:
+def run(folder: Path, seeds: list[str]) -> str:
     path = os.pathsep.join([str(HERE), str(ROOT), str(ROOT / "src"), *sys.path])
     found = subprocess.run(
-        [sys.executable, "-m", "tests.kernels.cuda_on_cpu.run_settings", *map(str, seeds)],
+        [sys.executable, "-m", "tests.kernels.cuda_on_cpu.run_settings", *seeds],
         env={**os.environ, "PYTHONPATH": path, "PACBOOST_CUDA_ON_CPU": str(folder)},
         capture_output=True,
         text=True,
@@ -74,7 +74,8 @@ def test_kernels_of_the_gpu_give_the_same_models_on_the_cpu(tmp_path: Path) -> N
 @needs_compiler
 def test_many_settings_give_the_same_models(tmp_path: Path) -> None:
     compiled(tmp_path)
-    from tests.gpu.settings import setting_of
+    from tests.gpu.settings import forest_of, setting_of
 
-    small = [seed for seed in SLOW if len(setting_of(seed).X) == 60]
+    small = [str(seed) for seed in SLOW if len(setting_of(seed).X) == 60]
+    small += [f"f{seed}" for seed in SLOW if len(forest_of(seed).X) == 60]
     assert run(tmp_path, small).endswith("done\n")

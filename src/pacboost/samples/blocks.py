@@ -17,12 +17,15 @@ from pacboost.kernels import best_split, lookup, routing
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
-from pacboost.sources.table import SomeRows, Table, Values
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.table import Table, Values
 
 ROWS_LOOKED_AT = 20_000
 """Whether features can share a lane is guessed from so many rows, and checked on all."""
 ROWS_PER_TILE = 4_096
 MOST_CODES = 255
+MOST_BINS_TO_SHARE = 200
+"""Bins have about as many rows each: if one value has half of them, there are not many bins."""
 GROUPS_AT_ONCE = 128
 
 Defaults = dict[int, int]
@@ -68,9 +71,11 @@ def refuse_long_codes(bins: Bins) -> None:
 
 def sharing(table: Table, bins: Bins) -> list[Defaults]:
     """Group features that, on some rows, are never away from their defaults together."""
+    if sum(_size(bins, j) <= MOST_BINS_TO_SHARE for j in range(table.n_columns)) < 2:
+        return []
     step, known = max(1, table.n_rows // ROWS_LOOKED_AT), _known(table, bins)
     some = np.arange(0, table.n_rows, step)
-    codes = bins.encode(SomeRows(table, some)) if known is None else known[:, some]
+    codes = bins.encode(_copied(table, some)) if known is None else known[:, some]
     away: dict[int, NDArray[np.uint64]] = {}
     """Bits of rows, 64 in a word: with thousands of features each is compared with most others."""
     defaults: Defaults = {}
@@ -92,6 +97,12 @@ def sharing(table: Table, bins: Bins) -> list[Defaults]:
         taken[place] |= away[j]
         sizes[place] += _size(bins, j) - 1
     return [group for group in groups if len(group) > 1]
+
+
+def _copied(table: Table, some: NDArray[np.intp]) -> Table:
+    """Give some rows; of one array of floats all columns are copied at once."""
+    rows = table.take(some)
+    return rows if table.in_place() is None or table.levels else ArrayTable(rows.rows())
 
 
 def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:

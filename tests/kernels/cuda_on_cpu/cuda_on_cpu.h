@@ -158,6 +158,8 @@ inline void __syncthreads() { on_cpu::leave(on_cpu::AT_BLOCK); }
 inline void __syncwarp() { on_cpu::leave(on_cpu::AT_WARP); }
 inline void __threadfence() {}
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
+inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
 inline int lane_now() { return on_cpu::now & (on_cpu::WARP - 1); }
 
 template <typename T>
@@ -181,6 +183,12 @@ T atomicAdd(T* sum, U more) {
   T before = *sum;
   *sum += (T)more;
   return before;
+}
+
+inline int __float_as_int(float number) {
+  int found;
+  memcpy(&found, &number, sizeof found);
+  return found;
 }
 
 inline double __longlong_as_double(long long bits) {

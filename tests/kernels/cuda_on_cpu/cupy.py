@@ -92,6 +92,7 @@ class Device:
 
 runtime = SimpleNamespace(
     getDeviceCount=lambda: 1,
+    memGetInfo=lambda: (2**30, 2**30),
     memcpyAsync=lambda to, source, size, *_rest: ctypes.memmove(to, source, size),
     memsetAsync=lambda to, value, size, *_rest: ctypes.memset(to, value, size),
 )
@@ -102,6 +103,12 @@ cuda = SimpleNamespace(
     get_current_stream=Stream,
     alloc_pinned_memory=bytearray,
 )
+
+
+def get_default_memory_pool() -> Any:
+    return SimpleNamespace(
+        get_limit=lambda: 0, total_bytes=lambda: 0, free_bytes=lambda: 0, used_bytes=lambda: 0
+    )
 
 
 class Function:

@@ -130,6 +130,7 @@ class BoostingFit(VoteBase):
             self._advance(work)
             if work.again is not None:
                 work = self._on_all_rows(work, work.again)
+            self._await_sketches()
             self._keep(work)
         self._warn(work.run)
         return self
@@ -158,6 +159,7 @@ class BoostingFit(VoteBase):
 
     def _remember_also(self, X: Any, table: Table) -> None:
         """Remember validation rows, besides those that ``_prepare`` remembers."""
+        self._await_sketches()
         self._sketches = (*self._sketches, Sketch.of(table))
 
     @abstractmethod
@@ -314,6 +316,7 @@ class BoostingFit(VoteBase):
         if not work.run.done:
             return None
         work.run.stopped = "interrupted"
+        self._await_sketches()
         self._keep(work)
         counted = work.apart is not None and not self.warm_start
         goes_on = "" if counted else ", or go on with warm_start=True"

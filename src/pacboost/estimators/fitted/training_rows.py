@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.estimators.inputs.collecting.lazy_frames import collects_lazy_frames
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.samples.overlap import Overlap
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
@@ -41,7 +44,23 @@ class RemembersRows:
         return open_table(self, X, reset=False)
 
     def _remember(self, *tables: Table) -> None:
-        self._sketches = tuple(Sketch.of(table) for table in tables)
+        """Make the sketches; while a GPU has the rows binned and boosts, on another thread."""
+        if not gpu_in_use() or any(table.far for table in tables):
+            self._sketches = _sketches_of(tables)
+            return
+        another = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
+        self._sketches, self._begun = (), another.submit(copy_context().run, _sketches_of, tables)
+        another.shutdown(wait=False)
+
+    def _await_sketches(self) -> None:
+        """Wait for sketches that another thread makes."""
+        begun: Future[tuple[Sketch, ...]] | None = self.__dict__.pop("_begun", None)
+        if begun is not None:
+            self._sketches = begun.result()
+
+
+def _sketches_of(tables: tuple[Table, ...]) -> tuple[Sketch, ...]:
+    return tuple(Sketch.of(table) for table in tables)
 
 
 def _unlikely(overlap: Overlap) -> tuple[bool, float]:

@@ -29,7 +29,7 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.forest import Forest, ForestTree
-from pacboost.kernels.cuda.device import refuse_gpu
+from pacboost.kernels.cuda.device import in_host_memory, use_gpu
 from pacboost.kernels.threads import using
 from pacboost.models.file.forest_format import ForestModel
 from pacboost.samples.bins import Bins, fit_bins
@@ -40,6 +40,7 @@ from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import NO_LIMIT, TreeLimits, TreeMaker
 from pacboost.training.bags.forest_bags import ForestBags, content_order, whole_weights
+from pacboost.training.bags.gpu_forest import GpuTreeMaker
 from pacboost.training.bags.out_of_bag import Settling
 
 Callback = Callable[[Made], bool | None]
@@ -81,7 +82,7 @@ class ForestBase(FittedForest):
         Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
         estimator is as it was before.
         """
-        refuse_gpu(self.device, "forests are grown")
+        y, sample_weight = in_host_memory(y), in_host_memory(sample_weight)
         with all_or_nothing(self) as attempt, using(threads(self.n_jobs)):
             examples, run, rows = self._prepare(X, y, sample_weight)
             attempt.keep = lambda: self._keep_interrupted(run, examples, rows)
@@ -158,7 +159,7 @@ class ForestBase(FittedForest):
         bags = self._bags(sample, targets, examples.weights, seed)
         if examples.weights is not None and not self.bootstrap:
             sample = replace(sample, base=examples.weights)
-        maker = TreeMaker(
+        maker = self._maker(examples)(
             sample, targets, classes, self._limits(examples),
             drawn=bags.drawn, hard=self._certifies_outside,
         )  # fmt: skip
@@ -173,6 +174,11 @@ class ForestBase(FittedForest):
             self._go_on(run, most, earlier)
         self._number_look(goes_on=goes_on)
         return examples, run, rows
+
+    def _maker(self, examples: LabelledRows) -> type[TreeMaker]:
+        """Choose where trees are grown."""
+        cells = examples.n_rows * examples.table.n_columns
+        return GpuTreeMaker if use_gpu(self.device, cells) else TreeMaker
 
     def _seed_before(self) -> int:
         if not hasattr(self, "_memory"):

@@ -73,7 +73,8 @@ class RandomForestClassifier(ForestClassifier):
     n_jobs : int or None, default=None
         Threads; None and -1 mean all cores. The forest does not depend on it.
     device : "cpu", "cuda" or "auto", default="cpu"
-        Forests are grown on the CPU, so "auto" means "cpu", and "cuda" is refused.
+        Where trees are grown; "cuda" is an NVIDIA GPU, and "auto" takes it for large tables only
+        (docs/gpu.md). The forest does not depend on it.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -80,19 +80,6 @@ def use_gpu(device: Any, cells: int) -> bool:
     return not missing
 
 
-def refuse_gpu(device: Any, what: str) -> None:
-    """Raise if a GPU is asked for what is done on the CPU alone.
-
-    >>> refuse_gpu("auto", "forests are grown")
-    """
-    use_gpu("cpu" if device == "cuda" else device, 0)
-    if device == "cuda":
-        raise ParameterError(
-            f"device is 'cuda', but {what} on the CPU only. Set device='cpu', or 'auto' to use a "
-            "GPU only where it helps"
-        )
-
-
 def predict_on_gpu(device: Any, X: Any) -> bool:
     """Tell whether rows are scored on the GPU: where there is one, and the table is large.
 
@@ -116,28 +103,38 @@ def using_gpu(yes: bool, columns: int = 0) -> Iterator[None]:
 
     If its memory does not suffice, an error says how many rows of so many columns would fit.
     """
+    each = -(-columns // 4) * 4 + BYTES_A_ROW
+    limited = limited_memory(each, columns, "set max_leaves lower") if yes else nullcontext()
     token = _in_use.set({} if yes else None)
     try:
-        yield
-    except Exception as error:
-        if yes and type(error).__name__ == "OutOfMemoryError":
-            raise ParameterError(_too_large(columns)) from error
-        raise
+        with limited:
+            yield
     finally:
         _in_use.reset(token)
 
 
-def _too_large(columns: int) -> str:
+@contextmanager
+def limited_memory(bytes_a_row: int, columns: int, advice: str) -> Iterator[None]:
+    """If the memory of the GPU does not suffice, raise an error that says how many rows fit."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ == "OutOfMemoryError":
+            raise ParameterError(_too_large(bytes_a_row, columns, advice)) from error
+        raise
+
+
+def _too_large(bytes_a_row: int, columns: int, advice: str) -> str:
     import cupy
 
     cupy.get_default_memory_pool().free_all_blocks()
     free, total = cupy.cuda.runtime.memGetInfo()
     limit = cupy.get_default_memory_pool().get_limit() or free
-    fits = min(free, limit) // (-(-columns // 4) * 4 + BYTES_A_ROW)
+    fits = min(free, limit) // bytes_a_row
     return (
         f"the memory of the GPU does not suffice: {free / 2**30:.1f} of {total / 2**30:.1f} GiB "
-        f"are free, in which about {fits:,} rows of {columns} columns can be boosted on. Give "
-        "fewer rows, set max_leaves lower, or set device='cpu'"
+        f"are free, enough for about {fits:,} rows of {columns} columns. Give fewer rows, "
+        f"{advice}, or set device='cpu'"
     )
 
 

@@ -53,6 +53,19 @@ def predict_kernel() -> Any:
 
 
 @cache
+def forest_kernel(name: str) -> Any:
+    """Give a kernel that grows forests."""
+    return _forest().get_function(name)
+
+
+@cache
+def _forest() -> Any:
+    import cupy
+
+    return cupy.RawModule(code=source_of("forest.cu"), options=OPTIONS)
+
+
+@cache
 def tree_kernel() -> Any:
     """Give the kernel whose blocks grow a tree together."""
     import cupy

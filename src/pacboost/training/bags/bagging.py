@@ -19,7 +19,8 @@ from pacboost.kernels.threads import using
 from pacboost.parallel.batches import in_batches
 from pacboost.parallel.cluster import Cluster
 from pacboost.parallel.sending import send
-from pacboost.training.bags.bags import Bags, in_order
+from pacboost.training.bags.bags import Bag, Bags, in_order
+from pacboost.training.bags.gpu_forest import GpuTreeMaker
 from pacboost.training.bags.members import Answers, Maker, Member
 from pacboost.training.bags.out_of_bag import Averages, OutOfBagVotes, Settling
 
@@ -59,7 +60,11 @@ class MemberTask:
     def __call__(self, number: int) -> Evaluated:
         """Make the member of this number."""
         bag = self.bags.bag(number)
-        member, rows = self.maker.make(bag), bag.outside
+        return self.evaluated(self.maker.make(bag), bag)
+
+    def evaluated(self, member: Member, bag: Bag) -> Evaluated:
+        """Ask a member about the rows outside its bag."""
+        rows = bag.outside
         if not self.asks or not rows.size:  # black boxes do not answer about nothing
             return member, rows, np.empty(0, dtype=np.int64)
         return member, rows, self.maker.out_of_bag(member, rows)
@@ -100,11 +105,12 @@ class Bagging:
         """
         task = MemberTask(self.maker, self.bags, self.outside is not None)
         numbers = range(len(self.members), most)
-        made = (
-            in_order(task, numbers, 1 if self.maker.alone else threads)
-            if cluster is None
-            else self._made_on(cluster, task, numbers)
-        )
+        if isinstance(self.maker, GpuTreeMaker):
+            made = self._made_on_gpu(self.maker, task, numbers, threads)
+        elif cluster is None:
+            made = in_order(task, numbers, 1 if self.maker.alone else threads)
+        else:
+            made = self._made_on(cluster, task, numbers)
         with closing(made) as results:
             for member, rows, answers in results:
                 error, noise = None, 0.0
@@ -125,6 +131,13 @@ class Bagging:
                 if self.stopped:
                     return
         self.stopped = f"all {most} members are made"
+
+    def _made_on_gpu(
+        self, maker: GpuTreeMaker, task: MemberTask, numbers: range, threads: int
+    ) -> Generator[Evaluated]:
+        """Have members made by a GPU, and ask them on the CPU."""
+        with closing(maker.make_all(self.bags, numbers, threads)) as grown:
+            yield from in_order(lambda pair: task.evaluated(*pair), grown, threads)
 
     def _made_on(self, cluster: Cluster, task: MemberTask, numbers: range) -> Generator[Evaluated]:
         """Have members made by the workers of a cluster."""

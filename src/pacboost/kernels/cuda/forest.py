@@ -1,0 +1,166 @@
+"""Grow several trees of a forest at once on a GPU: the twin of kernels/forest_grow.py."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.kernels.cuda.device import limited_memory, to_gpu
+from pacboost.kernels.cuda.module import forest_kernel
+from pacboost.kernels.forest_grow import CLASSES
+
+CODES, WARPS = 256, 8
+"""As in forest.cuh."""
+MOST_WAITING = 1_024
+"""Right children that may wait until the nodes before them are grown: no more than the depth."""
+THREADS = 32 * WARPS
+MOST_TREES = 528
+"""Four for each of 132 multiprocessors."""
+SHARE_OF_MEMORY = 0.7
+"""What of the free memory trees that grow at once may take."""
+MOST_EXACT_WEIGHT = 2**26
+"""Squares of sums of weights, and their sums, are exact in a float up to here."""
+
+BYTES_A_ROW = 72
+"""What one tree and its rows take besides two copies of the codes, weights included."""
+
+
+class SmallBag(NamedTuple):
+    """How often each row is in a bag, in few bytes; none: every row once."""
+
+    counts: NDArray[Any]
+    size: int
+    """The number of different rows in it."""
+    seed: int
+
+
+class GrownTree(NamedTuple):
+    """The nodes of a tree, the distributions of its impure leaves, and the gains of features."""
+
+    nodes: NDArray[np.uint64]
+    table: NDArray[np.float32]
+    gains: NDArray[np.float64]
+
+
+class ForestOnGpu:
+    """Rows of a sample on the GPU, and room for trees that are grown on them."""
+
+    def __init__(
+        self,
+        columns: NDArray[np.uint8],
+        lines: NDArray[np.uint8],
+        parcels: NDArray[np.int64],
+        weights: NDArray[np.int64],
+        medians: NDArray[np.int64],
+        plan: NDArray[np.int64],
+    ) -> None:
+        medians = np.ascontiguousarray(medians, np.int64)
+        self._rows, self._features, self._plan = parcels.size, len(columns), plan
+        with self._limited():
+            given = columns, lines, parcels, weights, medians
+            self._held = [to_gpu(array) for array in given]
+        self._stride, self._weighted = lines.shape[1], weights.size > 0
+        self._classes = int(plan[CLASSES]) if plan[CLASSES] > 2 else 0
+        self._room: dict[str, Any] = {}
+        self._size = (0, 0)
+
+    def _limited(self) -> Any:
+        """Say what fits, if the memory does not suffice."""
+        return limited_memory(
+            2 * self._features + BYTES_A_ROW, self._features, "set max_samples lower"
+        )
+
+    def _shapes(self, trees: int, room: int) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Give the arrays that trees work on, in the order of ``struct Forest``."""
+        wide, many = room if self._weighted else 0, self._classes
+        return {
+            "rows_of": ((trees, room), np.uint32), "spare_rows": ((trees, room), np.uint32),
+            "own": ((trees, room), np.int64), "heavy": ((trees, wide), np.int64),
+            "spare": ((trees, room), np.int64), "spare_heavy": ((trees, wide), np.int64),
+            "decks": ((trees, self._features), np.uint32),
+            "totals": ((trees, WARPS, many), np.int64), "left": ((trees, WARPS, many), np.int64),
+            "by_code": ((trees, CODES, many), np.int64),
+            "stacks": ((trees, MOST_WAITING, 4), np.uint32),
+            "stacked": ((trees, MOST_WAITING), np.uint64),
+            "nodes": ((trees, 2 * room), np.uint64),
+            "ranges": ((trees, room if many else 0), np.uint32),
+            "gains": ((trees, self._features), np.float64), "found": ((trees, 3), np.int64),
+        }  # fmt: skip
+
+    def most_trees(self, room: int) -> int:
+        """Give how many trees of so many rows are grown at once: as many as there is memory for."""
+        import cupy
+
+        shapes = self._shapes(1, room).values()
+        each = self._rows + sum(np.dtype(kind).itemsize * _size(shape) for shape, kind in shapes)
+        free, _ = cupy.cuda.runtime.memGetInfo()
+        pool = cupy.get_default_memory_pool()
+        limit = pool.get_limit() or free + pool.total_bytes()
+        free = min(free + pool.free_bytes(), limit - pool.used_bytes())
+        return max(1, min(MOST_TREES, int(SHARE_OF_MEMORY * free / each)))
+
+    def begin(self, bags: list[SmallBag], unit: float, lightest: float) -> None:
+        """Begin to grow a tree of every bag."""
+        import cupy
+
+        trees, kind = len(bags), np.result_type(*(bag.counts for bag in bags))
+        with self._limited():
+            there = cupy.empty((trees, self._rows if bags[0].counts.size else 0), kind)
+            room = self._room_for(trees, max(bag.size for bag in bags))
+        for own, bag in zip(there if there.size else (), bags, strict=False):
+            own.set(bag.counts.astype(kind, copy=False))
+        seeds = to_gpu(np.array([bag.seed for bag in bags], np.uint64))
+        columns, lines, *of_rows = (array.data.ptr for array in self._held)
+        fields = (
+            columns, lines, self._rows, self._stride, self._features, *self._plan.tolist(),
+            int(self._weighted), *of_rows, trees, room, there.data.ptr if there.size else 0,
+            kind.itemsize, seeds.data.ptr, MOST_WAITING,
+            *(array.data.ptr for array in self._room.values()),
+        )  # fmt: skip
+        self._forest, self._used = to_gpu(np.array(fields, np.int64)), (there, seeds)
+        forest_kernel("grow_forest")(
+            (trees,), (THREADS,), (self._forest, np.float64(unit), np.float64(lightest))
+        )
+        self._trees = trees
+
+    def _room_for(self, trees: int, rows: int) -> int:
+        """Reserve memory, unless there is some; give how many rows a tree has room for."""
+        import cupy
+
+        if self._size[0] < trees or self._size[1] < rows:
+            self._room = {}  # so that this memory can be used again
+            room = rows + rows // 64  # bags differ a little
+            self._room = {
+                name: cupy.empty(shape, dtype)
+                for name, (shape, dtype) in self._shapes(trees, room).items()
+            }
+            self._size = trees, room
+        return self._size[1]
+
+    def end(self) -> list[GrownTree | None]:
+        """Wait for the trees; None stands for one with more nodes waiting than there is room."""
+        found = self._room["found"][: self._trees].get()
+        gains, tables = self._room["gains"][: self._trees].get(), self._tables(found[:, 1])
+        nodes = self._room["nodes"]
+        return [
+            None if failed else GrownTree(nodes[tree, :written].get(), tables[tree], gains[tree])
+            for tree, (written, _, failed) in enumerate(found.tolist())
+        ]
+
+    def _tables(self, lines: NDArray[np.int64]) -> list[NDArray[np.float32]]:
+        """Give the distributions of the impure leaves of every tree."""
+        import cupy
+
+        width = max(1, self._classes)
+        firsts = np.concatenate([[0], np.cumsum(lines)])
+        if firsts[-1] == 0:
+            return [np.empty((0, width), np.float32) for _ in lines]
+        table = cupy.empty((int(firsts[-1]), width), np.float32)
+        forest_kernel("fill_tables")((1_024,), (128,), (self._forest, to_gpu(firsts), table))
+        return np.split(table.get(), firsts[1:-1])
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape))
