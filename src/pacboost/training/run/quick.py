@@ -16,14 +16,15 @@ import numpy as np
 from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.logit import MOST_STEP, Logit, LogitState
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, shares
+from pacboost.kernels import compile_helper, grow_team, shares
 from pacboost.kernels import quick_rounds as quick
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.entry import Bundle
+from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.kernels.team import Steps, in_turn
 from pacboost.kernels.threads import ROWS_PER_SPAN
 from pacboost.learners.dense_growing import DenseTreeSearch, ManyTrees
-from pacboost.learners.growing import MOST_SUM, key_of
+from pacboost.learners.growing import MOST_SUM
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.training.run import exact_sums
@@ -60,6 +61,8 @@ class QuickRounds:
         sample, search, shown = rounds.sample, rounds.search, rounds.shown
         kinds = type(rounds), type(rounds.booster), type(search), type(rounds.scores)
         if kinds != (CellRounds, Logit, DenseTreeSearch, Margins) or gpu_in_use():
+            return None
+        if compile_helper.at_work():  # it compiles this, too, but last
             return None
         plain = sample.signs.shape[1] == 1 and sample.base.size == 1 and not shown.resample
         measured = type(rounds.potential) is Logistic and sample.n_rows <= ROWS_PER_SPAN
@@ -98,13 +101,11 @@ class QuickRounds:
     def _drawn(self, first: int, wanted: int) -> quick.DrawnRows:
         """Draw the rows and the features of some rounds."""
         shown = self.rounds.shown
-        seeds = [shown.seed_of(number, 0) for number in range(first, first + wanted)]
-        keys = np.array([key_of(seed) for seed in seeds]).astype(np.int64)
         size = 0 if shown.all_rows else self.trees.work.rows.size
-        chosen = np.empty((wanted, size), dtype=np.uint32)
-        aside = np.empty((wanted, shown.rows - size if size else 0), dtype=np.uint32)
-        for k in range(wanted if size else 0):
-            chosen[k], aside[k] = shown.divided(seeds[k])
+        others = 0 if shown.all_rows else shown.rows - size
+        keys = np.empty(wanted, dtype=np.int64)
+        chosen, aside = (np.empty((wanted, own), dtype=np.uint32) for own in (size, others))
+        divide_rows(shown.entropy(first), keys, chosen, aside)
         return quick.DrawnRows(keys, chosen, aside)
 
     def _room(self, wanted: int, state: LogitState) -> tuple[quick.Records, quick.RoundSums]:
