@@ -18,6 +18,7 @@ from pacboost.boosters.logit import MOST_STEP, Logit, LogitState
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import compile_helper, grow_team, shares
 from pacboost.kernels import quick_rounds as quick
+from pacboost.kernels.best_split import MISSING_LEFT
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.entry import Bundle
 from pacboost.kernels.numpy_draw import divide_rows
@@ -172,19 +173,22 @@ class QuickRounds:
         """Turn records into rules and entries of the ledger; measure what follows from them."""
         rounds, names, potential = self.rounds, self.recorder.names, self.rounds.potential
         rows, none = rounds.sample.n_rows, np.empty((0, 256), dtype=np.uint8)
+        no_member = np.full(self.trees.leaves, -1, dtype=np.int32)
+        missing_sides = records.made[:, MISSING_LEFT].astype(np.bool_)
         bins = rounds.sample.bins
         assert bins is not None
         largest = np.abs(records.values).max(axis=1, initial=0.0).tolist()
         found = []
-        for k in range(count):
-            leaves, weight, pull, wrong = records.wholes[k].tolist()
-            edge, squares, cost, held_cost = records.floats[k].tolist()
+        lines = zip(records.wholes[:count].tolist(), records.floats.tolist(), strict=False)
+        for k, (wholes, floats) in enumerate(lines):
+            leaves, weight, pull, wrong = wholes
+            edge, squares, cost, held_cost = floats
             splits, pull = leaves - 1, max(1, pull)
             weight_scale, pull_scale = MOST_SUM / max(1, weight), MOST_SUM / pull
-            feature, cut, missing_left, left, right = records.made[k, :, :splits]
+            feature, cut, _, left, right = records.made[k, :, :splits]
             tree = TreeRule(
-                bins, feature, cut, missing_left.astype(np.bool_), left, right,
-                np.full(splits, -1, dtype=np.int32), none,
+                bins, feature, cut, missing_sides[k, :splits], left, right,
+                no_member[:splits], none,
                 records.gains[k, :splits] * (weight_scale / pull_scale**2 / FRESH_TOTAL),
                 records.cover[k, : splits + leaves], records.values[k, :leaves, None],
             )  # fmt: skip
