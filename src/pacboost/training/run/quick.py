@@ -20,7 +20,7 @@ from pacboost.kernels import compile_helper, grow_team, shares
 from pacboost.kernels import quick_rounds as quick
 from pacboost.kernels.best_split import MISSING_LEFT
 from pacboost.kernels.cuda.device import gpu_in_use
-from pacboost.kernels.entry import Bundle
+from pacboost.kernels.entry import Bundle, is_compiled
 from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.kernels.team import Steps, in_turn
 from pacboost.kernels.threads import ROWS_PER_SPAN
@@ -42,6 +42,10 @@ ROWS_AT_ONCE = 200_000
 """Rows times rounds of one call, which takes some 0.1 s."""
 
 
+ROUNDS_THAT_PAY = 4_000
+"""What is saved in so many rounds takes as long as to compile what saves it: some 2 s."""
+
+
 @dataclass(frozen=True, eq=False)
 class QuickRounds:
     """The rounds of a run on a small sample, and what they are measured by."""
@@ -56,14 +60,17 @@ class QuickRounds:
 
     @classmethod
     def of(
-        cls, rounds: Rounds, recorder: Recorder, watch: EarlyStopping | None, state: Any
+        cls,
+        rounds: Rounds,
+        recorder: Recorder,
+        watch: EarlyStopping | None,
+        state: Any,
+        wanted: int,
     ) -> QuickRounds | None:
-        """Give them if kernels can do such rounds; None if not."""
+        """Give them if kernels can do such rounds, and are compiled or worth it; None if not."""
         sample, search, shown = rounds.sample, rounds.search, rounds.shown
         kinds = type(rounds), type(rounds.booster), type(search), type(rounds.scores)
         if kinds != (CellRounds, Logit, DenseTreeSearch, Margins) or gpu_in_use():
-            return None
-        if compile_helper.at_work():  # it compiles this, too, but last
             return None
         plain = sample.signs.shape[1] == 1 and sample.base.size == 1 and not shown.resample
         measured = type(rounds.potential) is Logistic and sample.n_rows <= ROWS_PER_SPAN
@@ -73,7 +80,16 @@ class QuickRounds:
             return None
         trees = search.many_trees(rounds.booster.request(state), shown.chosen(0))
         most = max(1, min(AT_ONCE, ROWS_AT_ONCE // sample.n_rows))
-        return None if trees is None else cls(rounds, rounds.booster, recorder, trees, watch, most)
+        if trees is None:
+            return None
+        found = cls(rounds, rounds.booster, recorder, trees, watch, most)
+        return found if found._is_ready(state) or _pays(wanted) else None
+
+    def _is_ready(self, state: LogitState) -> bool:
+        """Tell whether the kernels are compiled, by the last one."""
+        records, sums = self._room(1, state)
+        course, settings = self._course(state, 1, None)
+        return is_compiled(quick.finish, (course, course, settings, sums, 0, records))
 
     def advance(
         self, state: LogitState, done: int, rounds: int
@@ -211,6 +227,22 @@ class QuickRounds:
             )
             found.append(FinishedRound(tree, entry))
         return found
+
+
+_waited = 0
+"""How many rounds of this process have been done one by one, since nothing was compiled."""
+
+
+def _pays(rounds: int) -> bool:
+    """Tell whether to compile for so many rounds, after those that have done without.
+
+    On the first fit of an installation a second process may compile all this, too, but last.
+    """
+    global _waited  # noqa: PLW0603 - for the whole process
+    if compile_helper.at_work():
+        return False
+    _waited += rounds
+    return _waited > ROUNDS_THAT_PAY
 
 
 def _watchable(watch: EarlyStopping | None, bins: Any) -> bool:

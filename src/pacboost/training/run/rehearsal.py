@@ -114,7 +114,8 @@ def many_rounds() -> None:
     sample = tiny_sample()
     watch = EarlyStopping(sample, metric("log_loss"), None, 0.0)
     run = Run(sample, Tree(), Logit(), subsample=0.5)
-    found = quick.QuickRounds.of(run.rounds, run.recorder, watch, run.state)
+    wanted = quick.ROUNDS_THAT_PAY + 1
+    found = quick.QuickRounds.of(run.rounds, run.recorder, watch, run.state, wanted)
     assert found is not None
     found.advance(run.state, 1, 2)
 
