@@ -77,6 +77,7 @@ def test_the_fit_compiles_nothing_that_the_second_process_has_compiled(tmp_path:
     compiled, later = done.stdout.split("fitted")
     assert "log_costs" in compiled
     assert "grow_tree" not in compiled
+    assert "give_values" not in compiled  # the first fit does without: training/run/quick.py
     assert later.split() == []
 
 

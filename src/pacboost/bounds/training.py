@@ -92,13 +92,15 @@ def training_error(ledger: Ledger) -> Certificate:
             "rows set apart (n_certify) or a stop at epsilon give a certificate"
         )
     bound = product_bound(ledger)
-    columns = ledger.columns()
+    *_, log_product = (0.0, *ledger.log_products())
+    product = ledger.factor * math.exp(min(log_product, 700.0))
     inputs: dict[str, float | int | str] = {
         "rounds": len(ledger),
-        "product of Z": columns["bound"][-1] if ledger.rounds else 1.0,
+        "product of Z": product if ledger.rounds else 1.0,
         "rounding": rounding_slack(ledger),
     }
     if ledger.plain_votes and ledger.rounds:
+        columns = ledger.columns()
         inputs["from errors"] = columns["bound_errors"][-1]
         inputs["from edges"] = columns["bound_edges"][-1]
     if ledger.rounds:

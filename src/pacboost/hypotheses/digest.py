@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.vote import Vote
@@ -48,11 +49,22 @@ def _names(kind: type) -> list[tuple[str, bytes]]:
     return [(name, name.encode()) for name in names if name not in NOT_SAID]
 
 
+@functools.cache
+def _shape(shape: tuple[int, ...]) -> bytes:
+    return repr(shape).encode()
+
+
+def _written(array: NDArray[Any]) -> tuple[bytes, bytes]:
+    """Give the shape and the numbers of an array as bytes."""
+    kind = WRITTEN_FLOAT if array.dtype.kind == "f" else WRITTEN_WHOLE
+    own = array if array.dtype == kind else array.astype(kind)
+    return _shape(array.shape), own.tobytes()
+
+
 def _collect(value: Any, known: dict[int, bytes], found: list[bytes]) -> None:
     """Add what a value is made of; of bins, which trees share, their own fingerprint."""
     if isinstance(value, np.ndarray):
-        kind = WRITTEN_FLOAT if value.dtype.kind == "f" else WRITTEN_WHOLE
-        found += repr(value.shape).encode(), value.astype(kind, copy=False).tobytes()
+        found += _written(value)
         return
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, bool | int | float | str | None):
@@ -66,7 +78,11 @@ def _collect(value: Any, known: dict[int, bytes], found: list[bytes]) -> None:
         found.append(kind_of_rule.__name__.encode())
         for name, written in _names(kind_of_rule):
             found.append(written)
-            _collect(getattr(value, name), known, found)
+            own = getattr(value, name)
+            if type(own) is np.ndarray:  # most fields of trees, of which there are many
+                found += _written(own)
+            else:
+                _collect(own, known, found)
     elif isinstance(value, Sequence):
         found.append(repr(len(value)).encode())
         for entry in value:

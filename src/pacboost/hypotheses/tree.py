@@ -149,9 +149,11 @@ class TreeRule(Hypothesis):
     @cached_property
     def nodes(self) -> NDArray[np.int32]:
         """All splits as lines of numbers, for the kernels."""
-        missing = self.missing_left.astype(np.int32)
-        columns = [self.feature, self.cut, missing, self.left, self.right, self.member]
-        return np.ascontiguousarray(np.stack(columns, axis=1))
+        columns = self.feature, self.cut, self.missing_left, self.left, self.right, self.member
+        nodes = np.empty((self.feature.size, len(columns)), dtype=np.int32)
+        for k, column in enumerate(columns):
+            nodes[:, k] = column
+        return nodes
 
     def words(self, names: Names) -> str:
         """Say a single split in full, and of larger trees what they ask about."""
@@ -161,9 +163,15 @@ class TreeRule(Hypothesis):
             yes, no = self.values[~self.left[0]], self.values[~self.right[0]]
             said = self.condition(0, names, left=True)
             return f"{said} → {value_words(yes, names)}, else {value_words(no, names)}"
-        asked = list(dict.fromkeys(map(names.column, dict.fromkeys(self.feature.tolist()))))
+        asked: dict[str, None] = {}
+        for feature in dict.fromkeys(self.feature.tolist()):
+            asked[names.column(feature)] = None
+            if len(asked) > MOST_COLUMNS_NAMED:
+                break
         more = ", …" if len(asked) > MOST_COLUMNS_NAMED else ""
-        return f"tree of {len(self.values)} leaves on {', '.join(asked[:MOST_COLUMNS_NAMED])}{more}"
+        return (
+            f"tree of {len(self.values)} leaves on {', '.join([*asked][:MOST_COLUMNS_NAMED])}{more}"
+        )
 
     def condition(self, split: int, names: Names, *, left: bool) -> str:
         """Say what sends a row left (or right) at a split."""

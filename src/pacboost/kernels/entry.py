@@ -152,11 +152,21 @@ def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[A
     _read(arguments, key, words)
     known = _entries.get(tuple(key))
     if known is None:
-        given = (value.values if type(value) is Bundle else value for value in arguments)
-        kinds = types.int64, types.int64, *map(typeof, given)
+        kinds = _kinds(arguments)
         layout = struct.Struct("".join(_format(kind) for kind in kinds[2:]))
         known = _entries[tuple(key)] = KernelEntry(_compiled(body, kinds), layout)
     return known, words
+
+
+def is_compiled(body: Any, arguments: tuple[Any, ...]) -> bool:
+    """Tell whether a kernel need not be compiled for such arguments: it is in memory or on disk."""
+    kinds = _kinds(arguments)
+    return kinds in body.overloads or body._cache.load_overload(kinds, body.targetctx) is not None
+
+
+def _kinds(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    given = (value.values if type(value) is Bundle else value for value in arguments)
+    return types.int64, types.int64, *map(typeof, given)
 
 
 def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -68,3 +69,15 @@ def trailing_zeros(typing: Any, bits: Any) -> Any:
         return builder.cttz(values[0], cgutils.true_bit)
 
     return types.int64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply_high(typing: Any, a: Any, b: Any) -> Any:
+    """Give the upper 64 of the 128 bits of a product."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(value, wide) for value in values))
+        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate

@@ -11,6 +11,7 @@ from numba.types import UniTuple, float64, int64, uint8, uint32, uint64
 from numpy.typing import NDArray
 
 from pacboost.kernels.best_split import (
+    BASE,
     BINS,
     CUT,
     DEFAULT,
@@ -25,9 +26,9 @@ from pacboost.kernels.best_split import (
 )
 from pacboost.kernels.by_address import caller
 from pacboost.kernels.inline import on_stack
-from pacboost.kernels.jit import kernel
+from pacboost.kernels.jit import kernel, part_of_kernels
 from pacboost.kernels.pairing import LOW
-from pacboost.kernels.quick_cuts import scan_quickly
+from pacboost.kernels.quick_cuts import scan_only, scan_quickly
 from pacboost.kernels.small_leaves import FEW_ROWS, scan_rows, take_pairs
 
 KINDS = (
@@ -35,6 +36,32 @@ KINDS = (
     uint64[:, ::1], uint32[::1], int64[::1],
 )  # fmt: skip
 """The types of what ``scan`` takes."""
+
+
+@part_of_kernels
+def scan_lane(
+    lane: NDArray[np.int64],
+    feature: NDArray[np.int64],
+    missing: int,
+    total: np.int64,
+    penalty: float,
+    least: float,
+    wanted: float,
+    own: NDArray[np.int64],
+    sums: NDArray[np.int64],
+    found: NDArray[np.float64],
+) -> tuple[float, int, bool]:
+    """Find a cut of a feature, given the histogram of its lane, as ``scan_quickly`` does."""
+    bins, default, line = feature[BINS], feature[DEFAULT], lane
+    absent = line[missing] if default < 0 else np.int64(0)  # none, where features share a lane
+    if bins == 2 and absent == 0:
+        below = line[0] if default < 0 else line[feature[BASE]]
+        below = total - below if default == 0 else below
+        return scan_only(below, total, penalty, least, wanted)
+    if default >= 0:
+        open_feature(lane, feature, missing, total, own)
+        line = own
+    return scan_quickly(line[:bins], absent, total, penalty, least, wanted, sums, found)
 
 
 @kernel
@@ -85,13 +112,8 @@ def scan(
                 own, sums, found_at, places, filled,
             )  # fmt: skip
         else:
-            line = histogram[lane]
-            absent = line[missing]
-            if feature[DEFAULT] >= 0:
-                open_feature(line, feature, missing, total, own)
-                line, absent = own, np.int64(0)  # features that share a lane are never missing
-            after, cut, left = scan_quickly(
-                line[:bins], absent, total, penalty, least, after, sums, found_at
+            after, cut, left = scan_lane(
+                histogram[lane], feature, missing, total, penalty, least, after, own, sums, found_at
             )
         if cut >= 0:
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import part_of_kernels
+from pacboost.kernels.jit import inlined, part_of_kernels
 from pacboost.kernels.pairing import LOW
 
 
@@ -34,6 +34,21 @@ def best_of(
         if found[k] > best:
             best, place = found[k], k
     return best, place
+
+
+@inlined
+def scan_only(
+    below: np.int64, total: np.int64, penalty: float, least: float, wanted: float
+) -> tuple[float, int, bool]:
+    """Do what ``scan_quickly`` does for two bins and no missing values: there is one cut."""
+    left, right = float(below & LOW), float(total & LOW) - float(below & LOW)
+    if left < least or right < least:
+        return wanted, -1, False
+    low = float(below >> 32)
+    high = float(total >> 32) - low
+    a, c = left + penalty, right + penalty
+    sides = (low * low * c + high * high * a) / (a * c)
+    return (sides, 0, left >= right) if sides > wanted else (wanted, -1, False)
 
 
 @part_of_kernels

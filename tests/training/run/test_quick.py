@@ -18,11 +18,18 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.metrics import metric
+from pacboost.training.run import quick
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
 from pacboost.training.run.quick import QuickRounds
 
 TREE = Tree(max_leaves=12, max_features=0.5, min_leaf_rows=3)
+
+
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile at once what would be compiled after many rounds only."""
+    monkeypatch.setattr(quick, "ROUNDS_THAT_PAY", 0)
 
 
 def drawn(rows: int, seed: int = 0, *, noise: float = 1.0) -> tuple[Any, Any]:
@@ -76,7 +83,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
         for _ in zip(range(90), single, strict=False):
             pass
         handed_out = list(many.up_to(90))
-        assert QuickRounds.of(many.rounds, many.recorder, None, many.state) is not None
+        assert QuickRounds.of(many.rounds, many.recorder, None, many.state, 1) is not None
     assert known(many) == known(single)
     assert [done.entry for done in handed_out] == [done.entry for done in many.done]
     assert many.stopped == single.stopped
@@ -103,12 +110,29 @@ def test_other_runs_are_left_to_the_loop() -> None:
     ]
     for own, learner, booster, watch in others:
         run = Run(own, learner, booster, watch=watch)
-        assert QuickRounds.of(run.rounds, run.recorder, watch, run.state) is None
+        assert QuickRounds.of(run.rounds, run.recorder, watch, run.state, 3) is None
         assert len(list(run.up_to(3))) == len(run.done) == 3
 
 
 def _auc() -> EarlyStopping:
     return EarlyStopping(sample_of(100, 3), metric("auc"), None, 0.0)
+
+
+def test_rounds_are_done_one_by_one_until_compiling_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, signs = drawn(300)
+    models = [BoostClassifier(random_state=0).fit(X, signs[:, 0])]
+    done: list[int] = []
+    monkeypatch.setattr(quick, "is_compiled", lambda *_: False)
+    monkeypatch.setattr(quick, "in_turn", lambda *_: done.append(len(models)))
+    monkeypatch.setattr(quick, "ROUNDS_THAT_PAY", 10**9)
+    models.append(BoostClassifier(random_state=0).fit(X, signs[:, 0]))
+    assert done == []
+    one, other = (model.model_ for model in models)
+    assert one.ledger.digest() == other.ledger.digest()
+    assert one.ledger.vote_digest == other.ledger.vote_digest
+    monkeypatch.setattr(quick, "_waited", 10**9)
+    BoostClassifier(random_state=0, n_rounds=3).fit(X, signs[:, 0])
+    assert done == [2, 2]  # one try after each round that the loop does itself
 
 
 def test_callbacks_hear_of_each_round_in_its_turn() -> None:

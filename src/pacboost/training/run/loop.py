@@ -80,9 +80,8 @@ class Run:
 
         On small samples many rounds are done before the first of them is handed out.
         """
-        quick = None
+        quick = QuickRounds.of(self.rounds, self.recorder, self._watch, self.state, rounds)
         while len(self.done) < rounds and not self.stopped:
-            quick = quick or QuickRounds.of(self.rounds, self.recorder, self._watch, self.state)
             found: list[FinishedRound] = []
             if quick is not None and self.done:
                 self.state, found = quick.advance(self.state, len(self.done), rounds)

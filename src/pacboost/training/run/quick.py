@@ -16,14 +16,16 @@ import numpy as np
 from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.logit import MOST_STEP, Logit, LogitState
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, shares
+from pacboost.kernels import compile_helper, grow_team, shares
 from pacboost.kernels import quick_rounds as quick
+from pacboost.kernels.best_split import MISSING_LEFT
 from pacboost.kernels.cuda.device import gpu_in_use
-from pacboost.kernels.entry import Bundle
+from pacboost.kernels.entry import Bundle, is_compiled
+from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.kernels.team import Steps, in_turn
 from pacboost.kernels.threads import ROWS_PER_SPAN
 from pacboost.learners.dense_growing import DenseTreeSearch, ManyTrees
-from pacboost.learners.growing import MOST_SUM, key_of
+from pacboost.learners.growing import MOST_SUM
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.training.run import exact_sums
@@ -40,6 +42,10 @@ ROWS_AT_ONCE = 200_000
 """Rows times rounds of one call, which takes some 0.1 s."""
 
 
+ROUNDS_THAT_PAY = 4_000
+"""What is saved in so many rounds takes as long as to compile what saves it: some 2 s."""
+
+
 @dataclass(frozen=True, eq=False)
 class QuickRounds:
     """The rounds of a run on a small sample, and what they are measured by."""
@@ -54,9 +60,14 @@ class QuickRounds:
 
     @classmethod
     def of(
-        cls, rounds: Rounds, recorder: Recorder, watch: EarlyStopping | None, state: Any
+        cls,
+        rounds: Rounds,
+        recorder: Recorder,
+        watch: EarlyStopping | None,
+        state: Any,
+        wanted: int,
     ) -> QuickRounds | None:
-        """Give them if kernels can do such rounds; None if not."""
+        """Give them if kernels can do such rounds, and are compiled or worth it; None if not."""
         sample, search, shown = rounds.sample, rounds.search, rounds.shown
         kinds = type(rounds), type(rounds.booster), type(search), type(rounds.scores)
         if kinds != (CellRounds, Logit, DenseTreeSearch, Margins) or gpu_in_use():
@@ -69,7 +80,16 @@ class QuickRounds:
             return None
         trees = search.many_trees(rounds.booster.request(state), shown.chosen(0))
         most = max(1, min(AT_ONCE, ROWS_AT_ONCE // sample.n_rows))
-        return None if trees is None else cls(rounds, rounds.booster, recorder, trees, watch, most)
+        if trees is None:
+            return None
+        found = cls(rounds, rounds.booster, recorder, trees, watch, most)
+        return found if found._is_ready(state) or _pays(wanted) else None
+
+    def _is_ready(self, state: LogitState) -> bool:
+        """Tell whether the kernels are compiled, by the last one."""
+        records, sums = self._room(1, state)
+        course, settings = self._course(state, 1, None)
+        return is_compiled(quick.finish, (course, course, settings, sums, 0, records))
 
     def advance(
         self, state: LogitState, done: int, rounds: int
@@ -98,13 +118,11 @@ class QuickRounds:
     def _drawn(self, first: int, wanted: int) -> quick.DrawnRows:
         """Draw the rows and the features of some rounds."""
         shown = self.rounds.shown
-        seeds = [shown.seed_of(number, 0) for number in range(first, first + wanted)]
-        keys = np.array([key_of(seed) for seed in seeds]).astype(np.int64)
         size = 0 if shown.all_rows else self.trees.work.rows.size
-        chosen = np.empty((wanted, size), dtype=np.uint32)
-        aside = np.empty((wanted, shown.rows - size if size else 0), dtype=np.uint32)
-        for k in range(wanted if size else 0):
-            chosen[k], aside[k] = shown.divided(seeds[k])
+        others = 0 if shown.all_rows else shown.rows - size
+        keys = np.empty(wanted, dtype=np.int64)
+        chosen, aside = (np.empty((wanted, own), dtype=np.uint32) for own in (size, others))
+        divide_rows(shown.entropy(first), keys, chosen, aside)
         return quick.DrawnRows(keys, chosen, aside)
 
     def _room(self, wanted: int, state: LogitState) -> tuple[quick.Records, quick.RoundSums]:
@@ -171,19 +189,22 @@ class QuickRounds:
         """Turn records into rules and entries of the ledger; measure what follows from them."""
         rounds, names, potential = self.rounds, self.recorder.names, self.rounds.potential
         rows, none = rounds.sample.n_rows, np.empty((0, 256), dtype=np.uint8)
+        no_member = np.full(self.trees.leaves, -1, dtype=np.int32)
+        missing_sides = records.made[:, MISSING_LEFT].astype(np.bool_)
         bins = rounds.sample.bins
         assert bins is not None
         largest = np.abs(records.values).max(axis=1, initial=0.0).tolist()
         found = []
-        for k in range(count):
-            leaves, weight, pull, wrong = records.wholes[k].tolist()
-            edge, squares, cost, held_cost = records.floats[k].tolist()
+        lines = zip(records.wholes[:count].tolist(), records.floats.tolist(), strict=False)
+        for k, (wholes, floats) in enumerate(lines):
+            leaves, weight, pull, wrong = wholes
+            edge, squares, cost, held_cost = floats
             splits, pull = leaves - 1, max(1, pull)
             weight_scale, pull_scale = MOST_SUM / max(1, weight), MOST_SUM / pull
-            feature, cut, missing_left, left, right = records.made[k, :, :splits]
+            feature, cut, _, left, right = records.made[k, :, :splits]
             tree = TreeRule(
-                bins, feature, cut, missing_left.astype(np.bool_), left, right,
-                np.full(splits, -1, dtype=np.int32), none,
+                bins, feature, cut, missing_sides[k, :splits], left, right,
+                no_member[:splits], none,
                 records.gains[k, :splits] * (weight_scale / pull_scale**2 / FRESH_TOTAL),
                 records.cover[k, : splits + leaves], records.values[k, :leaves, None],
             )  # fmt: skip
@@ -206,6 +227,22 @@ class QuickRounds:
             )
             found.append(FinishedRound(tree, entry))
         return found
+
+
+_waited = 0
+"""How many rounds of this process have been done one by one, since nothing was compiled."""
+
+
+def _pays(rounds: int) -> bool:
+    """Tell whether to compile for so many rounds, after those that have done without.
+
+    On the first fit of an installation a second process may compile all this, too, but last.
+    """
+    global _waited  # noqa: PLW0603 - for the whole process
+    if compile_helper.at_work():
+        return False
+    _waited += rounds
+    return _waited > ROUNDS_THAT_PAY
 
 
 def _watchable(watch: EarlyStopping | None, bins: Any) -> bool:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.base.booster import Booster, Moved
@@ -20,11 +21,11 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import compile_helper, grow_team, lookup, plain_split, routing, shares
-from pacboost.kernels.board import board_for
+from pacboost.kernels.board import board_for, take_turns
 from pacboost.kernels.by_address import address_of
 from pacboost.kernels.entry import entry_of
 from pacboost.kernels.measure import LOGISTIC
-from pacboost.kernels.team import Team
+from pacboost.kernels.team import Steps, Team
 from pacboost.learners import dense_growing, growing
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
@@ -34,7 +35,9 @@ from pacboost.samples.request import Request
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.costs import mean_cost
+from pacboost.training.metrics import metric
 from pacboost.training.run import exact_sums
+from pacboost.training.run.early_stopping import EarlyStopping
 
 ROWS = 600
 """Enough for trees to be scored by masks: see hypotheses/scored_trees.py."""
@@ -91,6 +94,30 @@ def grow() -> None:
     vars(dense_growing)["_scan"] = lambda _: 0
     with suppress(Compiled):
         Tree().on(sample).partition(Request(ones, ones * sample.signs, ROWS, ROWS), 0, None)
+
+
+def many_rounds() -> None:
+    """Compile what does many rounds at a time, after ``grow``; do none.
+
+    The first fit does without: see training/run/quick.py.
+    """
+    from pacboost.training.run import quick  # it comes after this module
+    from pacboost.training.run.loop import Run
+
+    def compile_only(steps: Steps, team: int, course: NDArray[np.int64]) -> None:
+        own = board_for(1)
+        for body, arguments in steps:
+            entry_of(body, (own, *arguments))
+        entry_of(take_turns, (own, np.zeros((1, 2), dtype=np.int64), course))
+
+    vars(quick)["in_turn"] = compile_only
+    sample = tiny_sample()
+    watch = EarlyStopping(sample, metric("log_loss"), None, 0.0)
+    run = Run(sample, Tree(), Logit(), subsample=0.5)
+    wanted = quick.ROUNDS_THAT_PAY + 1
+    found = quick.QuickRounds.of(run.rounds, run.recorder, watch, run.state, wanted)
+    assert found is not None
+    found.advance(run.state, 1, 2)
 
 
 def find_stump() -> None:
@@ -161,6 +188,7 @@ if __name__ == "__main__":
     if sys.argv[1] == compile_helper.TREES:
         grow()
         score_by_trees()
+        many_rounds()
     else:
         find_stump()
         score_by_stumps()

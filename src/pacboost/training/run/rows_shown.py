@@ -56,14 +56,19 @@ class RowsShown:
 
     def chosen(self, seed: int) -> NDArray[np.intp] | None:
         """Give the rows that the learner may use; None for all."""
-        return None if self.subsample >= 1 else self.divided(seed)[0]
-
-    def divided(self, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Give the rows that the learner may use, and the others, in ascending order."""
+        if self.subsample >= 1:
+            return None
         count = max(1, round(self.rows * self.subsample))
         drawn = np.zeros(self.rows, dtype=np.bool_)
         drawn[np.random.default_rng(seed).permutation(self.rows)[:count]] = True
-        return np.flatnonzero(drawn), np.flatnonzero(~drawn)  # without sorting
+        return np.flatnonzero(drawn)  # in ascending order, without sorting
+
+    def entropy(self, number: int) -> NDArray[np.uint32]:
+        """Give what ``seed_of`` makes the first seed of a round of, in words of 32 bits."""
+        words = [
+            (self.seed >> k) & 0xFFFFFFFF for k in range(0, max(1, self.seed.bit_length()), 32)
+        ]
+        return np.array([*words, number, 0], dtype=np.uint32)
 
     def drawn(self, request: Request, seed: int, booster: str) -> Request:
         """Replace weights by the counts of a draw of pairs of row and output, if rows are drawn."""
