@@ -123,7 +123,7 @@ def test_a_class_of_one_row_leaves_the_trial_out() -> None:
 
 
 def test_rows_of_a_trial_are_apart_and_few_rows_are_all_in_it() -> None:
-    for rows, share in ((500, 1.0), (6_250, 0.5)):
+    for rows, share in ((500, 1.0), (8_750, 0.5)):
         X, y = world(rows)
         signs, labels = signs_of(y, 2)
         examples = LabelledRows(ArrayTable(X), signs, None, labels)

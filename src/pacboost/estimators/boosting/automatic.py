@@ -24,7 +24,7 @@ from pacboost.models.calibration.calibrators import TEMPERATURE, Calibration
 
 FEWEST = 100
 """With fewer rows nothing is sampled and nothing tried."""
-ALL_TRIED, NONE_TRIED = 2_500, 10_000
+ALL_TRIED, NONE_TRIED = 5_000, 12_500
 """A trial has all rows up to the first number, and none from the second on."""
 HELD = 0.2
 """The share of the rows of a trial that is measured."""
@@ -56,7 +56,7 @@ def is_automatic(estimator: Any, examples: LabelledRows) -> bool:
 def tried(rows: int) -> float:
     """Give the share of the rows that a trial has: 1 for few, 0 for many.
 
-    >>> [tried(rows) for rows in (99, 100, 2_500, 6_250, 10_000, 10**6)]
+    >>> [tried(rows) for rows in (99, 100, 5_000, 8_750, 12_500, 10**6)]
     [0.0, 1.0, 1.0, 0.5, 0.0, 0.0]
     """
     if rows < FEWEST:
@@ -73,6 +73,7 @@ class Settings:
     subsample: float
     max_features: float
     min_leaf_rows: int
+    l2: float
 
     @property
     def of_trees(self) -> dict[str, float]:
@@ -84,14 +85,14 @@ class Settings:
         """Choose by the number of rows; from 30,000 on all rows and features are used.
 
         >>> Settings.of(1_000, many_classes=False)
-        Settings(rounds=300, rate=0.05, subsample=0.8, max_features=0.5, min_leaf_rows=5)
+        Settings(rounds=300, rate=0.05, subsample=0.8, max_features=0.5, min_leaf_rows=5, l2=3.0)
         >>> Settings.of(30_000, many_classes=False)
-        Settings(rounds=180, rate=0.2, subsample=1.0, max_features=1.0, min_leaf_rows=20)
+        Settings(rounds=180, rate=0.2, subsample=1.0, max_features=1.0, min_leaf_rows=20, l2=1.0)
         """
         large, some = many(rows), tried(rows)
         if many_classes:
             rate = round(0.06 + 0.14 * large, 4)
-            return cls(round(300 + 33 * some - 120 * large), rate, 1.0, 0.5, 20)
+            return cls(round(300 + 33 * some - 120 * large), rate, 1.0, 0.5, 20, 1.0)
         rate = 0.1 - 0.05 * some
         return cls(
             round(180 + 120 * some),
@@ -99,6 +100,7 @@ class Settings:
             round(0.8 + 0.2 * large, 4),
             round(0.5 + 0.5 * large, 4),
             round(5 + 15 * large),
+            round(3 - 2 * large, 4),
         )
 
 
@@ -109,8 +111,8 @@ class Trial:
     learned: LabelledRows
     held: LabelledRows
     recipe: Recipe
-    share: float
-    """Which share of all rows it has; so much of what it finds is used."""
+    trusted: float
+    """How far the slope moves from what scores mean without calibration to what the trial finds."""
 
     @classmethod
     def of(
@@ -128,19 +130,22 @@ class Trial:
         if any(np.unique(part.classes()).size < classes for part in (learned, held)):
             return None
         least = most = 1.0
+        trusted = min(1.0, 2 * share)
         if not all_rounds:
             least, most = 1 - (1 - LEAST) * share, 1 + (MOST - 1) * share
+            trusted = share
         rounds, fewest = round(most * recipe.rounds), round(least * recipe.rounds)
-        return cls(learned, held, replace(recipe, rounds=rounds, least=fewest), share)
+        return cls(learned, held, replace(recipe, rounds=rounds, least=fewest), trusted)
 
     def temperature(self, scout: PreparedFit) -> Calibration:
         """Find how steep the probabilities of rows that were not boosted on should be.
 
-        A trial on a part of the rows knows less than the fit that follows, so it moves the slope
-        from what scores mean without calibration by a part of the way.
+        A trial on a part of the rows fits them more closely than the fit that follows fits all, so
+        the slope moves by a part of the way. With more than three classes scores are too steep by
+        more than that, and half of the rows are enough to be trusted.
         """
         scores = scout.run.vote().scores(self.held.table)
         found = calibrators.fit(TEMPERATURE, scores, self.held.classes()).slope
         assert found is not None
         usual = 2.0 if scores.ndim == 1 else 1.0
-        return Calibration(TEMPERATURE, (), usual + self.share * (found - usual))
+        return Calibration(TEMPERATURE, (), usual + self.trusted * (found - usual))

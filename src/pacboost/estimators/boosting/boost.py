@@ -45,12 +45,13 @@ class BoostClassifier(NestedParameters, Boosting):
 
     Where nothing about trees, rounds and stopping is given, the number of rows chooses: up to
     20,000 rows each tree is grown on .8 of the rows, each split looks at half of the features,
-    and leaves have 5 rows at least. Up to 2,500 rows the shrinkage is .05, and a trial that holds a
-    fifth of the rows back says how many rounds are worth doing (150 to 600) and how steep
-    probabilities should be; then all rows are boosted on. Up to 10,000 rows the trial has fewer of
-    the rows; from there on there are 180 rounds of .1. More than three classes have 333 to 300
-    rounds of .06 on all rows, and the trial chooses the steepness alone. With fewer than 100 rows,
-    with weights, or if one such parameter is given, the others have the values described with them.
+    leaves have 5 rows at least, and ``l2`` is 3. Up to 5,000 rows the shrinkage is .05, and a trial
+    that holds a fifth of the rows back says how many rounds are worth doing (150 to 600) and how
+    steep probabilities should be; then all rows are boosted on. Up to 12,500 rows the trial has
+    fewer of the rows; from there on there are 180 rounds of .1. More than three classes have 333 to
+    300 rounds of .06 on all rows, and the trial chooses the steepness alone. With fewer than 100
+    rows, with weights, or if one such parameter is given, the others have the values described with
+    them.
 
     Parameters
     ----------
@@ -177,7 +178,7 @@ class BoostClassifier(NestedParameters, Boosting):
         if is_automatic(self, examples):
             chosen = Settings.of(examples.n_rows, many_classes=many_classes)
             learner = self._learner(examples, chosen.of_trees)
-            booster = self._booster(learner, chosen.rate)
+            booster = self._booster(learner, chosen.rate, chosen.l2)
             return Recipe(learner, booster, chosen.rounds, 0, chosen.subsample)
         learner = self._learner(examples, {})
         many = stopping.many(examples.n_rows)
@@ -208,7 +209,9 @@ class BoostClassifier(NestedParameters, Boosting):
         changes |= own
         return with_fields(learner, changes, "learner") if changes else learner
 
-    def _booster(self, learner: Learner, rate_of_trees: float) -> Booster[Any]:
+    def _booster(
+        self, learner: Learner, rate_of_trees: float, usual_l2: float = 1.0
+    ) -> Booster[Any]:
         choice, own = named(self.booster)
         if choice == "logit" and self.several_labels_:
             choice = "adaboost"
@@ -219,7 +222,7 @@ class BoostClassifier(NestedParameters, Boosting):
             if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
                 changes["learning_rate"] = rate_of_trees
             if isinstance(booster, Logit | CustomObjective):
-                changes |= {"prior": True, "l2": 1.0}
+                changes |= {"prior": True, "l2": usual_l2}
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = multiclass in (None, "mh")
         rate = step_size(self)

@@ -78,7 +78,7 @@ def choose(
     patience, least = PATIENCE, (1 - many(rows)) * (100 if many_classes else 180)
     if sampled:
         make = partial(make, shrinkage=settings.rate, subsample=settings.subsample)
-        make = partial(make, **settings.of_trees)
+        make = partial(make, l2=settings.l2, **settings.of_trees)
         patience = round(max(1.0, 0.1 / settings.rate) * PATIENCE)
         least = (1 - many(rows)) * settings.rounds * (1 if many_classes else LEAST)
     elif rows < ROWS_PER_LEAF**2:  # or few rows could never be told apart
