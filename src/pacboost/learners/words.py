@@ -166,16 +166,14 @@ class WordSearch(Search):
     def _copied(self, request: Request) -> NDArray[np.int16]:
         """Give pulls and weights in 16 bits, where that is faster: see kernels/narrow.py."""
         rows, outputs = request.weights.shape
-        cells = rows * outputs
-        if not FEWEST_COPIED <= outputs <= MOST_COPIED // max(1, rows) or request.signed:
-            return NO_COPIES
-        if request.criterion != "newton":
+        fits = FEWEST_COPIED <= outputs <= min(narrow.MOST_OUTPUTS, MOST_COPIED // max(1, rows))
+        if not fits or request.signed or request.criterion != "newton":
             return NO_COPIES
         if not self._copies.size:
             self._copies = np.empty((rows, 2 * outputs), dtype=np.int16)
         given = request.weights, request.pulls
         while True:
-            bits = np.zeros(team_for(cells), dtype=np.int64)
+            bits = np.zeros(team_for(rows * outputs), dtype=np.int64)
             together(narrow.copy, *given, self._shift, self._copies, bits, at_most=bits.size)
             shift = int(np.bitwise_or.reduce(bits)).bit_length() - narrow.BITS
             if shift <= self._shift:
