@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
-from pacboost.kernels import narrow
+from pacboost.kernels import narrow, word_lists
 from pacboost.kernels import words as kernels
 from pacboost.kernels.team import team_for, together
 from pacboost.learners.learner import Learner, Rows, Search, Weights
@@ -113,7 +113,7 @@ class WordSearch(Search):
         for _ in range(size if learner.candidates is None else 0):
             best = int(self._gains(request, taken, rest).argmax())
             self._extend(np.array([[best]]), *given)
-        count = int(progress[kernels.WORDS])
+        count = int(progress[word_lists.WORDS])
         cells = np.minimum(cells, cells.dtype.type(count))
         values = np.zeros((count + 1, request.weights.shape[1]))
         return WordList(asked[:count].copy(), values, learner.abstain), cells
@@ -161,7 +161,7 @@ class WordSearch(Search):
         given, team = self._given(request, taken, rest), team_for(words * self._work)
         copies = self._copied(request) if words > 1 else NO_COPIES
         scratch = copies, 2.0**self._shift, np.empty((3, words)), asked, cells, progress
-        together(kernels.extend, drawn, *given, *scratch, at_most=min(team, words))
+        together(word_lists.extend, drawn, *given, *scratch, at_most=min(team, words))
 
     def _copied(self, request: Request) -> NDArray[np.int16]:
         """Give pulls and weights in 16 bits, where that is faster: see kernels/narrow.py."""
