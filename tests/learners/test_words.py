@@ -202,7 +202,10 @@ def test_copies_of_few_bits_choose_the_same_words(
     copying, exact = (Words(12, 6, abstain).on(sample) for _ in range(2))
     for k in range(3):
         request = coarse_request(generator, 80, penalty)
-        ours, cells = copying.partition(request, seed + k, chosen)
+        with pytest.MonkeyPatch.context() as patch, using(3):
+            patch.setattr(team, "cores", lambda: 32)
+            patch.setattr(team, "CELLS_WORTH_A_MEMBER", 20)  # else a team would have one member
+            ours, cells = copying.partition(request, seed + k, chosen)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(learner_of_words, "MOST_COPIED", 0)
             theirs, other_cells = exact.partition(request, seed + k, chosen)

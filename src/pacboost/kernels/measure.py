@@ -1,4 +1,7 @@
-"""What the loop measures of a round on its own account: never taken from learner or booster."""
+"""What the loop measures of a round itself, instead of taking it from the learner or the booster.
+
+Only sums of exponentials may be read from a booster's state: ``class_rows``.
+"""
 
 from __future__ import annotations
 

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.board import share
-from pacboost.kernels.jit import part_of_kernels, team_kernel
+from pacboost.kernels.jit import Function, part_of_kernels, team_kernel
 
 BITS = 15
 """A copied number is at least -2^15 and less than 2^15."""
 MOST_ROWS = 2**16
 """Sums of so many copied numbers fit into 32 bits."""
-SLACK = 1e-9
-"""By what share of themselves bounds are widened, since floats are rounded."""
+MOST_OUTPUTS = 1_000
+ROUNDED, SLACK = np.float32(2.0**-20), 1e-4
+"""By what share of themselves numbers of 32 bits, and sums of so many, may be off by rounding."""
 
 
 @team_kernel(allocates=False)
@@ -80,13 +81,14 @@ def add_up(
     return count
 
 
-@part_of_kernels
+def loosely_added(function: Function) -> Function:
+    """Make a part of kernels whose sums may be added in any order, and so run on vectors."""
+    return part_of_kernels(function, fastmath={"reassoc"})
+
+
+@loosely_added
 def bounds(
-    sums: NDArray[np.int32],
-    count: int,
-    unit: float,
-    rest: NDArray[np.int64],
-    penalty: float,
+    sums: NDArray[np.int32], count: int, unit: float, rest: NDArray[np.int64], penalty: float
 ) -> tuple[float, float]:
     """Give the least and the most that a word can win, by NEWTON: Σ pull²/(weight + penalty).
 
@@ -94,27 +96,32 @@ def bounds(
     are off by ``half`` at most, once they are raised by it. ``rest`` is as in kernels/words.py.
     """
     outputs = sums.size // 2
-    half = 0.5 * count * unit
-    low = high = 0.0
+    half, added = np.float32(0.5 * count), np.float32(penalty / unit)
+    low = high = np.float32(0)
     for k in range(outputs):
-        pull, weight = sums[k] * unit + half, sums[outputs + k] * unit + half
-        least, most = newton_bounds(pull, weight, half, penalty)
+        pull, weight = np.float32(sums[k]) + half, np.float32(sums[outputs + k]) + half
+        off = half + ROUNDED * (abs(pull) + weight)
+        least, most = newton_bounds(pull, weight, off, added)
         low += least
         high += most
-        if rest.shape[1] > 0:
-            least, most = newton_bounds(rest[0, k] - pull, rest[1, k] - weight, half, penalty)
-            low += least
-            high += most
-    return low * (1 - SLACK), high * (1 + SLACK)
+    for k in range(rest.shape[1]):
+        all_pulls, all_weights = np.float32(rest[0, k] / unit), np.float32(rest[1, k] / unit)
+        pull, weight = np.float32(sums[k]) + half, np.float32(sums[outputs + k]) + half
+        off = half + ROUNDED * (abs(pull) + weight + abs(all_pulls) + all_weights)
+        least, most = newton_bounds(all_pulls - pull, all_weights - weight, off, added)
+        low += least
+        high += most
+    scale = float(unit)  # pull² has it twice, and the weight once
+    return float(low) * (1 - SLACK) * scale, float(high) * (1 + SLACK) * scale
 
 
-@part_of_kernels
-def newton_bounds(pull: float, weight: float, half: float, penalty: float) -> tuple[float, float]:
-    """Bound pull²/(weight + penalty), where both sums are off by ``half`` at most."""
-    least, most = weight - half + penalty, weight + half + penalty
-    if not least > 0:
-        return 0.0, np.inf  # where nothing weighs, nothing is won
-    size = abs(pull)
-    nearer = size - half if size > half else 0.0
-    farther = size + half
-    return nearer * nearer / most, farther * farther / least
+@loosely_added
+def newton_bounds(
+    pull: np.float32, weight: np.float32, off: np.float32, penalty: np.float32
+) -> tuple[np.float32, np.float32]:
+    """Bound pull²/(weight + penalty), where both sums are off by ``off`` at most."""
+    least, most = weight - off + penalty, weight + off + penalty
+    nearer, farther = max(abs(pull) - off, np.float32(0)), abs(pull) + off
+    weighs = least > 0  # where nothing weighs, nothing is won
+    low = nearer * nearer / most if weighs else np.float32(0)
+    return low, farther * farther / least if weighs else np.float32(np.inf)

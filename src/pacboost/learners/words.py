@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
-from pacboost.kernels import narrow
+from pacboost.kernels import narrow, word_lists
 from pacboost.kernels import words as kernels
 from pacboost.kernels.team import team_for, together
 from pacboost.learners.learner import Learner, Rows, Search, Weights
@@ -113,7 +113,7 @@ class WordSearch(Search):
         for _ in range(size if learner.candidates is None else 0):
             best = int(self._gains(request, taken, rest).argmax())
             self._extend(np.array([[best]]), *given)
-        count = int(progress[kernels.WORDS])
+        count = int(progress[word_lists.WORDS])
         cells = np.minimum(cells, cells.dtype.type(count))
         values = np.zeros((count + 1, request.weights.shape[1]))
         return WordList(asked[:count].copy(), values, learner.abstain), cells
@@ -161,21 +161,19 @@ class WordSearch(Search):
         given, team = self._given(request, taken, rest), team_for(words * self._work)
         copies = self._copied(request) if words > 1 else NO_COPIES
         scratch = copies, 2.0**self._shift, np.empty((3, words)), asked, cells, progress
-        together(kernels.extend, drawn, *given, *scratch, at_most=min(team, words))
+        together(word_lists.extend, drawn, *given, *scratch, at_most=min(team, words))
 
     def _copied(self, request: Request) -> NDArray[np.int16]:
         """Give pulls and weights in 16 bits, where that is faster: see kernels/narrow.py."""
         rows, outputs = request.weights.shape
-        cells = rows * outputs
-        if not FEWEST_COPIED <= outputs <= MOST_COPIED // max(1, rows) or request.signed:
-            return NO_COPIES
-        if request.criterion != "newton":
+        fits = FEWEST_COPIED <= outputs <= min(narrow.MOST_OUTPUTS, MOST_COPIED // max(1, rows))
+        if not fits or request.signed or request.criterion != "newton":
             return NO_COPIES
         if not self._copies.size:
             self._copies = np.empty((rows, 2 * outputs), dtype=np.int16)
         given = request.weights, request.pulls
         while True:
-            bits = np.zeros(team_for(cells), dtype=np.int64)
+            bits = np.zeros(team_for(rows * outputs), dtype=np.int64)
             together(narrow.copy, *given, self._shift, self._copies, bits, at_most=bits.size)
             shift = int(np.bitwise_or.reduce(bits)).bit_length() - narrow.BITS
             if shift <= self._shift:

@@ -95,3 +95,19 @@ def test_silent_rules_move_nobody_else(sample: Sample, threads: int) -> None:
         return [(d.hypothesis.values.tolist(), replace(d.entry, seconds=0)) for d in done]
 
     assert rounds(admit=True) == rounds(admit=False)
+
+
+@given(CLASSES, st.integers(0, 10**6))
+@MANY
+def test_costs_by_sums_that_a_booster_kept_are_those_of_the_margins(
+    sample: Sample, seed: int
+) -> None:
+    run = Run(sample, Words(3, 2), Logit(0.5, l2=0.1, prior=True), seed=seed)
+    for _ in islice(run, 6):
+        pass
+    afresh = SoftmaxRows(sample)
+    afresh.update(run.state.margins, run.booster.request(run.state), None)
+    kept = run.rounds.scores
+    assert isinstance(kept, SoftmaxRows)
+    np.testing.assert_array_equal(kept._costs, afresh._costs)
+    assert kept.mean_cost() == afresh.mean_cost()
