@@ -20,8 +20,8 @@ from pacboost.kernels.cuda import module
 
 HERE = Path(__file__).parent / "cuda_on_cpu"
 ROOT = Path(__file__).parents[2]
-QUICK = ["38", "f20", "f27"]
-"""A seed of 60 rows of two classes, for LogitBoost with stumps; and two of forests."""
+QUICK = ["38", "160", "f20", "f27"]
+"""Seeds of 60 rows of two classes, for LogitBoost with stumps and trees; and two of forests."""
 SLOW = range(240)
 
 
