@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,6 +160,21 @@ def test_forests_choose_a_device_as_boosting_does(monkeypatch: pytest.MonkeyPatc
     assert RandomForestClassifier(n_estimators=2, device="auto").fit(*rows()).n_features_in_ == 3
     with pytest.raises(ParameterError, match="device is 'tpu'"):
         RandomForestClassifier(n_estimators=2, device="tpu").fit(*rows())
+
+
+def test_auto_takes_a_gpu_for_many_trees_of_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "what_is_missing", lambda: "")
+    table = SimpleNamespace(n_columns=28)
+    real = np.random.default_rng(0).uniform(1, 2, 1_000_000)
+
+    def kind(classes: int, trees: int = 1_000, rows: int = 1_000_000, base: Any = None) -> str:
+        given = np.ones(1) if base is None else base
+        sample: Any = SimpleNamespace(n_rows=rows, table=table, base=given)
+        model = RandomForestClassifier(trees, device="auto")
+        return model._maker(sample, classes, rows).__name__
+
+    assert kind(2) == kind(26) == kind(2, base=real) == "GpuTreeMaker"
+    assert kind(2, trees=100) == kind(2, rows=5_000) == kind(3, base=real) == "TreeMaker"
 
 
 def test_constants_of_forests_are_those_of_the_cpu() -> None:

@@ -14,8 +14,18 @@ from numpy.typing import NDArray
 from pacboost.kernels.chance import Whole, below
 from pacboost.kernels.forest_split import CLASS, LOW, NODE, TOTALS
 from pacboost.kernels.inline import inline
+from pacboost.kernels.jit import kernel
 
 SPARSE = 32  # below one row in so many, codes are read by row
+
+
+@kernel
+def count_drawn(
+    order: NDArray[np.intp], places: NDArray[np.int64], counts: NDArray[np.int64]
+) -> None:
+    """Count how often each row was drawn; ``places`` are those of the draws in ``order``."""
+    for i in range(places.size):
+        counts[order[places[i]]] += 1
 
 
 @inline

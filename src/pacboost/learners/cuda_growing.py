@@ -5,8 +5,8 @@ Rows stay on the GPU from round to round. Only a tree travels back, and sums ove
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import best_split, routing
-from pacboost.kernels.cuda import launches, weighing
+from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_host
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
@@ -44,6 +44,10 @@ class CudaTreeSearch(TreeSearch):
     on_gpu = True
     _ahead: Ahead | None = None
     """The tree that is being grown for the next round."""
+    _begun: int | None = None
+    """The seed of a tree that was begun right after the rows were weighed."""
+    _rules_of: tuple[str, bool] | None = None
+    """What kind of request the rules were written for, if all rows took part."""
 
     def _lay_out(self) -> NDArray[np.int64]:
         """Bring the codes to the GPU; give what samples/blocks.py says of each feature."""
@@ -67,18 +71,44 @@ class CudaTreeSearch(TreeSearch):
             self._bins.missing, self._drawn, self._deepest, self._interactions,
         )  # fmt: skip
 
+    def expect(self, request: Request, seed: int) -> None:
+        """Have the next tree begun right after the rows are weighed, before the CPU knows of it.
+
+        Of the rules only the penalty changes from round to round, where there are no categories.
+        """
+        same = self._numbers_only and self._rules_of == (request.criterion, request.signed)
+        if not same or not on_gpu(request.weights):
+            return
+        if weighing.known(weighing.ORIGIN, request.weights) is not None:
+            weighing.let_follow(partial(self._begin_after, request, seed))
+
+    def _begin_after(self, request: Request, seed: int, totals: Any) -> None:
+        """Begin to grow a tree by totals that are on the GPU."""
+        rules = self._rules.copy()
+        rules[best_split.PENALTY] = request.penalty
+        twins.pair_up_after(totals, request.weights, request.pulls, self._pairs[0])
+        self._begin(request, None, key_of(seed), rules, totals)
+        self._begun = seed
+
     def look_ahead(self, request: Request, seed: int) -> None:
         """Begin to grow the tree of the next round, on all rows."""
-        if on_gpu(request.weights):
+        weighing.let_follow(None)
+        if not on_gpu(request.weights):
+            return
+        if self._begun == seed:
+            unit = self._set_rules(request, None)
+        else:
             unit = self._prepare(request, seed, None)
-            self._begin(request, None, key_of(seed))
-            self._ahead = Ahead(request, seed, unit)
+            self._begin(request, None, key_of(seed), self._rules)
+        one = request.weights.shape[1] == 1 and not request.signed
+        self._rules_of = (request.criterion, request.signed) if one else None
+        self._begun, self._ahead = None, Ahead(request, seed, unit)
 
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
         """Grow a tree. The cells are where the weights of the rows are, on the GPU or not."""
         if self._ahead is None or chosen is not None or not self._ahead.answers(request, seed):
             unit = self._prepare(request, seed, chosen)
-            self._begin(request, chosen, key_of(seed))
+            self._begin(request, chosen, key_of(seed), self._rules)
         else:
             unit = self._ahead.unit
         self._ahead = None
@@ -87,7 +117,14 @@ class CudaTreeSearch(TreeSearch):
             self._settle(tree, chosen)
         return tree, self._cells if on_gpu(request.weights) else to_host(self._cells)
 
-    def _begin(self, request: Request, chosen: Rows | None, key: np.uint64) -> None:
+    def _begin(
+        self,
+        request: Request,
+        chosen: Rows | None,
+        key: np.uint64,
+        rules: NDArray[np.float64],
+        totals: Any = weighing.NOTHING,
+    ) -> None:
         """Have the GPU grow a tree, and add up the rows of its leaves where that is asked next.
 
         Weights that can be computed again make room for the order of the rows meanwhile.
@@ -96,9 +133,9 @@ class CudaTreeSearch(TreeSearch):
         one = on_gpu(weights) and weights.shape[1] == 1 and not request.signed
         origin = weighing.known(weighing.ORIGIN, weights) if one else None
         if origin is None:
-            self._growing.begin(self._rules, chosen, key)
+            self._growing.begin(rules, chosen, key)
             return
-        self._growing.begin(self._rules, chosen, key, weights)
+        self._growing.begin(rules, chosen, key, weights, totals)
         self._growing.weigh_again(origin, weights, pulls, sums=chosen is None)
 
     def _end(self) -> int:

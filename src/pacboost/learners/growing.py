@@ -157,7 +157,24 @@ class TreeSearch(Search):
 
     def _prepare(self, request: Request, seed: int, chosen: Rows | None) -> float:
         """Round and pair pulls and weights; give the factor that makes gains comparable."""
-        tree, outputs = self._tree, request.weights.shape[1]
+        self._pair(request, seed)
+        return self._set_rules(request, chosen)
+
+    def _pair(self, request: Request, seed: int) -> None:
+        outputs, signed, pulls = request.weights.shape[1], request.signed, request.pulls
+        scales = MOST_SUM / request.pull, MOST_SUM / request.weight
+        team = team_for(request.weights.size)
+        if outputs == 1:
+            given = flat(request.weights), flat(pulls), signed
+            together(shares.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
+            return
+        signs = self._flips(outputs, seed)
+        given = request.weights, pulls, signed
+        together(shares.pair_up, *given, signs, *scales, self._pairs, at_most=team)
+
+    def _set_rules(self, request: Request, chosen: Rows | None) -> float:
+        """Write down what splits are measured by; give the factor that makes gains comparable."""
+        tree, (rows, outputs) = self._tree, request.weights.shape
         pull_scale, weight_scale = MOST_SUM / request.pull, MOST_SUM / request.weight
         criterion = request.criterion if tree.criterion is None else tree.criterion
         if criterion in ("z", "error") and not request.signed:
@@ -166,23 +183,6 @@ class TreeSearch(Search):
                 "adaboost; leave it at None for this one"
             )
         kind = CRITERIA[criterion] if outputs == 1 else best_split.NEWTON
-        signed, pulls = request.signed, request.pulls
-
-        rows = request.weights.shape[0]
-        scales, team = (pull_scale, weight_scale), team_for(rows * outputs)
-        if outputs == 1:
-            given = flat(request.weights), flat(pulls), signed
-            together(shares.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
-        else:
-            given = request.weights, pulls, signed
-            together(
-                shares.pair_up,
-                *given,
-                self._flips(outputs, seed),
-                *scales,
-                self._pairs,
-                at_most=team,
-            )
         mean = MOST_SUM / rows
         self._plain = self._numbers_only and self._lines == 1 and kind == best_split.NEWTON
         self._rules[best_split.CRITERION] = kind
@@ -198,7 +198,7 @@ class TreeSearch(Search):
         self._rules[best_split.LEAST_ROWS] = tree.least_rows(
             rows if chosen is None else chosen.size
         )
-        if signed:
+        if request.signed:
             return 1 / MOST_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
 

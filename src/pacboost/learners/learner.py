@@ -66,6 +66,9 @@ class Search(ABC):
         rule = Valued.empty(self.find(weights, answers, seed), sample.signs.shape[1])
         return rule, rule.cells(sample)
 
+    def expect(self, request: Request, seed: int) -> None:  # noqa: B027 (most cannot)
+        """Prepare for the next round, whose weights are about to be computed from these."""
+
     def look_ahead(self, request: Request, seed: int) -> None:  # noqa: B027 (most cannot)
         """Begin with what ``partition`` is asked next, if that can be done meanwhile."""
 

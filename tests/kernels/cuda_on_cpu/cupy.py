@@ -82,6 +82,17 @@ class Stream:
         pass
 
 
+class Event:
+    def __init__(self, **_options: Any) -> None:
+        pass
+
+    def record(self, stream: Any) -> None:
+        pass
+
+    def synchronize(self) -> None:
+        pass
+
+
 class Device:
     id, compute_capability = 0, "90"
     attributes = {"MultiProcessorCount": 1}  # noqa: RUF012 (so that a tree is grown by one block)
@@ -99,6 +110,7 @@ runtime = SimpleNamespace(
 cuda = SimpleNamespace(
     runtime=runtime,
     Stream=Stream,
+    Event=Event,
     Device=Device,
     get_current_stream=Stream,
     alloc_pinned_memory=bytearray,

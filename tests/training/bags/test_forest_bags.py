@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
+from pacboost.training.bags import forest_bags
 from pacboost.training.bags.forest_bags import ForestBags, content_order, whole_weights
 
 
@@ -61,3 +62,13 @@ def test_bags_go_with_content_not_with_places() -> None:
 )
 def test_whole_weights(weights: list[float], whole: list[int]) -> None:
     assert whole_weights(np.array(weights)).tolist() == whole
+
+
+def test_many_draws_are_counted_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel counts large bags, NumPy small ones; both give the same bag."""
+    bags = ForestBags(order_of(500), 3, 1, 900, replacement=True)
+    few = bags.bag(4)
+    monkeypatch.setattr(forest_bags, "DRAWS_WORTH_A_KERNEL", 1)
+    many = bags.bag(4)
+    assert np.array_equal(few.counts, many.counts)
+    assert few.seed == many.seed

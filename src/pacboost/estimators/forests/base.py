@@ -40,7 +40,7 @@ from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import NO_LIMIT, TreeLimits, TreeMaker
 from pacboost.training.bags.forest_bags import ForestBags, content_order, whole_weights
-from pacboost.training.bags.gpu_forest import GpuTreeMaker
+from pacboost.training.bags.gpu_forest import TREES_WORTH_A_GPU, GpuTreeMaker, too_heavy
 from pacboost.training.bags.out_of_bag import Settling
 
 Callback = Callable[[Made], bool | None]
@@ -159,7 +159,7 @@ class ForestBase(FittedForest):
         bags = self._bags(sample, targets, examples.weights, seed)
         if examples.weights is not None and not self.bootstrap:
             sample = replace(sample, base=examples.weights)
-        maker = self._maker(examples)(
+        maker = self._maker(sample, classes, bags.drawn)(
             sample, targets, classes, self._limits(examples),
             drawn=bags.drawn, hard=self._certifies_outside,
         )  # fmt: skip
@@ -175,10 +175,13 @@ class ForestBase(FittedForest):
         self._number_look(goes_on=goes_on)
         return examples, run, rows
 
-    def _maker(self, examples: LabelledRows) -> type[TreeMaker]:
+    def _maker(self, sample: Sample, classes: int, drawn: int) -> type[TreeMaker]:
         """Choose where trees are grown."""
-        cells = examples.n_rows * examples.table.n_columns
-        return GpuTreeMaker if use_gpu(self.device, cells) else TreeMaker
+        many = self.n_estimators >= TREES_WORTH_A_GPU
+        if not use_gpu(self.device, sample.n_rows * sample.table.n_columns if many else 0):
+            return TreeMaker
+        helps = self.device == "cuda" or not too_heavy(sample, classes, drawn)
+        return GpuTreeMaker if helps else TreeMaker
 
     def _seed_before(self) -> int:
         if not hasattr(self, "_memory"):

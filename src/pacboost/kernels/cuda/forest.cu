@@ -387,9 +387,14 @@ __device__ Own own_of_warp(const Forest& f, Own own, Bench& b) {
 extern "C" __global__ void __launch_bounds__(256, 4) grow_forest(const Forest* given, double unit,
                                                                  double share) {
   __shared__ Bench b;
-  const Forest& f = *given;
+  __shared__ Forest f;
+  if (threadIdx.x == 0) f = *given;
+  __syncthreads();
   for (whole tree = blockIdx.x; tree < f.trees; tree += gridDim.x) {
     Own own = own_of(f, tree);
+    double* gains = own.gains;
+    if (f.features <= MOST_IN_DECK) own.deck = b.deck;
+    if (f.features <= MOST_GAINS) own.gains = b.gains;
     for (whole j = threadIdx.x; j < f.features; j += blockDim.x) {
       own.deck[j] = (uint)j;
       own.gains[j] = 0.0;
@@ -402,6 +407,8 @@ extern "C" __global__ void __launch_bounds__(256, 4) grow_forest(const Forest* g
       if (turn.stop - turn.start > SMALL) grow_node<true>(f, own, b, unit, lightest, turn);
       else grow_node<false>(f, alone, b, unit, lightest, turn);
     }
+    __syncthreads();
+    for (whole j = threadIdx.x; j < f.features; j += blockDim.x) gains[j] = own.gains[j];
     if (threadIdx.x == 0) {
       f.found[3 * tree] = turn.written;
       f.found[3 * tree + 1] = turn.lines;

@@ -6,6 +6,8 @@
 #define TINY 32    // rows of a node that lie in the registers of one warp
 #define SMALL 512  // rows of a node whose features are looked at by one warp each
 #define WARPS 8    // of a block
+#define MOST_IN_DECK 1024  // features whose order lies in the memory of a block
+#define MOST_GAINS 256     // features whose gains do
 #define LOW 0xFFFFFFFFll  // two classes: weight times target << 32 | weight
 #define CLASS 0xFFFFll    // many classes: weight << 16 | class
 #define LEAF 0x7FFFFFull  // the feature of a leaf
@@ -67,6 +69,8 @@ struct Bench {
   Drawn drawn[WARPS];
   whole scratch[WARPS];
   uint counts[WARPS];
+  uint deck[MOST_IN_DECK];
+  double gains[MOST_GAINS];
 };
 
 // Where growth is: the node whose turn it is, and what was written.

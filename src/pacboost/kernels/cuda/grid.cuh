@@ -43,6 +43,11 @@ __device__ void meet(uint* barrier) {
   if (last_to_arrive(barrier)) release(barrier);
 }
 
+// What turns whole numbers that sum to ``total`` into such that sum to 2^30: learners/growing.py.
+__device__ __forceinline__ double scale_of(whole total) {
+  return 1073741824.0 / (double)(total > 1 ? total : 1);
+}
+
 __device__ __forceinline__ whole packed(int pull, uint weight) {
   return ((whole)pull << 32) + weight;
 }

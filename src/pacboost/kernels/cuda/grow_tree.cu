@@ -728,8 +728,8 @@ __device__ __noinline__ void label_by_codes(const Tree& t) {
 
 // ``every_row``: the tree is grown on all rows; else the first order holds ``size`` chosen ones.
 extern "C" __global__ void __launch_bounds__(1024, 1)
-    grow_tree(const Tree* given, whole size, whole every_row, word seed, double criterion,
-              double penalty, double least_weight, double least_rows, double smooth,
+    grow_tree(const Tree* given, whole size, whole every_row, word seed, const whole* totals,
+              double criterion, double penalty, double least_weight, double least_rows, double smooth,
               double level_penalty, double level_rows, double chance) {
   __shared__ Tree t;
   __shared__ double rules[RULES];
@@ -738,7 +738,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     t = *given;
     t.rules = rules;
     rules[CRITERION] = criterion;
-    rules[PENALTY] = penalty;
+    rules[PENALTY] = totals ? penalty * scale_of(totals[0]) : penalty;
     rules[LEAST_WEIGHT] = least_weight;
     rules[LEAST_ROWS] = least_rows;
     rules[SMOOTH] = smooth;

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pacboost.kernels.cuda import twins
 from pacboost.kernels.cuda.device import to_gpu
 from pacboost.kernels.cuda.module import row_kernel, tree_kernel
-from pacboost.kernels.cuda.weighing import Copied, Origin
+from pacboost.kernels.cuda.weighing import NOTHING, Copied, Origin
 from pacboost.kernels.interactions import Interactions
 
 CODES = 256
@@ -177,11 +177,17 @@ class GrowingTree:
         self._tree[ORDER : ORDER + 2] = to_gpu(np.array(places, dtype=np.int64))
 
     def begin(
-        self, rules: NDArray[np.float64], chosen: Any, key: np.uint64, weights: Any = None
+        self,
+        rules: NDArray[np.float64],
+        chosen: Any,
+        key: np.uint64,
+        weights: Any = None,
+        totals: Any = NOTHING,
     ) -> None:
         """Begin to grow a tree on the chosen rows, or on all.
 
-        ``weights`` of the rows are no longer needed, if they are given: they are overwritten.
+        ``weights`` of the rows are no longer needed, if they are given: they are overwritten. With
+        ``totals``, the penalty of the rules is multiplied by the scale that follows from them.
         """
         size = len(self._codes) if chosen is None else chosen.size
         self._take_room(weights)
@@ -192,7 +198,7 @@ class GrowingTree:
             kernel.max_dynamic_shared_size_bytes = self._shared
         blocks = max(1, min(_multiprocessors(), size * self._lanes // CELLS_WORTH_A_BLOCK))
         kernel((blocks,), (THREADS,), (
-            self._tree, whole(size), whole(chosen is None), np.uint64(key), *rules
+            self._tree, whole(size), whole(chosen is None), np.uint64(key), totals, *rules
         ), shared_mem=self._shared)  # fmt: skip
         self._summed = None
 

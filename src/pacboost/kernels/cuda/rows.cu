@@ -25,7 +25,11 @@ __device__ void add_to(whole* sum, whole mine) {
 extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
                                    const signed char* signs, const signed char* flips,
                                    double pull_scale, double weight_scale, whole rows,
-                                   whole outputs, whole lines, whole* pairs) {
+                                   whole outputs, whole lines, whole* pairs, const whole* totals) {
+  if (totals) {  // the sums of weights and of absolute pulls, which the scales follow from
+    weight_scale = scale_of(totals[0]);
+    pull_scale = scale_of(totals[1]);
+  }
   for (whole i = me(); i < rows; i += step()) {
     whole weight = 0;
     for (whole k = 0; k < outputs; k++) weight += weights[i * outputs + k];

@@ -88,7 +88,7 @@ def pair_up(
     rows, outputs = weights.shape
     held = to_gpu(weights), *_pulls(pulls, times_weight), to_gpu(flips)
     sizes = real(pull_scale), real(weight_scale), whole(rows), whole(outputs), whole(len(flips))
-    _launch("pair_up", (*held, *sizes, pairs), _for_rows(rows))
+    _launch("pair_up", (*held, *sizes, pairs, None), _for_rows(rows))
 
 
 def pair_up_one(
@@ -99,7 +99,14 @@ def pair_up_one(
     rows, one = weights.size, whole(1)
     held = to_gpu(weights), *_pulls(pulls, times_weight), None
     sizes = real(pull_scale), real(weight_scale), whole(rows), one, one
-    _launch("pair_up", (*held, *sizes, pairs), _for_rows(rows))
+    _launch("pair_up", (*held, *sizes, pairs, None), _for_rows(rows))
+
+
+def pair_up_after(totals: Any, weights: Any, pulls: Any, pairs: Any) -> None:
+    """Pair pulls and weights of one output, whose totals only the GPU knows yet."""
+    rows, one, none = weights.size, whole(1), real(0)
+    given = weights, pulls, None, None, none, none, whole(rows), one, one, pairs, totals
+    _launch("pair_up", given, _for_rows(rows))
 
 
 def logistic(

@@ -6,6 +6,7 @@ squares of their pulls. The loop asks for these one after the other; ``known`` h
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ TILE, PARTS = 1_024, 64
 TO_GPU, TO_HOST = 1, 2
 """How CUDA numbers the directions of copies."""
 COSTS, SQUARES, SUMS, ORIGIN = "costs", "squares", "sums", "origin"
+FOLLOWING = "following"
 
 whole, real = np.int64, np.float64
 NOTHING = np.uintp(0)
@@ -54,6 +56,11 @@ def forget(*arrays: Any) -> None:
             found.pop((what, array.data.ptr), None)
 
 
+def let_follow(work: Callable[[Any], None] | None) -> None:
+    """Have work begun as soon as the rows are weighed, given the totals on the GPU; or none."""
+    found_so_far()[FOLLOWING] = work
+
+
 class Copied:
     """Numbers of 8 bytes on the GPU, and the place in the CPU's memory that they are copied to."""
 
@@ -68,6 +75,20 @@ class Copied:
         stream, (there, here) = cupy.cuda.get_current_stream(), self._places
         cupy.cuda.runtime.memcpyAsync(here, there, self.there.nbytes, TO_HOST, stream.ptr)
         stream.synchronize()
+        return self.here.copy()
+
+    def fetch_before(self, work: Callable[[Any], None] | None) -> NDArray[Any]:
+        """Copy them to the CPU while work that needs them is begun on the GPU."""
+        if work is None:
+            return self.fetch()
+        import cupy
+
+        stream, (there, here) = cupy.cuda.get_current_stream(), self._places
+        copied = cupy.cuda.Event(disable_timing=True)
+        cupy.cuda.runtime.memcpyAsync(here, there, self.there.nbytes, TO_HOST, stream.ptr)
+        copied.record(stream)
+        work(self.there)
+        copied.synchronize()
         return self.here.copy()
 
     def send(self, numbers: NDArray[Any]) -> Any:
@@ -143,7 +164,7 @@ def weigh(
         whole(rows), margins, weights, pulls, room.costs, room.squares, room.found.there,
     ))  # fmt: skip
     room.add_spans()
-    back = room.found.fetch()
+    back = room.found.fetch_before(found_so_far().pop(FOLLOWING, None))
     totals[0] += back[:2]
     sums = back[3:].view(np.float64)
     keep(COSTS, margins, (sums[: room.spans], int(back[2])))

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.forest_rows import count_drawn
 from pacboost.training.bags.bags import Bag, Bags
 
 WEIGHT_BITS = 16
+DRAWS_WORTH_A_KERNEL = 50_000
 
 
 class ForestBags(Bags):
@@ -50,8 +52,17 @@ class ForestBags(Bags):
             total = self.rows if ends is None else int(ends[-1])
             places = generator.integers(total, size=self.drawn)
             places = places if ends is None else np.searchsorted(ends, places, side="right")
-            counts = np.bincount(order[places], minlength=self.rows)
+            counts = _counted(order, places)
         return Bag(counts, None, int(generator.integers(2**31)))
+
+
+def _counted(order: NDArray[np.intp], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count how often each row was drawn; NumPy counts under the interpreter's lock."""
+    if places.size < DRAWS_WORTH_A_KERNEL:
+        return np.bincount(order[places], minlength=order.size)
+    counts = np.zeros(order.size, np.int64)
+    count_drawn(order, places, counts)
+    return counts
 
 
 def content_order(codes: NDArray[np.uint8], targets: NDArray[Any]) -> NDArray[np.intp]:

@@ -15,8 +15,26 @@ from pacboost.kernels.cuda.forest import MOST_EXACT_WEIGHT, ForestOnGpu, SmallBa
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag, Bags, in_order
 from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember
+from pacboost.training.bags.forest_bags import whole_weights
 
 FEW = np.iinfo(np.uint8).max
+TREES_WORTH_A_GPU = 300
+"""A GPU grows some hundred trees in the time of one, which is long; fewer are sooner done by cores
+of a CPU, except where trees of two classes try few features (docs/gpu.md)."""
+
+
+def too_heavy(sample: Sample, classes: int, drawn: int) -> bool:
+    """Tell whether squares of sums over a bag of many classes may not be exact in a float.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> rows = Sample(ArrayTable(np.zeros((2, 1))), np.ones((2, 1), np.int8), np.array([1.0, 3.0]))
+    >>> too_heavy(rows, 2, 2), too_heavy(rows, 3, 2), too_heavy(rows, 3, 2**27)
+    (False, False, False)
+    """
+    if classes <= 2:
+        return False
+    heaviest = drawn if sample.base.size == 1 else int(whole_weights(sample.base).sum())
+    return heaviest > MOST_EXACT_WEIGHT
 
 
 class GpuTreeMaker(TreeMaker):
@@ -34,7 +52,7 @@ class GpuTreeMaker(TreeMaker):
     ) -> None:
         """Bring codes and targets to the GPU."""
         super().__init__(sample, targets, classes, limits, drawn=drawn, hard=hard)
-        if classes > 2 and self._heaviest_bag() > MOST_EXACT_WEIGHT:
+        if too_heavy(sample, classes, self._drawn):
             raise ParameterError(
                 f"device is 'cuda', but trees of {classes} classes whose weights add up to more "
                 f"than {MOST_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights without a "
@@ -43,11 +61,6 @@ class GpuTreeMaker(TreeMaker):
         self._gpu = ForestOnGpu(
             self._columns, self._lines, self._parcels, self._weights, self._bins.middle, self._plan
         )
-
-    def _heaviest_bag(self) -> int:
-        """Give what no bag of many classes weighs more than."""
-        weights = self._parcels >> 16
-        return int(weights.sum()) if weights.max() > 1 else self._drawn
 
     def make_all(
         self, bags: Bags, numbers: range, threads: int

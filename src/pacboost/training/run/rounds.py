@@ -228,6 +228,8 @@ class CellRounds(Rounds):
     def step(self, state: Any, rule: MeasuredCells, number: int) -> Step:
         """Let the booster add the values of the cells to the scores."""
         by_sums = self.potential.of_cells(rule.sums, rule.values)
+        if self.shown.all_rows and self.search.on_gpu:
+            self.search.expect(self.booster.request(state), self.shown.seed_of(number + 1, 0))
         state = self.booster.move(state, Moved(rule.cells, rule.values, by_sums, rule.rows))
         if self.shown.all_rows:
             seed = self.shown.seed_of(number + 1, 0)
