@@ -19,7 +19,7 @@ from pacboost.kernels.best_split import BINS, CUT, FEATURE, LANE, MONOTONE
 from pacboost.kernels.board import STOP, TICKET, last_to_arrive, meet, release, share
 from pacboost.kernels.grow import count, draw_features, narrow, next_leaf, record
 from pacboost.kernels.interactions import Interactions, draw_open, hand_down
-from pacboost.kernels.jit import inlined, part_of_kernels, team_kernel
+from pacboost.kernels.jit import kernel, part_of_kernels, team_kernel
 from pacboost.kernels.routing import label, part, part_to_ends, sides
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
@@ -82,7 +82,7 @@ LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
 DRAWN, DEEPEST, ALL_ROWS, SCAN = range(4)
 
 
-@inlined
+@kernel
 def sorting_pieces(team: int, size: int) -> int:
     """Give how many members sort a leaf of so many rows."""
     return min(team, max(1, size // ROWS_WORTH_SORTING))
@@ -184,7 +184,7 @@ def count_rows(
     return first, last
 
 
-@inlined
+@kernel
 def take_best(
     team: int,
     found: TeamFindings,
