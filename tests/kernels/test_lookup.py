@@ -152,3 +152,19 @@ def test_scores_are_added_to_what_was_there() -> None:
     values = np.array([[0.0], [3.0], [np.nan]])
     lookup.score(values, np.array([0]), packed, offsets, heights, np.array([0.5]), scores)
     assert scores.tolist() == [9.0, 22.0, 30.5]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("cuts", [0, 1, 200, 300])
+def test_rows_are_coded_where_they_lie_as_their_copy_is(dtype: str, cuts: int) -> None:
+    draw = np.random.default_rng(cuts)
+    X = draw.normal(size=(900, 3)).astype(dtype)
+    X[draw.random(X.shape) < 0.05] = np.nan
+    packed = lookup.pack([np.sort(draw.normal(size=size)) for size in (cuts, 5, 1)])
+    rows = draw.integers(900, size=700)
+    found, twin = np.empty((2, 3, rows.size), dtype=np.uint16)
+    assert lookup.encode_rows(X, rows, *packed, 301, found)
+    lookup.encode(X[rows], 0, np.arange(3), *packed, 301, twin, 0)
+    assert np.array_equal(found, twin)
+    X[rows[650], 1] = -np.inf
+    assert not lookup.encode_rows(X, rows, *packed, 301, found)

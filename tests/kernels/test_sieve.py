@@ -94,3 +94,19 @@ def test_blocks_of_a_file_are_as_random_as_rows() -> None:
     """Identities of rows in blocks differ in their upper half only."""
     u = drawn(np.arange(100_000, dtype=np.uint64) << np.uint64(32), 3) / 2.0**sieve.BITS
     assert stats.kstest(u, "uniform").pvalue > 1e-4
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("scale", [0.3, 1.0])
+def test_rows_are_kept_whose_numbers_are_below_their_odds(bounded: bool, scale: float) -> None:
+    draw, key = np.random.default_rng(0), np.uint64(11)
+    tickets = draw.integers(2**40, size=3000).astype(np.uint64)
+    chances, bounds = draw.random((2, tickets.size))
+    odds, kept = np.empty(tickets.size), np.empty(tickets.size, dtype=np.int64)
+    given = bounds if bounded else np.empty(0)
+    count = sieve.keep(tickets, key, chances, given, scale, odds, kept)
+    twin = np.minimum(1.0, (np.minimum(chances, bounds) if bounded else chances) / scale)
+    chosen = np.flatnonzero(drawn(tickets, 11) * 2.0**-sieve.BITS < twin)
+    assert 0 < count < tickets.size
+    assert np.array_equal(kept[:count], chosen)
+    assert np.array_equal(odds[:count], twin[chosen])

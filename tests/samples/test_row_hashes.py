@@ -9,6 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
+from pacboost.samples.gathering import Gathering
+from pacboost.samples.known_rows import KnownRows
 from pacboost.samples.row_hashes import RowHasher
 from pacboost.sources.arrays import ArrayTable
 
@@ -33,3 +35,33 @@ def test_large_tables_are_hashed_by_a_kernel_with_the_same_result(
     monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
     assert np.array_equal(hasher.near(ArrayTable(X)), found)
     assert np.array_equal(hasher.near_below(ArrayTable(X), columns, limit), below)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_pieces_of_a_table_are_hashed_by_kernels_with_the_same_result(kind: type) -> None:
+    draw = np.random.default_rng(1)
+    X: NDArray[Any] = draw.normal(size=(400, 5)).astype(kind)
+    X[draw.random(X.shape) < 0.1] = np.nan
+    X[0], X[1], X[2] = -0.0, 1e30, 0.0
+    table, rows = ArrayTable(X), np.arange(399, 0, -3)
+    hasher = RowHasher.of(table)
+    for hashes in (hasher.exact, hasher.near):
+        for columns in (None, range(3), [0, 4]):
+            for some in (None, rows):
+                plain = hashes(table, some, columns)
+                assert np.array_equal(hashes(table, some, columns, compiled=True), plain)
+    assert hasher.exact(table)[0] == hasher.exact(table)[2]
+
+
+def test_known_rows_and_sketches_are_the_same_by_kernels() -> None:
+    X = np.random.default_rng(2).normal(size=(300, 6))
+    X[250:] = X[:50]
+    X[240:250, :4] = X[:10, :4]  # the first columns alone do not make a row equal
+    known, gathering = KnownRows([ArrayTable(X[:100])]), Gathering()
+    later, rows = ArrayTable(X[200:]), np.arange(200, 300, dtype=np.uint64)
+    gathering.add(ArrayTable(X[100:200]), np.arange(100, 200, dtype=np.uint64))
+    plain = known.read(later)
+    assert plain.size == 60
+    assert np.array_equal(known.read(later, compiled=True), plain)
+    read = gathering.read(later, rows)
+    assert np.array_equal(gathering.read(later, rows, compiled=True), read)

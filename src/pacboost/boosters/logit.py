@@ -33,6 +33,7 @@ from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import same_bits, shares
 from pacboost.kernels.cuda.device import copy_into, flat
 from pacboost.kernels.team import team_for, together
+from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import exp, log, row_totals, sigmoid, total
 from pacboost.samples.request import Request, Sums
@@ -77,6 +78,7 @@ class Logit(FilteringBooster[LogitState]):
     multiclass: ClassVar[str] = "softmax"
     error_factor: ClassVar[float] = 2.0
     on_gpu: ClassVar[bool] = True
+    rows_worth_a_thread: ClassVar[int] = ROWS_FOR_CHEAP_KERNELS
 
     learning_rate: float = 1.0
     max_target: float = math.inf

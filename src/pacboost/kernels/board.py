@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.atomic import add, enter, exchange, give_way, load, pause
-from pacboost.kernels.jit import inlined, kernel, part_of_kernels, team_kernel, uncounted
+from pacboost.kernels.jit import kernel, part_of_kernels, team_kernel, uncounted
 
 LINE = 16  # numbers apart, so that no two places share a cache line or the one fetched with it
 Place = np.int64
@@ -155,13 +155,13 @@ def take_turns(
             meet(board, team)
 
 
-@inlined
+@kernel
 def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
     """Give where a piece of so many equal ones begins and ends."""
     return size * piece // pieces, size * (piece + 1) // pieces
 
 
-@inlined
+@kernel
 def share_of_spans(size: int, span: int, piece: int, pieces: int) -> tuple[int, int]:
     """Do what ``share`` does, with cuts between spans of a fixed size only."""
     spans = (size + span - 1) // span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pacboost.kernels.jit import inlined
+from pacboost.kernels.jit import kernel
 from pacboost.kernels.update import LN2_HIGH, LN2_LOW, LOG2_E
 
 ROOT_OF_HALF = math.sqrt(0.5)
@@ -14,7 +14,7 @@ FARTHEST = 700.0
 """Numbers beyond this have no exponential that is a normal double."""
 
 
-@inlined
+@kernel
 def natural_exp(x: float) -> float:
     """Give exp(x) as 2^k times a polynomial, by additions and multiplications alone.
 
@@ -30,7 +30,7 @@ def natural_exp(x: float) -> float:
     return math.ldexp(p, int(k))
 
 
-@inlined
+@kernel
 def natural_log(x: float) -> float:
     """Give ln x for a positive x, by additions, multiplications and divisions alone.
 

@@ -22,7 +22,7 @@ from pacboost.kernels.board import STOP, TICKET, last_to_arrive, meet, release, 
 from pacboost.kernels.counting import count_rows, take_away
 from pacboost.kernels.grow import draw_features, narrow, next_leaf, record
 from pacboost.kernels.interactions import Interactions, draw_open, hand_down
-from pacboost.kernels.jit import inlined, part_of_kernels, team_kernel
+from pacboost.kernels.jit import kernel, part_of_kernels, team_kernel
 from pacboost.kernels.routing import label, part, part_to_ends, sides
 from pacboost.kernels.small_leaves import FEW_ROWS
 
@@ -85,7 +85,7 @@ LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
 DRAWN, DEEPEST, ALL_ROWS, SCAN, KEY = range(5)
 
 
-@inlined
+@kernel
 def sorting_pieces(team: int, size: int) -> int:
     """Give how many members sort a leaf of so many rows."""
     return min(team, max(1, size // ROWS_WORTH_SORTING))
@@ -131,7 +131,7 @@ def sort_rows(
                 rows[place + k] = aside[last - 1 - k]
 
 
-@inlined
+@kernel
 def take_best(
     team: int,
     found: TeamFindings,

@@ -62,7 +62,8 @@ def _compiled(function: Function, **options: Any) -> Function:
 def kernel(function: Function, **options: Any) -> Function:
     """Compile at the first call for each combination of array types; later processes load it.
 
-    Kernels that call it link a part made of the same function, and not what Python calls.
+    Kernels that call it link a part made of the same function, and not what Python calls. LLVM
+    inlines small parts; to have numba inline them made a first fit a twentieth longer.
     """
     compiled: Any = _compiled(function, **options)
     keep_on_disk(compiled)
@@ -71,11 +72,6 @@ def kernel(function: Function, **options: Any) -> Function:
         compiled.get_call_template = part.get_call_template
         compiled.get_overload = part.get_overload
     return cast(Function, compiled)
-
-
-def inlined(function: Function) -> Function:
-    """Make a part that is compiled into every kernel that calls it, and that Python may call."""
-    return kernel(function)
 
 
 def part_of_kernels(function: Function, **options: Any) -> Function:

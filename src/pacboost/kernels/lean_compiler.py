@@ -24,9 +24,10 @@ TRIED = {(0, 68)}
 LEAN = (version_info.major, version_info.minor) in TRIED
 """Whether numba is a version that this was tried with."""
 NOT_NEEDED = {
-    "WithLifting", "InlineClosureLikes", "RewriteDynamicRaises", "MakeFunctionToJitFunction",
-    "FindLiterallyCalls", "LiteralUnroll", "LiteralPropagationSubPipelinePass", "InlineOverloads",
-    "NopythonRewrites", "NoPythonSupportedFeatureValidation", "DumpParforDiagnostics",
+    "WithLifting", "InlineClosureLikes", "InlineInlinables", "RewriteDynamicRaises",
+    "MakeFunctionToJitFunction", "FindLiterallyCalls", "LiteralUnroll", "InlineOverloads",
+    "LiteralPropagationSubPipelinePass", "NopythonRewrites", "DumpParforDiagnostics",
+    "NoPythonSupportedFeatureValidation",
 }  # fmt: skip
 """The names of numba's passes that change nothing in a kernel."""
 

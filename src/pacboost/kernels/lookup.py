@@ -95,6 +95,39 @@ def encode(
 
 
 @kernel
+def encode_rows(
+    values: NDArray[np.floating],
+    rows: NDArray[np.int64],
+    cuts: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    missing: int,
+    codes: NDArray[np.unsignedinteger],
+) -> bool:
+    """Write the codes of some rows of a matrix, a tile at a time; tell if all are finite."""
+    finite = True
+    copied = np.empty((ROWS_PER_TILE, values.shape[1]), dtype=values.dtype)
+    for tile in range(0, rows.size, ROWS_PER_TILE):
+        some = rows[tile : tile + ROWS_PER_TILE]
+        for i in range(some.size):
+            for j in range(values.shape[1]):
+                copied[i, j] = values[some[i], j]
+        for j in range(codes.shape[0]):
+            out = codes[j, tile : tile + ROWS_PER_TILE]
+            own = cuts[offsets[j] : offsets[j + 1]]
+            if own.size == 256:
+                for i in range(some.size):
+                    out[i] = rank_in_256(own, copied[i, j])
+            else:
+                for i in range(some.size):
+                    out[i] = rank(own, copied[i, j])
+            for i in range(some.size):
+                if not np.isfinite(copied[i, j]):
+                    out[i] = missing
+                    finite = finite and np.isnan(copied[i, j])
+    return finite
+
+
+@kernel
 def score(
     values: NDArray[np.floating],
     columns: NDArray[np.int64],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.exp_log import natural_exp, natural_log
 from pacboost.kernels.inline import on_stack
-from pacboost.kernels.jit import inlined, kernel, part_of_kernels
+from pacboost.kernels.jit import kernel, part_of_kernels
 from pacboost.kernels.update import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 
 PARTS = 64
@@ -60,7 +60,7 @@ def sum_of_parts(parts: NDArray[np.float64]) -> float:
     return total
 
 
-@inlined
+@kernel
 def masses(
     weights: NDArray[np.int64],
     agree: NDArray[np.int8],
@@ -91,7 +91,7 @@ def masses(
         squares[span] = (a + b) + (c + d)
 
 
-@inlined
+@kernel
 def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> np.int64:
     """Sum the first weights (one, or one each) of rows that the vote gets wrong or ties on."""
     count = np.int64(0)
@@ -114,7 +114,7 @@ def add_tile(tile: NDArray[np.float64], held: int, parts: NDArray[np.float64]) -
         parts[i] += tile[i]
 
 
-@inlined
+@kernel
 def cell_sums(
     cells: NDArray[np.unsignedinteger],
     weights: NDArray[np.int64],
@@ -149,7 +149,7 @@ def cell_sums(
         squares[span] = sum_of_parts(parts)
 
 
-@inlined
+@kernel
 def cell_sums_of_one(
     cells: NDArray[np.unsignedinteger],
     weights: NDArray[np.int64],
@@ -187,7 +187,7 @@ def cell_sums_of_one(
 LOGISTIC, CLIPPED, SQUARE, ABSOLUTE = range(4)
 
 
-@inlined
+@kernel
 def class_rows(
     chosen: NDArray[np.intp],
     margins: NDArray[np.float64],
@@ -232,7 +232,7 @@ def class_rows(
             squares[i] = square
 
 
-@inlined
+@kernel
 def class_sums(
     chosen: NDArray[np.intp],
     cells: NDArray[np.unsignedinteger],
@@ -250,7 +250,7 @@ def class_sums(
             weight_sums[k] += weight[k]
 
 
-@inlined
+@kernel
 def log_costs(margins: NDArray[np.float64], size: int, sums: NDArray[np.float64]) -> None:
     """Do what ``potential`` does for LOGISTIC, one output and equal rows.
 

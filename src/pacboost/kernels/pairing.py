@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import inlined
+from pacboost.kernels.jit import kernel
 
 LOW = np.int64(0xFFFFFFFF)
 """The bits of a pair that hold the weight."""
 
 
-@inlined
+@kernel
 def pair_up_one(
     weights: NDArray[np.int64],
     pulls: NDArray[np.integer],
@@ -33,7 +33,7 @@ def pair_up_one(
         )
 
 
-@inlined
+@kernel
 def pair_up(
     weights: NDArray[np.int64],
     pulls: NDArray[np.integer],

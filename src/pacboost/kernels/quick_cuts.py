@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import inlined, part_of_kernels
+from pacboost.kernels.jit import kernel, part_of_kernels
 from pacboost.kernels.pairing import LOW
 
 
@@ -36,7 +36,7 @@ def best_of(
     return best, place
 
 
-@inlined
+@kernel
 def scan_only(
     below: np.int64, total: np.int64, penalty: float, least: float, wanted: float
 ) -> tuple[float, int, bool]:

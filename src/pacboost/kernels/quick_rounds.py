@@ -25,7 +25,7 @@ from pacboost.kernels.best_split import (
 )
 from pacboost.kernels.board import share
 from pacboost.kernels.grow import LEFT, RIGHT
-from pacboost.kernels.jit import inlined, team_kernel
+from pacboost.kernels.jit import kernel, team_kernel
 from pacboost.kernels.pairing import pair_up_one
 
 Wholes = NDArray[np.int64]
@@ -129,7 +129,7 @@ def begin(
             sums.parts[k, 0, leaf] = sums.parts[k, 1, leaf] = 0
 
 
-@inlined
+@kernel
 def goes_left(code: np.int64, feature: Wholes, split: Wholes, missing: int) -> bool:
     """Tell the side of a row by the code in its lane: see ``sides`` of kernels/routing.py."""
     default, b = feature[DEFAULT], code

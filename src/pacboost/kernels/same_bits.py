@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.jit import inlined, kernel
+from pacboost.kernels.jit import kernel
 from pacboost.numerics.same_bits import (
     ATANH,
     FARTHEST,
@@ -30,7 +30,7 @@ BIAS, FRACTION = np.int64(1023), np.int64(52)
 """The double 2^k has the bits (k + BIAS) << FRACTION."""
 
 
-@inlined
+@kernel
 def exp_below_0(x: float) -> float:
     """Give exp(x) of a number that is 0 or less.
 

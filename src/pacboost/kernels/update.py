@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.inline import on_stack
-from pacboost.kernels.jit import inlined, kernel, part_of_kernels
+from pacboost.kernels.jit import kernel, part_of_kernels
 
 LOG2_E = math.log2(math.e)
 LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")  # ln 2 to 32 bits, so that k·LN2_HIGH is exact
@@ -49,7 +49,7 @@ def whole_exp(x: float) -> np.int64:
     return rounded if rounded > 1 else np.int64(1)
 
 
-@inlined
+@kernel
 def exponential(
     agree: NDArray[np.int8],
     vote: float,
@@ -88,7 +88,7 @@ def exponential(
 ROWS_PER_TILE = 1_024
 
 
-@inlined
+@kernel
 def exponential_cells(
     cells: NDArray[np.unsignedinteger],
     values: NDArray[np.float64],
@@ -156,7 +156,7 @@ def raise_margins(margins: NDArray[np.float64], raised: NDArray[np.float64]) -> 
     raise_all(raised[: margins.size])
 
 
-@inlined
+@kernel
 def logistic(
     cells: NDArray[np.unsignedinteger],
     values: NDArray[np.float64],
@@ -210,7 +210,7 @@ def logistic(
     return weight_sum, pull_sum
 
 
-@inlined
+@kernel
 def softmax(
     chosen: NDArray[np.intp],
     cells: NDArray[np.unsignedinteger],

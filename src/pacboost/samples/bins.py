@@ -94,6 +94,17 @@ class Bins:
             self._encode_block(values, first, every[lines], codes[lines])
         return codes
 
+    def encode_rows(self, values: Values, rows: NDArray[np.int64]) -> Codes | None:
+        """Give the codes of some rows of a matrix of floats; None if a value is infinite.
+
+        >>> bins = Bins((np.array([1.5], dtype=np.float32),), np.zeros(1))
+        >>> bins.encode_rows(np.array([[1.0], [2.0], [np.nan]]), np.array([2, 1])).tolist()
+        [[2, 1]]
+        """
+        codes = np.empty((values.shape[1], rows.size), dtype=self.dtype)
+        finite = lookup.encode_rows(values, rows, *self.packed, self.missing, codes)
+        return codes if finite else None
+
     @cached_property
     def packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The cuts of all features, and where those of each begin and end (kernels/lookup.py)."""

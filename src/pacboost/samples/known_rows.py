@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels import hashing
 from pacboost.samples.row_hashes import Hashes, RowHasher, among
 from pacboost.samples.sketch import row_hashes
 from pacboost.sources.table import Table
@@ -56,7 +57,12 @@ class KnownRows:
         """
         if not (self._hashes.size and table.n_rows):
             return np.empty(0, dtype=np.uint64)
-        alike = np.flatnonzero(among(_first_hashes(table, compiled=compiled), self._first))
+        first = _first_hashes(table, compiled=compiled)
+        if compiled:
+            found = np.empty(first.size, dtype=np.int64)
+            alike = found[: hashing.find_known(first, self._first, found)]
+        else:
+            alike = np.flatnonzero(among(first, self._first))
         return row_hashes(table, alike) if alike.size else np.empty(0, dtype=np.uint64)
 
     def note(self, hashes: Hashes) -> None:

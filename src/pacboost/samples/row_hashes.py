@@ -114,7 +114,10 @@ class RowHasher:
             step = self.steps[first:last] if near else None
             values, factors = table.block(first, last), self._factors[first:last]
             _add_columns(values, rows, step, known, factors, total, compiled=compiled)
-        return mixed(total)
+        if not compiled:
+            return mixed(total)
+        hashing.finish(total)
+        return total
 
     @cached_property
     def _factors(self) -> Hashes:

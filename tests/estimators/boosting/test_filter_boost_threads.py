@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost import StrongClassifier
 from pacboost.errors import DataError
 from pacboost.estimators.boosting.filtering import filter_setup
+from pacboost.kernels import hashing
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.worlds import hastie
 from pacboost.training.filtering import engine, looking
@@ -120,6 +121,19 @@ def test_the_model_does_not_depend_on_pieces(
     first = content(fit(tmp_path, n_jobs=1))
     monkeypatch.setattr(looking, "CELLS_PER_PIECE", 10**9)
     assert content(fit(tmp_path, n_jobs=1)) == first
+
+
+@pytest.mark.parametrize("fit", [array, stored, parquet])
+@pytest.mark.filterwarnings("ignore:the sparse")
+def test_the_model_does_not_depend_on_how_rows_are_hashed(
+    fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_numpy = fit(tmp_path, n_jobs=1)
+    monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
+    compiled = fit(tmp_path, n_jobs=2)
+    assert content(compiled) == content(by_numpy)
+    first, second = by_numpy._sketches[0].to_dict(), compiled._sketches[0].to_dict()
+    assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
 @pytest.mark.slow

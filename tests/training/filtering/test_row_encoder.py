@@ -87,3 +87,44 @@ def test_raw_rows_have_no_place_in_a_checkpoint() -> None:
         read([0, 1] * 3, [0, 1], codes=False).to_arrays()
     with pytest.raises(TypeError, match="bins"):
         EncodedRows.from_arrays(read([0, 1] * 3, [0, 1]).to_arrays(), None)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 0, 1, 1, 0], [2, 0, 1, 1, 2, 0]])
+def test_rows_coded_where_they_lie_are_those_that_are_read(labels: list[int]) -> None:
+    oracle = ArrayOracle(X, np.array(labels))
+    encoder = RowEncoder(oracle, np.unique(labels), fit_bins(ArrayTable(X), 255))
+    drawn = oracle.unread(np.array([4, 0, 3]))
+    assert encoder.codes_in_place(drawn)
+    found, twin = encoder.read_in_place(drawn), encoder.read(drawn)
+    assert isinstance(found.table, CodedTable)
+    assert isinstance(twin.table, CodedTable)
+    assert np.array_equal(found.table.codes, twin.table.codes)
+    assert np.array_equal(found.signs, twin.signs)
+    assert found.labels is None or np.array_equal(found.labels, np.array(labels)[[4, 0, 3]])
+    assert found.rows.tolist() == [4, 0, 3]
+
+
+@pytest.mark.parametrize("values", [X.astype(int), np.asfortranarray(X), X[:, ::-1]])
+def test_other_arrays_are_copied_first(values: Any) -> None:
+    oracle = ArrayOracle(values, np.array([0, 1, 0, 1, 1, 0]))
+    encoder = RowEncoder(oracle, np.arange(2), fit_bins(ArrayTable(X), 255))
+    drawn = oracle.unread(np.arange(6))
+    assert not encoder.codes_in_place(drawn)
+    assert not encoder.codes_in_place(drawn.read())
+
+
+@pytest.mark.parametrize(
+    ("value", "label", "complaint"),
+    [
+        (np.inf, 1.0, r"row 3: column 1 holds inf"),
+        (0.0, np.nan, r"row 3: .*label"),
+        (0.0, 7.0, r"row 3: has the label 7"),
+    ],
+)
+def test_what_cannot_be_coded_in_place_is_named(value: float, label: float, complaint: str) -> None:
+    values, labels = X.copy(), np.array([0.0, 1.0, 0.0, label, 1.0, 0.0])
+    values[3, 1] = value
+    oracle = ArrayOracle(values, labels)
+    encoder = RowEncoder(oracle, np.array([0.0, 1.0]), fit_bins(ArrayTable(X), 255))
+    with pytest.raises(DataError, match=complaint):
+        encoder.read_in_place(oracle.unread(np.array([5, 3])))

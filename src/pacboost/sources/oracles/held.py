@@ -47,6 +47,11 @@ class Held(ABC):
     def __init__(self, labels: Any) -> None:
         self._labels = labels
 
+    @property
+    def in_place(self) -> Values | None:
+        """The examples as a matrix of floats, a row after the other, if they are held as one."""
+        return None
+
     @abstractmethod
     def table(self, rows: Rows) -> Table:
         """Copy some rows."""
@@ -105,6 +110,12 @@ class HeldArray(Held):
         self._by_column = array.flags.f_contiguous and not array.flags.c_contiguous
         self.n_rows, self.n_columns = array.shape
         self.names, self.nbytes = names, array.nbytes
+
+    @property
+    def in_place(self) -> Values | None:
+        """The array itself, if it holds floats row by row."""
+        plain = self._array.dtype in (np.float32, np.float64) and self._array.flags.c_contiguous
+        return self._array if plain else None
 
     def table(self, rows: Rows) -> Table:
         """Copy row by row or column by column, as the array lies in memory."""

@@ -285,16 +285,16 @@ class Filtering:
         weights, stay = np.empty(kept.n_rows), np.empty(kept.n_rows)
 
         def task(start: int, stop: int) -> None:
-            own, rounds = slice(start, stop), len(self.vote_so_far)
+            own, signs = slice(start, stop), kept.examples.signs[start:stop]
             if path is None:
-                signs = kept.examples.signs[own]
-                chances = self._booster.chances(margins[own], rounds, signs)
+                chances = self._booster.chances(margins[own], len(self.vote_so_far), signs)
             else:
                 chances = np.asarray(exp(path[own]).max(axis=1))
             np.divide(chances, kept.odds[own], out=weights[own])
             np.minimum(1.0, chances / kept.chances[own], out=stay[own])
 
-        each_rows(task, kept.n_rows)
+        two = path is None and margins.shape[1] == 1
+        each_rows(task, kept.n_rows, at_least=self._booster.rows_worth_a_thread if two else 1)
         return weights, stay
 
     def _take(self, done: FinishedRound, vote: float) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from pacboost.samples.known_rows import KnownRows
 from pacboost.samples.row_hashes import Hashes
 from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
+from pacboost.sources.oracles.oracle import AbstractOracle, Drawn, Unread
 from pacboost.sources.table import Table
 from pacboost.training.filtering.drawing.keys import numbers, row_numbers
 from pacboost.training.filtering.drawing.offer import Offer
@@ -137,9 +138,10 @@ class Looked:
 
 
 def pieces(offer: Offer, left: NDArray[np.bool_] | None, rows: int) -> Iterator[Piece]:
-    """Cut the rows of an offer that are left into pieces of so many rows, one at least."""
+    """Cut the rows of an offer that are left into equal pieces of so many rows at most."""
     kinds = np.where(offer.fresh, FRESH, np.where(offer.new, NEW, AGAIN)).astype(np.int8)
     places = np.arange(kinds.size) if left is None else np.flatnonzero(left)
+    rows = -(-places.size // max(1, -(-places.size // rows))) or 1
     for first in range(0, max(1, places.size), rows):
         own, last = places[first : first + rows], first + rows >= places.size
         whole = own.size == kinds.size
@@ -161,20 +163,28 @@ class Look:
     compiled: bool
     """Whether there are so many rows that it pays to compile how they are hashed."""
 
-    @property
-    def rows_per_piece(self) -> int:
+    def rows_per_piece(self, batch: Drawn) -> int:
         """How many rows make a piece; rules that do not go by codes get all rows at once.
 
-        What a black box answers may depend on which rows it is shown together.
+        What a black box answers may depend on which rows it is shown together. Of rows that are
+        coded where they lie, only those that are kept are copied, so there may be more of them.
         """
         if not self.vote_so_far.by_codes:
             return 2**62
-        return max(LEAST_PER_PIECE, CELLS_PER_PIECE // max(1, self.encoder.oracle.n_columns))
+        cells = CELLS_PER_PIECE * (2 if self._in_place(batch) else 1)
+        return max(LEAST_PER_PIECE, cells // max(1, self.encoder.oracle.n_columns))
+
+    def _in_place(self, batch: Drawn) -> TypeGuard[Unread]:
+        return self.compiled and self.encoder.codes_in_place(batch)
 
     def __call__(self, piece: Piece) -> Looked:
         """Read, code and score the rows of a piece, and keep each with the chance it has."""
-        batch = piece.batch.read()
-        examples = self.encoder.read(batch)
+        batch = piece.batch
+        if self._in_place(batch):
+            examples = self.encoder.read_in_place(batch)
+        else:
+            batch = batch.read()
+            examples = self.encoder.read(batch)
         row_margins = self.vote_so_far.score(examples.table, examples.signs)
         kept, odds = self._kept(piece, row_margins.chances)
         accepted = AcceptedRows(
@@ -185,7 +195,7 @@ class Look:
             None if row_margins.path is None else row_margins.path[kept],
         )
         measured = measure(row_margins, examples, piece.kinds) if piece.tells else None
-        hashed = self._hashed(batch.table.take(kept), examples.rows[kept])
+        hashed = self._hashed(batch.take(kept).read().table, examples.rows[kept])
         return Looked(examples.rows, row_margins.chances, measured, accepted, *hashed, piece.last)
 
     def _kept(self, piece: Piece, chances: Floats) -> tuple[NDArray[np.int64], Floats]:

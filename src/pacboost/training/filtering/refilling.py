@@ -150,7 +150,9 @@ class Refilling:
             piece
             for offer in offers
             for piece in pieces(
-                offer, candidates.set_apart(self._encoder, offer), look.rows_per_piece
+                offer,
+                candidates.set_apart(self._encoder, offer),
+                look.rows_per_piece(offer.batch),
             )
         )
         found: list[Looked] = []

@@ -56,7 +56,7 @@ class RemoteLook:
         offer = Offer(unread, unread.rows, new, np.zeros_like(new), tickets, tells=self.measures)
         look = replace(self.look, encoder=replace(self.look.encoder, oracle=place))
         started = time.thread_time()
-        found = [look(piece) for piece in pieces(offer, left, look.rows_per_piece)]
+        found = [look(piece) for piece in pieces(offer, left, look.rows_per_piece(unread))]
         return FoundRows.of(found, span, time.thread_time() - started)
 
 

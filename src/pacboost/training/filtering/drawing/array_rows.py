@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import same_bits, sieve
-from pacboost.kernels.threads import each_rows, threads
+from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS, each_rows, threads
 from pacboost.numerics.same_bits import mean
 from pacboost.parallel.tasks import later
 from pacboost.samples.known_rows import KnownRows
@@ -132,7 +132,7 @@ class ArrayRows(Candidates):
             same_bits.steps_below_1(weights, STEPS, APART - 1, kinds)
             self.kinds[own[start:stop]] = kinds
 
-        each_rows(task, own.size)
+        each_rows(task, own.size, at_least=ROWS_FOR_CHEAP_KERNELS)
 
     def _learn_how_easy(self, chances: Floats) -> None:
         """Let rows picked blindly tell what rows of their class weigh."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
 from pacboost.samples.sample import Signs, signs_of
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.oracle import Drawn, Places
+from pacboost.sources.oracles.held import BadCell
+from pacboost.sources.oracles.oracle import Drawn, Places, Unread
 from pacboost.sources.table import Table
 
 
@@ -111,17 +112,43 @@ class RowEncoder:
     def read(self, drawn: Drawn) -> EncodedRows:
         """Code rows, and number their classes."""
         batch = drawn.read()
-        numbers, unknown = self._numbers(batch.labels)
-        if unknown.any():
-            at = int(unknown.argmax())
-            raise self._stranger(self.oracle.place(int(batch.rows[at])), batch.labels[at])
-        signs, labels = signs_of(numbers, self.classes.size)
         if self.bins is None:
             table: Table = ArrayTable(np.ascontiguousarray(batch.table.rows()), batch.table.names)
         else:
             codes = self.bins.encode(batch.table)
             table = CodedTable(codes, self.bins, batch.table.names, batch.table.levels)
-        return EncodedRows(table, signs, labels, batch.rows)
+        return self._with_signs(table, batch.labels, batch.rows)
+
+    def codes_in_place(self, drawn: Drawn) -> TypeGuard[Unread]:
+        """Tell whether rows can be coded where they lie."""
+        if self.bins is None or not isinstance(drawn, Unread):
+            return False
+        return drawn.held.in_place is not None
+
+    def read_in_place(self, drawn: Unread) -> EncodedRows:
+        """Code rows without a copy of their values, where ``codes_in_place`` says so.
+
+        Rows that cannot be used are read, which names the cell.
+        """
+        values, bins = drawn.held.in_place, self.bins
+        codes = None if values is None or bins is None else bins.encode_rows(values, drawn.picked)
+        if codes is None or bins is None:
+            return self.read(drawn)
+        try:
+            labels = drawn.held.labels(drawn.picked)
+        except BadCell:
+            return self.read(drawn)
+        return self._with_signs(CodedTable(codes, bins, drawn.held.names), labels, drawn.rows)
+
+    def _with_signs(
+        self, table: Table, labels: NDArray[Any], rows: NDArray[np.uint64]
+    ) -> EncodedRows:
+        """Number the classes of rows; raise if one is of none."""
+        numbers, unknown = self._numbers(labels)
+        if unknown.any():
+            at = int(unknown.argmax())
+            raise self._stranger(self.oracle.place(int(rows[at])), labels[at])
+        return EncodedRows(table, *signs_of(numbers, self.classes.size), rows)
 
 
 def _is_text(labels: NDArray[Any]) -> bool:
