@@ -29,11 +29,22 @@ def best_of(
         a, c = left + penalty, right + penalty
         sides = (low * low * c + high * high * a) / (a * c)  # one division for two
         found[k] = sides if left >= least and right >= least else -1.0
+    most, second, third, fourth = best, best, best, best
+    fours = sums.size // 4 * 4
+    for k in range(0, fours, 4):  # four at a time, so that a comparison need not wait for the last
+        most = found[k] if found[k] > most else most
+        second = found[k + 1] if found[k + 1] > second else second
+        third = found[k + 2] if found[k + 2] > third else third
+        fourth = found[k + 3] if found[k + 3] > fourth else fourth
+    for k in range(fours, sums.size):
+        most = found[k] if found[k] > most else most
+    most = max(most, second, third, fourth)
     place = -1
-    for k in range(sums.size):
-        if found[k] > best:
-            best, place = found[k], k
-    return best, place
+    if most > best:
+        place = 0
+        while found[place] != most:
+            place += 1
+    return most, place
 
 
 @kernel

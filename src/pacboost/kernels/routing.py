@@ -112,7 +112,12 @@ def sides(
     goes_left: NDArray[np.uint8],
 ) -> None:
     """Write for every code of the lane whether it goes left."""
-    bins, default = feature[BINS], feature[DEFAULT]
+    bins, default, cut = feature[BINS], feature[DEFAULT], best[CUT]
+    if default < 0 and not feature[CATEGORY]:  # the common case, in a loop that runs on vectors
+        for code in range(256):
+            goes_left[code] = code <= cut
+        goes_left[missing] = np.uint8(best[MISSING_LEFT])
+        return
     for code in range(256):
         if default < 0:
             b = code
@@ -127,7 +132,7 @@ def sides(
         elif b == missing:
             goes_left[code] = np.uint8(best[MISSING_LEFT])
         else:
-            goes_left[code] = np.uint8(b <= best[CUT])
+            goes_left[code] = np.uint8(b <= cut)
 
 
 @kernel
