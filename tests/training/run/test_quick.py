@@ -12,6 +12,7 @@ import pytest
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.kernels.threads import using
+from pacboost.learners import dense_growing
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.bins import fit_bins
@@ -90,6 +91,17 @@ def test_many_rounds_at_a_time_are_single_rounds(
     assert (len(many.done) < 90) == (patience == 3)
 
 
+def test_a_team_does_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense_growing, "CELLS_WORTH_A_MEMBER", 300)
+    sample, runs = sample_of(700), []
+    for threads in (1, 2):
+        watch = watch_of(sample, None)
+        runs.append(Run(sample, TREE, Logit(prior=True), seed=2, subsample=0.7, watch=watch))
+        with using(threads):
+            list(runs[-1].up_to(12))
+    assert known(runs[0]) == known(runs[1])
+
+
 def test_a_round_without_an_edge_is_left_to_the_loop() -> None:
     sample = sample_of(60, noise=0.0)
     runs = [Run(sample, TREE, Logit(prior=True), seed=1, subsample=0.2) for _ in range(2)]
@@ -111,7 +123,7 @@ def test_other_runs_are_left_to_the_loop() -> None:
     for own, learner, booster, watch in others:
         run = Run(own, learner, booster, watch=watch)
         assert QuickRounds.of(run.rounds, run.recorder, watch, run.state, 3) is None
-        assert len(list(run.up_to(3))) == len(run.done) == 3
+    assert len(list(run.up_to(3))) == len(run.done) == 3
 
 
 def _auc() -> EarlyStopping:
