@@ -2,6 +2,7 @@
 
     python benchmarks/bench_gpu.py                  # 1,000,000 and 10,000,000 rows of 28 numbers
     python benchmarks/bench_gpu.py --rows 1000000
+    python benchmarks/bench_gpu.py --rows --forests 500   # forests on the card and on the CPU
 
 "training" starts when the data is on the card, "everything" with arrays in the CPU's memory. Both
 are the best of two (--times), in seconds for 100 trees at rate 0.1. "scores" are those of all rows
@@ -21,7 +22,7 @@ import cupy
 import numpy as np
 import xgboost
 
-from pacboost import BoostClassifier
+from pacboost import BoostClassifier, ExtraTreesClassifier, RandomForestClassifier
 from pacboost.kernels.cuda.device import describe
 
 SHAPES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -123,11 +124,25 @@ def best(
     return min(training), min(everything)
 
 
+def forests(rows: int, trees: int) -> None:
+    """Print the seconds of forests of so many trees on the card, and on all cores of the CPU."""
+    X, y = (array.get() for array in data(rows))
+    for kind in (RandomForestClassifier, ExtraTreesClassifier):
+        for device in ("cuda", "cpu"):
+            model = kind(trees, device=device, random_state=0, verbose=0)
+            model.fit(X[:20_000], y[:20_000])  # compiles
+            started = time.perf_counter()
+            model.fit(X, y)
+            took = time.perf_counter() - started
+            print(f"{rows:>10,} {kind.__name__} {trees} trees, {device:4}{took:10.2f}", flush=True)
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="*", default=[1_000_000, 10_000_000])
     parser.add_argument("--times", type=int, default=2, help="of which the best is shown")
+    parser.add_argument("--forests", type=int, default=0, help="trees of forests, 0 for none")
     given = parser.parse_args()
     print(f"{describe()}; XGBoost {xgboost.__version__}")
     warm, labels = data(500_000)
@@ -152,6 +167,8 @@ def main() -> None:
         own_time, other_time = many_classes(MANY)
         line = f"{own_time:10.3f}{other_time:10.3f}{other_time / own_time:10.2f}"
         print(f"{MANY:>10,} {'26 classes':40}{line}")
+    if given.forests:
+        forests(1_000_000, given.forests)
 
 
 if __name__ == "__main__":
