@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import cupy
 import numpy as np
 
+from pacboost import RandomForestClassifier
 from pacboost.kernels.cuda import forest
 from pacboost.kernels.cuda.device import using_gpu
 from pacboost.samples import bins
@@ -16,6 +18,7 @@ from pacboost.sources.gpu_array import GpuTable
 from tests.gpu.every_kind import fitted, rows
 from tests.gpu.settings import forest_of, setting_of
 from tests.gpu.test_equal_models import on_the_cpu_only, outcome
+from tests.test_model_bytes import content
 
 
 def compare(seeds: list[str]) -> None:
@@ -32,6 +35,19 @@ def deep_trees() -> None:
     """A tree with more nodes waiting than there is room for is grown on the CPU."""
     forest.MOST_WAITING = 2
     compare(["f27"])
+
+
+def out_of_bag() -> None:
+    """Trees grown on the GPU are asked about the rows outside their bags, and go on growing."""
+    X, y = (array[:80] for array in rows())
+    found = []
+    for device in ("cuda", "cpu"):
+        given: Any = {"device": device, "random_state": 0}
+        model = RandomForestClassifier(3, certify="oob", oob_score=True, **given).fit(X, y)
+        longer = RandomForestClassifier(2, warm_start=True, **given).fit(X, y)
+        longer.set_params(n_estimators=3).fit(X, y).set_params(device="cpu")
+        found.append((model.oob_score_, model.certificate_.bound, content(longer)))
+    assert found[0] == found[1]
 
 
 def bin_rows() -> None:
@@ -66,6 +82,7 @@ if __name__ == "__main__":
     compare(sys.argv[1:])
     predict()
     deep_trees()
+    out_of_bag()
     bins.ROWS_LOOKED_AT = 5_000
     bin_rows()
     sys.stdout.write("done\n")
