@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as nph
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
+from pacboost.samples import cuts
 from pacboost.samples.bins import MOST_BINS, Bins, fit_bins, upper_cuts
 from pacboost.samples.cuts import LARGEST
 from pacboost.sources.arrays import ArrayTable
@@ -390,3 +391,37 @@ def test_bins_differ_by_thresholds_levels_and_the_number_of_features() -> None:
     assert plain.differ(Bins(cuts, middle, np.array([2])))
     assert plain.differ(Bins((cuts[0] + 1,), middle))
     assert plain.differ(Bins(cuts * 2, np.zeros(2, dtype=np.int64)))
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    rows=st.integers(1, 200),
+    pairs=st.lists(
+        st.tuples(
+            *(st.sampled_from([0.0, -0.0, 1.0, 2.5, 1e300, -np.inf, np.inf, 1 + 1e-12]),) * 3
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    seed=st.integers(0, 99),
+)
+def test_columns_of_two_values_are_cut_as_all_others(
+    rows: int, pairs: list[tuple[float, float, float]], seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    shares = generator.dirichlet([1.0, 1.0, 0.05, 0.05], size=len(pairs))
+    drawn = [
+        generator.choice([*own, np.nan], rows, p=share)
+        for own, share in zip(pairs, shares, strict=True)
+    ]
+    values = np.stack(drawn, axis=1)
+    found = cuts.cuts_of_two(values)
+    for j in range(len(pairs)):
+        seen, mass = cuts.distinct_values(values[:, j], None)
+        thresholds, middle = cuts.cut(seen, mass, 255)
+        if j in found:
+            assert found[j][0].tolist() == thresholds.tolist()
+            assert found[j][1] == middle
+        else:
+            unique = np.unique(values[:, j])
+            assert np.isnan(values[:, j]).any() or unique.size != 2 or seen.size < 2

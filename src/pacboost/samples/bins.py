@@ -24,7 +24,15 @@ from pacboost.kernels import lookup
 from pacboost.kernels.cuda.cuts import quantiles
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.threads import each_columns, each_rows
-from pacboost.samples.cuts import TIE, Cut, cut, cut_by_quantiles, cut_entries, distinct_values
+from pacboost.samples.cuts import (
+    TIE,
+    Cut,
+    cut,
+    cut_by_quantiles,
+    cut_entries,
+    cuts_of_two,
+    distinct_values,
+)
 from pacboost.sources.table import Table, Values
 
 MOST_BINS = 65_535
@@ -195,10 +203,14 @@ def _cut_block(
 ) -> list[Cut]:
     rows, columns = values.shape
     found: list[Cut] = [(np.empty(0, np.float32), 0)] * columns
+    two = cuts_of_two(values) if weights is None and chosen is None else {}
 
     def task(first: int, last: int) -> None:
         for j in range(first, last):
-            found[j] = _cut(values[:, j], max_bins, weights, chosen, int(levels[j]))
+            if j in two and not levels[j]:
+                found[j] = two[j]
+            else:
+                found[j] = _cut(values[:, j], max_bins, weights, chosen, int(levels[j]))
 
     each_columns(task, columns, rows)
     return found

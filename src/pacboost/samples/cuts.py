@@ -26,6 +26,10 @@ Cut = tuple[Floats, int]
 """The thresholds of a feature, and the code of its median."""
 
 
+ROWS_OF_A_GUESS = 64
+"""So many rows mostly tell that a column has more than two values."""
+
+
 def to_32_bits(values: NDArray[np.floating]) -> Floats:
     """Round values; one too large for 32 bits counts as the largest there is."""
     with np.errstate(over="ignore"):
@@ -57,6 +61,34 @@ def cut(
         thresholds = between(values[ends], values[ends + 1])
     median = values[np.searchsorted(below, below[-1] / 2 - slack)]
     return thresholds, int(np.searchsorted(thresholds, median))
+
+
+def cuts_of_two(values: NDArray[np.floating]) -> dict[int, Cut]:
+    """Do what ``cut`` does for all columns of two distinct values at once; by column.
+
+    Missing values are equal to nothing, so a column with one is left out.
+    """
+    if len(values) == 0:
+        return {}
+    with np.errstate(invalid="ignore"):
+        columns = np.flatnonzero(_has_two(values[:ROWS_OF_A_GUESS]))
+        some = values[:, columns]
+        low, high = to_32_bits(some.min(axis=0)), to_32_bits(some.max(axis=0))
+        two = _has_two(some) & (low < high)
+    mass = (some == some.min(axis=0)).sum(axis=0)
+    thresholds = between(low, high)
+    codes = mass < len(values) / 2 - len(values) * TIE
+    return {
+        int(columns[k]): (thresholds[k : k + 1].copy(), int(codes[k]))
+        for k in np.flatnonzero(two).tolist()
+    }
+
+
+def _has_two(values: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Tell of each column whether all of its values are its least or its largest."""
+    either = (values == values.min(axis=0)) | (values == values.max(axis=0))
+    found: NDArray[np.bool_] = np.logical_and.reduce(either, axis=0)
+    return found
 
 
 def cut_by_quantiles(found: Quantiles) -> dict[int, Cut]:
