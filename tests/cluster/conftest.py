@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from distributed import Client
 
+from pacboost.sources.oracles.clusters import current_client
 from tests.cluster.clusters import local
 
 
@@ -22,3 +23,10 @@ def threads() -> Iterator[Client]:
     """One worker in this process."""
     with local(1, processes=False) as client:
         yield client
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left() -> Iterator[None]:
+    """A client that stays the current one would have other tests fit on a cluster."""
+    yield
+    assert current_client() is None

@@ -89,9 +89,10 @@ def in_a_task() -> bool:
         return sending.joblib_cluster() is None
 
 
-def test_a_fit_within_a_task_hands_nothing_on(threads: Client) -> None:
-    assert threads.submit(in_a_task, pure=False).result(timeout=60)
-    with threads.as_current():
+def test_a_fit_within_a_task_hands_nothing_on(processes: Client) -> None:
+    # not by a worker of this process: joblib's client there would stay the current one here
+    assert processes.submit(in_a_task, pure=False).result(timeout=60)
+    with processes.as_current():
         assert not in_a_task()
 
 
