@@ -13,6 +13,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.estimators.boosting.automatic import GIVEN, Settings, Trial, is_automatic, tried
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.strong.candidates import choose
 from pacboost.hypotheses.digest import vote_digest
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import signs_of
@@ -136,6 +137,35 @@ def test_rows_of_a_trial_are_apart_and_few_rows_are_all_in_it() -> None:
         assert trial.learned.numbers is not None
         assert trial.held.numbers is not None
         assert not set(trial.learned.numbers.tolist()) & set(trial.held.numbers.tolist())
+
+
+@pytest.mark.parametrize(
+    ("rows", "few", "many"), [(500, 1.0, 1.0), (8_750, 0.5, 1.0), (11_000, 0.2, 0.4)]
+)
+def test_how_far_a_trial_moves_the_slope(rows: int, few: float, many: float) -> None:
+    X, y = world(rows)
+    signs, labels = signs_of(y, 2)
+    examples = LabelledRows(ArrayTable(X), signs, None, labels)
+    model = BoostClassifier()
+    model.classes_ = np.arange(2)
+    for all_rounds, expected in ((False, few), (True, many)):
+        trial = Trial.of(examples, model._recipe(examples), 5, all_rounds=all_rounds)
+        assert trial is not None
+        assert trial.trusted == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("rows", "classes", "l2"), [(500, 2, 3.0), (500, 3, 3.0), (500, 4, 1.0)])
+def test_few_classes_have_a_stronger_regularisation(rows: int, classes: int, l2: float) -> None:
+    X, y = world(rows, classes)
+    model = BoostClassifier(random_state=0)
+    recipe = model._recipe(model._read_rows(model._divide(X, y, None, 0), None)[0])
+    assert isinstance(recipe.booster, Logit)
+    assert recipe.booster.l2 == l2
+    asked: Any = {"texts": None, "rounds": None, "several_labels": False, "common": {}}
+    chosen = choose(rows=rows, classes=classes, weighted=False, **asked)
+    assert chosen.candidate.make().l2 == l2
+    weighted = choose(rows=rows, classes=classes, weighted=True, **asked)
+    assert weighted.candidate.make().l2 is None
 
 
 def test_certifying_rows_have_no_say() -> None:
