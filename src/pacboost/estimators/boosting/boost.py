@@ -49,9 +49,9 @@ class BoostClassifier(NestedParameters, Boosting):
     that holds a fifth of the rows back says how many rounds are worth doing (150 to 600) and how
     steep probabilities should be; then all rows are boosted on. Up to 12,500 rows the trial has
     fewer of the rows; from there on there are 180 rounds of .1. More than three classes have 333 to
-    300 rounds of .06 on all rows and an ``l2`` of 1, and the trial chooses the steepness alone. With
-    fewer than 100 rows, with weights, or if one such parameter is given, the others have the values
-    described with them.
+    300 rounds of .06 on all rows and an ``l2`` of 1, and the trial chooses the steepness alone.
+    With fewer than 100 rows, with weights, or if one such parameter is given, the others have the
+    values described with them.
 
     Parameters
     ----------
@@ -100,7 +100,8 @@ class BoostClassifier(NestedParameters, Boosting):
         split by levels needs.
     l2 : float, default=None
         For "logit": the L2 regularisation of leaf values, in units of rows. None: 1, or what the
-        booster object says. Where the number of rows chooses (see above), up to three classes have 3.
+        booster object says. Where the number of rows chooses (see above), it is 3 for two or three
+        classes.
     multiclass : "mh", "m1", "samme" or None, default=None
         For "adaboost": how more than two classes are reduced to two; several labels need "mh".
     early_stopping : bool, int, "refit" or "auto", default="auto"
