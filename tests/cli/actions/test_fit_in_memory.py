@@ -231,13 +231,13 @@ def test_what_goes_with_a_choice_of_ours_alone(data: Path, other: list[str]) -> 
 def test_ctrl_c_keeps_and_shows_what_is_done(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rounds = Run.__iter__
+    up_to = Run.up_to
 
-    def interrupted(self: Run) -> Iterator[FinishedRound]:
-        yield from islice(rounds(self), 3)
+    def interrupted(self: Run, rounds: int) -> Iterator[FinishedRound]:
+        yield from islice(up_to(self, rounds), 3)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Run, "__iter__", interrupted)
+    monkeypatch.setattr(Run, "up_to", interrupted)
     result = run("fit", data, "--target", "label", *STUMPS, "--output", tmp_path / "m.pacb")
     assert result.exit_code == 130
     assert "interrupted" in result.stdout
