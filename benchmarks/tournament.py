@@ -144,7 +144,8 @@ class Board:
     def ranks(self, what: str) -> NDArray[np.float64]:
         """The mean over all splits of all sets of each racer's rank; ties share theirs."""
         figures = [[self.runs(name, who, what) for who in self.racers] for name in self.sets]
-        return rankdata(np.array(figures), axis=1).mean(axis=(0, 2))  # type: ignore[no-any-return]
+        found: NDArray[np.float64] = rankdata(np.array(figures), axis=1).mean(axis=(0, 2))
+        return found
 
     def show_means(self, console: Console, what: str, title: str) -> None:
         """Print means over splits, their standard errors, and mean ranks."""

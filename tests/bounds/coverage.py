@@ -8,6 +8,7 @@ judge sentences the broken twins. Every count is kept and printed at the end of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import SupportsInt
 
 from scipy.stats import binom
 
@@ -53,19 +54,19 @@ def allowed_violations(runs: int, delta: float) -> int:
     return int(binom.isf(FALSE_ALARM, runs, delta))
 
 
-def check_coverage(name: str, violations: int, runs: int, delta: float) -> None:
+def check_coverage(name: str, violations: SupportsInt, runs: int, delta: float) -> None:
     """Assert that a bound failed no more often than delta explains."""
     count = _keep(name, violations, runs, delta, twin=False)
     assert count.violations <= count.allowed, str(count)
 
 
-def check_rejected(name: str, violations: int, runs: int, delta: float) -> None:
+def check_rejected(name: str, violations: SupportsInt, runs: int, delta: float) -> None:
     """Assert that the same judge rejects a broken twin."""
     count = _keep(name, violations, runs, delta, twin=True)
     assert count.violations > count.allowed, str(count)
 
 
-def _keep(name: str, violations: int, runs: int, delta: float, *, twin: bool) -> Count:
+def _keep(name: str, violations: SupportsInt, runs: int, delta: float, *, twin: bool) -> Count:
     count = Count(name, int(violations), int(runs), float(delta), twin)
     COUNTS.append(count)
     return count

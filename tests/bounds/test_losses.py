@@ -80,9 +80,9 @@ def loss_failures(runs: int, n: int, delta: float, normal: bool) -> int:
     generator = np.random.default_rng(4)
     failed = 0
     for _ in range(runs):
-        values = generator.choice([0.0, 0.2, 1.0], p=[0.95, 0.0375, 0.0125], size=n)
+        values = generator.choice(np.array([0.0, 0.2, 1.0]), p=[0.95, 0.0375, 0.0125], size=n)
         if normal:
-            value = values.mean() + norm.isf(delta) * values.std(ddof=1) / math.sqrt(n)
+            value = float(values.mean() + norm.isf(delta) * values.std(ddof=1) / math.sqrt(n))
         else:
             value = losses.mean_upper(losses.written(values), 1.0, delta)
         failed += value < 0.02

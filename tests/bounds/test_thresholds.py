@@ -26,7 +26,7 @@ def test_counts_are_those_of_the_rows(rows: list[tuple[float, bool]], ranks: int
     assert found.thresholds <= min(ranks, len(rows))
     for point in found.points:
         answered = confidence >= point.threshold
-        assert (point.answered, point.mistakes) == (answered.sum(), wrong[answered].sum())
+        assert (point.answered, point.mistakes) == (int(answered.sum()), int(wrong[answered].sum()))
         assert point.fewest <= point.answered <= point.most
     assert Answering.from_dict(found.to_dict()) == found
     again = at_thresholds(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -369,13 +369,14 @@ class Node:
 
     def gain(self, left: NDArray[np.bool_]) -> float | None:
         """What a division wins; None if a side is too light."""
-        sides = [(self.pulls[:, s].sum(axis=1) * 1.0, self.weights[s].sum()) for s in (left, ~left)]
+        sides: list[tuple[Any, Any]] = [
+            (self.pulls[:, s].sum(axis=1) * 1.0, self.weights[s].sum()) for s in (left, ~left)
+        ]
         if min(weight for _, weight in sides) < self.least:
             return None
-        whole = naive.worth(
-            self.criterion, self.pulls.sum(axis=1) * 1.0, self.weights.sum(), self.penalty
-        )
-        return sum(naive.worth(self.criterion, *side, self.penalty) for side in sides) - whole
+        both: tuple[Any, Any] = self.pulls.sum(axis=1) * 1.0, self.weights.sum()
+        apart = sum(naive.worth(self.criterion, *side, self.penalty) for side in sides)
+        return apart - naive.worth(self.criterion, *both, self.penalty)
 
 
 def divisions(

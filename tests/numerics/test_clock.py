@@ -22,7 +22,7 @@ def some_round(seed: int, *, abstain: bool = False) -> Clock:
     left = float(generator.uniform(0.001, 1) * total)
     heights = left + generator.normal(size=rows) * generator.choice([0.0, 0.3, 1.0]) * total**0.5
     masses = generator.integers(1, 5, size=rows).astype(float) if seed % 2 else np.ones(1)
-    right = generator.choice([-1.0, 0.0, 1.0] if abstain else [-1.0, 1.0], size=rows)
+    right = generator.choice(np.array([-1.0, 0.0, 1.0] if abstain else [-1.0, 1.0]), size=rows)
     right[0] = 1.0
     clock = Clock(heights, masses, right, total, left)
     return clock if clock.edge_after(0.0, 0.0) > 0 else Clock(heights, masses, -right, total, left)

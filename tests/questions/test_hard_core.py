@@ -31,7 +31,8 @@ def holds(found: HardCore, X: NDArray[np.float64], y: NDArray[np.bool_]) -> bool
     if found.measure is not None:
         edges = all_stumps(sample) @ found.measure / found.measure.sum()
         small = bool((found.measure >= 0).all() and (found.measure <= 1).all())
-        return small and found.measure.mean() >= found.density and edges.max() < found.edge
+        dense = bool(found.measure.mean() >= found.density)
+        return small and dense and bool(edges.max() < found.edge)
     assert found.vote is not None
     wrong = found.vote.scores(sample.table) * sample.signs[:, 0] <= 1e-12
     return bool(wrong.mean() == found.error < found.density)

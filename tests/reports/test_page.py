@@ -126,7 +126,7 @@ def test_bars_of_margins_count_every_row_once() -> None:
 
 def test_groups_of_confidence_hold_every_row_once() -> None:
     rng = np.random.default_rng(2)
-    sure, right = rng.choice([0.5, 0.6, 0.9], 300), rng.random(300) < 0.7
+    sure, right = rng.choice(np.array([0.5, 0.6, 0.9]), 300), rng.random(300) < 0.7
     parts = calibration.equal_parts(sure, right)
     assert sum(own for _, _, own in parts) == 300
     assert sum(hits for _, hits, _ in parts) == right.sum()

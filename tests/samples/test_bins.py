@@ -411,7 +411,7 @@ def test_columns_of_two_values_are_cut_as_all_others(
     generator = np.random.default_rng(seed)
     shares = generator.dirichlet([1.0, 1.0, 0.05, 0.05], size=len(pairs))
     drawn = [
-        generator.choice([*own, np.nan], rows, p=share)
+        generator.choice(np.array([*own, np.nan]), rows, p=share)
         for own, share in zip(pairs, shares, strict=True)
     ]
     values = np.stack(drawn, axis=1)

@@ -61,7 +61,8 @@ def _fingerprint(sample: Sample, pieces: Iterator[NDArray[np.generic]] | None) -
 
 
 def _add(found: Any, array: NDArray[np.generic]) -> None:
-    found.update(memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)))  # type: ignore[arg-type]
+    flat: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    found.update(memoryview(flat))
 
 
 def _known(sample: Sample) -> list[NDArray[np.generic]]:

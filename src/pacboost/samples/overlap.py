@@ -68,7 +68,7 @@ class HashCounts:
     @property
     def repeated(self) -> float:
         """The share of the rows that equal another one."""
-        return float(self.counts[self.counts > 1].sum() / max(1, self.counts.sum()))
+        return int(self.counts[self.counts > 1].sum()) / max(1, self.rows)
 
     def overlap(self, others: HashCounts) -> Overlap:
         """Compare with other rows."""

@@ -45,7 +45,7 @@ class RowHasher:
         """Take salt and steps from some rows of a table: the same table gives the same hashes."""
         steps, some = steps_of(table), _some_rows(table)
         first = cls(table.n_rows, steps).exact(table, some)
-        return cls(int(mixed(first.sum(keepdims=True))[0]), steps)
+        return cls(int(mixed(first.sum(keepdims=True, dtype=np.uint64))[0]), steps)
 
     def exact(
         self,

@@ -40,7 +40,7 @@ def test_sets(name: str, method: str) -> None:
     for chosen in drawn(len(y)):
         found = pacboost.sets(model, X[chosen], y[chosen], method=method, copies="independent")
         held = found.rule.holds(chances, row_shares(model, X, found.rule.score))
-        failed += held[np.arange(len(y)), places].mean() < 0.9
+        failed += int(held[np.arange(len(y)), places].mean() < 0.9)
         sizes.append(held.sum(axis=1).mean())
     check_coverage(f"{name}, {method}, mean size {np.mean(sizes):.2f}", failed, RUNS, 0.05)
 
@@ -70,6 +70,6 @@ def test_intervals(name: str, target: str, way: str) -> None:
             model, X[chosen], y[chosen], method=way, floor=floor, copies="independent"
         )
         ends = said.interval(found.cutoff_)
-        failed += ((ends[:, 0] <= y) & (y <= ends[:, 1])).mean() < 0.9
+        failed += int(((ends[:, 0] <= y) & (y <= ends[:, 1])).mean() < 0.9)
         widths.append(np.diff(ends, axis=1).mean())
     check_coverage(f"{name}, {way}, mean width {np.mean(widths):.4g}", failed, RUNS, 0.05)

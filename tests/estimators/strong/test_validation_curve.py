@@ -11,7 +11,7 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.estimators.strong.validation_curve import UNSURE, WatchedRounds
 
 GENERATOR = np.random.default_rng(0)
-SIGNS = GENERATOR.choice([-1, 1], size=50)
+SIGNS = GENERATOR.choice(np.array([-1.0, 1.0]), size=50)
 
 
 def test_two_classes_give_log_loss_error_and_edge() -> None:

@@ -86,7 +86,8 @@ def weights_of(made: VoteSoFar, features: int = BITS) -> Floats:
 def numbers_of(table: Any, features: int = BITS) -> NDArray[np.int64]:
     """The number of each row's point."""
     bits = table.codes.T if isinstance(table, CodedTable) else table.rows()
-    return np.asarray(bits, dtype=np.int64) @ (1 << np.arange(features))
+    numbers: NDArray[np.int64] = np.asarray(bits, dtype=np.int64) @ (1 << np.arange(features))
+    return numbers
 
 
 class Choppy(AbstractOracle):

@@ -56,7 +56,7 @@ class FilteringBooster(Booster[S]):
         signs = np.ones((1, outputs), dtype=np.int8)
         signs[0, 1:] = -1
         if self.by_path:
-            return float(exp(self.start((1, outputs)).max())[()])
+            return float(exp(self.start((1, outputs)).max(keepdims=True)).item())
         return float(self.chances(np.zeros((1, outputs)), 0, signs).max())
 
     def coin_below(self, rounds: int) -> float:

@@ -80,7 +80,8 @@ def _put_aside(array: Array, arrays: list[Array], where: str) -> int:
 
 def raw(array: Array) -> memoryview:
     """Give the bytes of an array without copying them."""
-    return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+    flat: Any = array.reshape(-1).view(np.uint8)
+    return memoryview(flat)
 
 
 def _strings(words: list[str] | tuple[str, ...], arrays: list[Array], where: str) -> list[int]:

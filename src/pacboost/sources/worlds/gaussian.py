@@ -100,8 +100,7 @@ def hastie(features: int = 10, noise: float = 0.0) -> NoisyAdditive:
 
 def _gaussian(uniforms: Rows) -> Rows:
     # A uniform number may be 0, whose quantile is infinite.
-    normal: Rows = ndtri(np.maximum(uniforms, 2.0**-54))
-    return normal
+    return np.asarray(ndtri(np.maximum(uniforms, 2.0**-54)), dtype=np.float64)
 
 
 def _unit(weights: Sequence[float]) -> tuple[Rows, float]:
