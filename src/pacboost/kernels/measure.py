@@ -1,7 +1,4 @@
-"""What the loop measures of a round itself, instead of taking it from the learner or the booster.
-
-Only sums of exponentials may be read from a booster's state: ``class_rows``.
-"""
+"""What the loop measures of a round itself; ``class_rows`` may read sums of exponentials."""
 
 from __future__ import annotations
 
