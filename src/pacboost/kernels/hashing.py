@@ -51,7 +51,7 @@ def add_exact_hashes(
     for i in range(total.size):
         for j in range(factors.size):
             value = np.float32(values[i, j]) + np.float32(0)  # -0 becomes 0
-            cell = MISSING if np.isnan(value) else np.uint64(value.view(np.uint32))
+            cell = MISSING if np.isnan(value) else np.uint64(np.float32(value).view(np.uint32))
             total[i] += mixed(cell + factors[j])
 
 

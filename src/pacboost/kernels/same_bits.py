@@ -56,8 +56,8 @@ def exp_below_0(x: float) -> float:
     p = p * r + 1.0
     whole = np.int64(k)
     half = whole >> np.int64(1)
-    first = ((half + BIAS) << FRACTION).view(np.float64)
-    rest = ((whole - half + BIAS) << FRACTION).view(np.float64)
+    first = np.int64((half + BIAS) << FRACTION).view(np.float64)  # numba 0.61 wants np.int64()
+    rest = np.int64((whole - half + BIAS) << FRACTION).view(np.float64)
     return float(p * first * rest)
 
 
