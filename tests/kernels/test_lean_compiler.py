@@ -11,7 +11,9 @@ from numba.types import UniTuple
 
 from pacboost.kernels import jit
 from pacboost.kernels.by_address import address_of, caller
-from pacboost.kernels.lean_compiler import LeanCompiler, PartLibrary, QuickFlags
+from pacboost.kernels.lean_compiler import LEAN, LeanCompiler, PartLibrary, QuickFlags
+
+only_lean = pytest.mark.skipif(not LEAN, reason="other versions of numba compile in their own way")
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +21,7 @@ def _nothing_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit, "keep_on_disk", lambda compiled: None)
 
 
+@only_lean
 def test_a_part_is_linked_into_the_kernels_that_call_it_and_python_may_call_a_kernel() -> None:
     @jit.part_of_kernels
     def twice(x: float) -> float:
@@ -80,6 +83,7 @@ def test_options_are_equal_if_they_were_set_alike() -> None:
     assert first != "flags"
 
 
+@only_lean
 def test_passes_that_kernels_do_not_need_are_left_out() -> None:
     @jit.kernel
     def one() -> int:
