@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sklearn
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 OF_WHAT_IS_LEARNED = {
@@ -33,12 +35,22 @@ OF_WHAT_IS_LEARNED = {
     "check_sample_weights_not_overwritten",
 }
 
+LABELS_CHANGE = sklearn.__version__.startswith("1.6.")
+"""scikit-learn 1.6 shuffles rows, then names the two classes of a binary classifier by the first
+row, so its weighted and its repeated rows may have other labels."""
+
 Case = Callable[[Callable[..., None]], Any]
 
 
 def name_of(check: Any) -> str:
     """Name a check, which may be bound to an estimator's name or to options."""
     return str(getattr(check, "func", check).__name__)
+
+
+def is_binary(estimator: Any) -> bool:
+    """Say whether a classifier takes two classes only."""
+    tags = get_tags(estimator).classifier_tags
+    return tags is not None and not tags.multi_class
 
 
 def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = None) -> list[Any]:
@@ -49,6 +61,8 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
         for own, check in estimator_checks_generator(estimator):
             name = name_of(check)
             if without is not None and without(estimator, name):
+                continue
+            if LABELS_CHANGE and "weight_equivalence" in name and is_binary(estimator):
                 continue
             marks = () if first or name in OF_WHAT_IS_LEARNED else pytest.mark.slow
             cases.append(pytest.param(own, check, id=f"{estimator}-{name}", marks=marks))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ PAIRS = [
     (Tree(4), Tree(5)),
     (Stump(), Tree()),
     (np.add, np.subtract),
+    (SVC(kernel=lambda a, b: a @ b.T), SVC(kernel=lambda a, b: -(a @ b.T))),
+    (SVC(kernel=partial(pow, 1)), SVC(kernel=partial(pow, 2))),
 ]
 
 

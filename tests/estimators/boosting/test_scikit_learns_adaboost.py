@@ -24,6 +24,7 @@ LEFT_OUT = {
     "test_adaboost_classifier_sample_weight_error": "the wording of the error is ours",
     "test_adaboost_decision_function": "it tests the scale of SAMME's scores; ours are votes",
     "test_adaboost_negative_weight_error": "the wording of the error is ours",
+    "test_deprecated_algorithm": "a parameter of scikit-learn before 1.8 that did nothing",
     "test_adaboostclassifier_without_sample_weight": "learners without weights get drawn rows",
     "test_estimator": "it ends with rows on which SAMME has no edge; AdaBoost.MH has one",
     "test_iris": "it looks for the random_state of trees; our stumps draw nothing",

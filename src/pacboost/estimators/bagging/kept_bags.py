@@ -6,6 +6,7 @@ known of them are compared by a digest; learners are compared by their parameter
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, fields, is_dataclass
 from hashlib import blake2b
 from typing import Any
@@ -89,7 +90,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def _parts(thing: Any) -> dict[Any, Any] | None:
-    """Give the parts by which objects of a class are compared; None if it defines ``__eq__``."""
+    """Give the parts by which objects of a class are compared; None if ``==`` compares them."""
     if hasattr(thing, "get_params"):
         own: dict[str, Any] = thing.get_params(deep=False)
         return {name: part for name, part in own.items() if name != "random_state"}
@@ -99,7 +100,9 @@ def _parts(thing: Any) -> dict[Any, Any] | None:
         return thing
     if "__eq__" in {name for kind in type(thing).__mro__[:-1] for name in vars(kind)}:
         return None
-    return dict(getattr(thing, "__dict__", {}))  # such as a function of the user's, copied
+    if deepcopy(thing) is thing:  # as functions are: they are equal if they are the same
+        return None
+    return dict(enumerate(thing.__reduce_ex__(4)[:3]))  # what a copy is made from
 
 
 def _digest(table: Table) -> str:

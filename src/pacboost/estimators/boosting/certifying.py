@@ -81,7 +81,7 @@ def without_shared(estimator: Any, apart: Apart, X_val: Any) -> Apart:
     """Leave rows out of those that certify if they are validation rows; refuse more than a few."""
     rows = estimator._comparable(apart.X, X_val)
     validation = estimator._comparable(X_val, apart.X)
-    shared = np.isin(row_hashes(rows), row_hashes(validation))
+    shared = np.isin(row_hashes(rows), row_hashes(validation), kind="sort")
     found = int(np.count_nonzero(shared))
     if found > division.MOST_SHARED * shared.size:
         raise ParameterError(

@@ -246,7 +246,7 @@ class Stream(Candidates):
         if chosen.size:
             self._hold(encoder.read(offer.batch.take(chosen)), offer.ids[chosen])
         left = np.ones(offer.ids.size, dtype=np.bool_)
-        left[back[np.isin(offer.ids[back], self._held_ids)]] = False
+        left[back[np.isin(offer.ids[back], self._held_ids, kind="sort")]] = False  # for NumPy 2.0
         return left
 
     def _hold(self, examples: EncodedRows, ids: NDArray[np.uint64]) -> None:
