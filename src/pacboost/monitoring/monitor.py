@@ -77,6 +77,7 @@ class Monitor:
             raise ParameterError(
                 "run_length is above 10^15, more rows than any model sees; give a smaller number"
             )
+        self._record = getattr(model, "ledger_", None)
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
         self._rows = None if reference is None else RowStream.of(model, reference, self.delta)
 
@@ -84,6 +85,11 @@ class Monitor:
         """Count the mistakes of the model on rows whose labels have come back."""
         if self.model is None:
             raise ParameterError("this monitor has no model; use update_mistakes")
+        if getattr(self.model, "ledger_", None) is not self._record:
+            raise ParameterError(
+                "the model was fitted again since this monitor began, so its mistakes are those "
+                "of another model; begin a new monitor"
+            )
         return self.update_mistakes(mistakes_of(self.model, X, y))
 
     def update_mistakes(self, mistakes: Any) -> Monitor:

@@ -69,7 +69,7 @@ def test_a_threshold_leaves_sets_as_they_are(tmp_path: Path) -> None:
     again = pacboost.load(tmp_path / "m.pacb")
     assert again.threshold_ == careful.threshold_
     assert again.sets_ == careful.sets_
-    assert np.array_equal(again.predict_set(NEW[BOTH]), model.predict_set(NEW[BOTH]))
+    assert np.array_equal(again.predict_set(NEW[BOTH]), careful.predict_set(NEW[BOTH]))
     assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
 
 

@@ -47,7 +47,8 @@ def chosen_cut(model: Any) -> tuple[float, int, Certificate | None] | None:
     if model.positive is not None:
         place = classes.tolist().index(model.positive)
     decision = vars(model).get("decision_")
-    return model.threshold_, place, None if decision is None else decision.certificate
+    certified = decision is not None and model._as_decided()  # no other threshold was set since
+    return model.threshold_, place, decision.certificate if certified else None
 
 
 def cut_of_score(model: Model, threshold: float, place: int) -> Cut:

@@ -44,6 +44,9 @@ class AnsweringClassifier(WrappedClassifier):
         """Make it of a fitted classifier; ``rows`` are those by which the threshold was chosen."""
         return cls(estimator, found.point.threshold)._decide(estimator, found, rows)
 
+    def _as_decided(self) -> bool:
+        return bool(self.threshold == self.decision_.point.threshold)
+
     @property
     def curve_(self) -> Answering:
         """The error among the answered at all thresholds that were looked at."""

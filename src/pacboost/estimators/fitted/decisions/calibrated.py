@@ -18,6 +18,7 @@ from pacboost.bounds.label_sets import LabelScore, SetRule
 from pacboost.errors import InputWarning, NotCertified
 from pacboost.estimators.fitted.decisions.intervals import interval_rule, predicted_interval
 from pacboost.estimators.fitted.decisions.sets import predicted_set, set_rule
+from pacboost.estimators.fitted.decisions.snapshot import snapshot
 
 
 def certify_sets(
@@ -85,7 +86,7 @@ def certify_intervals(
         self, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
         groups=groups, copies=copies,
     )  # fmt: skip
-    _keep(self, "_interval_rule", found, scale)
+    _keep(self, "_interval_rule", found, snapshot(scale))
     return found.certificate
 
 

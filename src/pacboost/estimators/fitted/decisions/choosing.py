@@ -103,7 +103,7 @@ def choose_threshold(
     checked = refuse_training_rows(model, X)
     counting = row_counting(model, X, labels, copies)
     kept = kept_rows(counting)
-    doubtful = known_rows(model, X, labels.size)[kept]
+    doubtful = known_rows(model, X, labels.size, counting)[kept]
     choice = choice_of(score[kept], (labels == label)[kept], doubtful, label, delta, name)
     words = f"held-out rows; {counting.words}" if counting.words else "held-out rows"
     decision = replace(choice, sample=words).decide(name, wish)

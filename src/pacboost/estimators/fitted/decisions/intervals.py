@@ -12,6 +12,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.interval_rule import METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.fitted.decisions.snapshot import snapshot
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
@@ -132,7 +133,7 @@ class PredictionIntervals:
     """
 
     def __init__(self, estimator: Any, rule: IntervalRule, scale: Any = None) -> None:
-        self.estimator_, self.rule, self.scale_ = estimator, rule, scale
+        self.estimator_, self.rule, self.scale_ = snapshot(estimator), rule, snapshot(scale)
 
     @property
     def certificate_(self) -> Certificate:

@@ -13,6 +13,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
+from pacboost.estimators.fitted.decisions.snapshot import snapshot
 from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
@@ -182,7 +183,7 @@ class PredictionSets:
     """
 
     def __init__(self, estimator: Any, rule: SetRule) -> None:
-        self.estimator_, self.rule = estimator, rule
+        self.estimator_, self.rule = snapshot(estimator), rule
         self.classes_: NDArray[Any] = np.asarray(estimator.classes_)
 
     @property

@@ -55,6 +55,9 @@ class ThresholdClassifier(WrappedClassifier):
         found: ThresholdDecision = super().decision
         return found
 
+    def _as_decided(self) -> bool:
+        return super()._as_decided() and bool(self.positive == self.decision_.positive)
+
     @property
     def others_(self) -> Family:
         """What is certified on the other side."""

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
+from pacboost.estimators.fitted.decisions.snapshot import snapshot
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.questions.wrappers import inner_models, remembers
 from pacboost.samples.overlap import Overlap
@@ -46,7 +47,7 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _decide(self, estimator: Any, decision: Any, rows: Any) -> Self:
         """Take over a fitted classifier, what is known of the threshold, and what rows chose it."""
-        self._start(estimator)
+        self._start(snapshot(estimator))
         self.decision_ = decision
         self._remember(rows)
         return self
@@ -58,7 +59,17 @@ class WrappedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise NotCertified(
                 "nothing is certified for this threshold; choose it by pacboost.choose_threshold"
             )
+        if not self._as_decided():
+            raise NotCertified(
+                f"the parameters have changed (threshold={self.threshold!r}) since the threshold "
+                "was chosen, and nothing is certified of these; choose it by "
+                "pacboost.choose_threshold with rows that it has not seen"
+            )
         return self.decision_
+
+    def _as_decided(self) -> bool:
+        """Whether the threshold is the one that was chosen."""
+        return bool(self.threshold == self.decision_.threshold)
 
     @property
     def threshold_(self) -> float:
