@@ -44,6 +44,8 @@ from pacboost.questions.compare import (
     surely_worse,
 )
 from pacboost.reports.progress import RoundsBar
+from pacboost.samples.copies import Repeats
+from pacboost.samples.hidden_copies import refuse_hidden_copies
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
@@ -87,7 +89,8 @@ def compare(
     n_rounds : int, default=100
         The most rounds each may run. All rows are learned from: none is held back to stop early.
     test : float, pair (X, y) or None, default=0.25
-        The share of rows, drawn by chance, that no booster sees; or rows of your own; or none.
+        The share of rows, drawn by chance, that no booster sees; or rows of your own; or none. A
+        table that was surely copied is refused: test rows would be copies of rows learned from.
     delta : float, default=0.05
         The probability with which any of the intervals may fail.
     share : float, default=0.05
@@ -200,7 +203,11 @@ class Contest:
         share = probability("test", test)
         chosen = division.draw(self._n_rows, "test", share, seed)
         training, kept = (Rows(division.taken(X, rows), np.asarray(y)[rows]) for rows in chosen)
-        return training, kept
+        several = isinstance(X, np.ndarray) and X.ndim > 2  # rows are arrays, for a black box
+        flat = X.reshape(len(X), -1) if several else X
+        refuse_hidden_copies(flat)
+        equal, _ = division.equal_rows(Repeats.of_any(flat).place, *chosen)
+        return training, replace(kept, equal=equal)
 
     def numbered(self, number: int) -> Measured:
         """Fit and measure the booster of this number."""

@@ -68,6 +68,8 @@ class Rows:
 
     X: Any
     y: Any
+    equal: Wrong | None = None
+    """Of test rows: which equal rows that are learned from, or other test rows, if any do."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -219,12 +221,22 @@ def measure(
     wrong = None if test is None else mistakes(model, test.X, test.y)
     if test is not None:
         refuse_training_rows(model, test.X)
-    if wrong is not None:
-        k, n = int(wrong.sum()), wrong.size
-        found["test_error"] = k / n
-        found["lower"] = clopper_pearson_lower(k, n, delta / 2, boosters)
-        found["upper"] = clopper_pearson(k, n, delta / 2, boosters)
+    if test is not None and wrong is not None:
+        found["test_error"] = float(wrong.mean())
+        equal = np.zeros_like(wrong) if test.equal is None else test.equal
+        if equal.any():
+            found["notes"] = (*found.get("notes", ()), _of_equal(int(equal.sum())))
+        fewest, n, wrong = int((wrong & ~equal).sum()), wrong.size, wrong | equal
+        found["lower"] = clopper_pearson_lower(fewest, n, delta / 2, boosters)
+        found["upper"] = clopper_pearson(int(wrong.sum()), n, delta / 2, boosters)
     return Compared(name, model=model, **found), wrong
+
+
+def _of_equal(rows: int) -> str:
+    return (
+        f"{rows:,} test rows equal rows learned from, or other test rows, and may be copies: "
+        "intervals hold whether they are right or wrong. Drop the copies for shorter ones"
+    )
 
 
 def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
