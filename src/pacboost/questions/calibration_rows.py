@@ -42,9 +42,9 @@ class CalibrationRows:
     ) -> CalibrationRows:
         """Refuse training rows of any of the models, and decide how equal rows count."""
         checked = [refuse_training_rows(model, X) for model in models]
-        known = np.any([known_rows(model, X, y.size) for model in models], axis=0)
-        if groups is None:
-            counting = row_counting(models[0], X, y, copies)
+        counting = row_counting(models[0], X, y, copies) if groups is None else None
+        known = np.any([known_rows(model, X, y.size, counting) for model in models], axis=0)
+        if counting is not None:
             words = f"calibration rows; {counting.words}" if counting.words else "calibration rows"
             return cls(kept_rows(counting), known, all(checked), words)
         refuse_hidden_copies(X, np.asarray(groups))

@@ -166,14 +166,16 @@ def certify(
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
     if groups is not None:
+        wrong = wrong | known_rows(model, X, wrong.size, wrong=wrong)
         found = dependent.groups_certificate(_shares(wrong, groups), share)
         refuse_hidden_copies(X, np.asarray(groups))
     elif ordered:
+        wrong = wrong | known_rows(model, X, wrong.size, wrong=wrong)
         found = dependent.ordered_certificate(int(wrong.sum()), wrong.size, share)
     else:
         counting = row_counting(model, X, np.asarray(y), copies)
-        wrong = wrong | known_rows(model, X, wrong.size)
-        found = holdout_certificate(wrong, counting, delta, models)
+        known = known_rows(model, X, wrong.size, counting, wrong)
+        found = holdout_certificate(wrong | known, counting, delta, models, int(known.sum()))
     return seen_check(found, checked)
 
 
@@ -182,9 +184,11 @@ def _plain_error(of: Any, by: Any, end: Any) -> bool:
 
 
 def holdout_certificate(
-    wrong: NDArray[np.bool_], counting: RowCounting, delta: float, models: int = 1
+    wrong: NDArray[np.bool_], counting: RowCounting, delta: float, models: int = 1, known: int = 0
 ) -> Certificate:
     """Certify by mistakes on held-out rows, with equal rows counted as it was decided.
+
+    So many rows are ``known`` to the model, or may be, and are among the mistakes.
 
     >>> from pacboost.samples.copies import Repeats
     >>> repeats = Repeats(np.repeat(np.arange(50), 20), 50)
@@ -197,6 +201,7 @@ def holdout_certificate(
     ways = {"all": [every], "once": [once], "worse": [every, once]}[counting.rule]
     sample = "held-out rows, ties counted as errors"
     sample += f"; {counting.words}" if counting.words else ""
+    sample += f"; {known:,} may be training rows, and are counted as errors" if known else ""
     made = [holdout.certificate(k, n, delta, models, sample) for k, n in ways]
     return max(made, key=lambda certificate: certificate.value)
 

@@ -57,7 +57,8 @@ def certify_measures(
     checked = refuse_training_rows(model, X)
     independent = groups is None and not ordered
     counting = row_counting(model, X, labels, copies) if independent else None
-    doubtful = _ties(model, X, y, labels, said, names) | known_rows(model, X, labels.size)
+    known = known_rows(model, X, labels.size, counting, said != labels)
+    doubtful = _ties(model, X, y, labels, said, names) | known
     rows = ScoredRows(model, X, labels, said, doubtful)
     group = None if named is None else groups_of_rows(named, labels.size)
     claims = claims_of(rows, names, positive, _distinct(group), end)

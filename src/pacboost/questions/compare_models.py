@@ -45,8 +45,9 @@ def compare_models(
     wrong = [mistakes(model, X, y) for model in (one, other)]
     for model in (one, other):
         refuse_training_rows(model, X)
-    kept = kept_rows(row_counting(one, X, np.asarray(y), copies))
-    known = known_rows(one, X, wrong[0].size) | known_rows(other, X, wrong[0].size)
+    counting = row_counting(one, X, np.asarray(y), copies)
+    kept = kept_rows(counting)
+    known = np.any([known_rows(own, X, wrong[0].size, counting) for own in (one, other)], axis=0)
     if known.any():
         raise NotCertified(
             f"{int(known.sum()):,} of the rows are rows that one of the models was trained on; "

@@ -14,7 +14,12 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.models.answers import confidence
 from pacboost.questions.mistakes import mistakes
-from pacboost.questions.new_rows import RowCounting, refuse_training_rows, row_counting
+from pacboost.questions.new_rows import (
+    RowCounting,
+    known_rows,
+    refuse_training_rows,
+    row_counting,
+)
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
@@ -71,7 +76,9 @@ def certify_answers(
     given = map(in_host_memory, (model.predict(X), model.predict_proba(X)))
     decided, chances = map(np.asarray, given)
     sure = confidence(decided, chances, np.asarray(model.classes_))
-    kept = kept_rows(row_counting(model, X, np.asarray(y), copies))
+    counting = row_counting(model, X, np.asarray(y), copies)
+    wrong = wrong | known_rows(model, X, wrong.size, counting, wrong)
+    kept = kept_rows(counting)
     found = answering(np.asarray(sure)[kept], wrong[kept], delta, target_error, abstain_below)
     return found if checked else replace(found, rows_checked=False)
 
