@@ -58,6 +58,7 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
     cases = []
     for place, estimator in enumerate(estimators):
         first = type(estimator) not in {type(one) for one in estimators[:place]}
+        settings = str(estimator)
         for own, check in estimator_checks_generator(estimator):
             name = name_of(check)
             if without is not None and without(estimator, name):
@@ -65,7 +66,7 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
             if LABELS_CHANGE and "weight_equivalence" in name and is_binary(estimator):
                 continue
             marks = () if first or name in OF_WHAT_IS_LEARNED else pytest.mark.slow
-            cases.append(pytest.param(own, check, id=f"{estimator}-{name}", marks=marks))
+            cases.append(pytest.param(own, check, id=f"{settings}-{name}", marks=marks))
     return cases
 
 
