@@ -10,9 +10,10 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: .venv/.run
 	$(BIN)/pacboost demo
 
+# Two cores are busy throughout: the checkers while kernels are compiled, the site while tests run.
 test:
-	$(MAKE) --jobs=3 --output-sync kernels check browser
-	$(MAKE) --jobs=2 --output-sync docs pytest SKIPPED=--ignore=tests/test_model_bytes.py
+	$(MAKE) --jobs=3 --output-sync kernels check browser docs pytest AFTER=kernels \
+	  SKIPPED=--ignore=tests/test_model_bytes.py
 
 # Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
 # processes of pytest would compile them for itself. All tests are collected, so that their modules
@@ -30,7 +31,7 @@ check: .venv/.dev
 # OpenBLAS would wait for each other by spinning. Each process has a third of the files, so that fits
 # which tests of a file share are made once. Reports are tested in a real browser where there is one.
 pytest: export OPENBLAS_NUM_THREADS ?= 1
-pytest: .venv/.dev browser
+pytest: .venv/.dev browser $(AFTER)
 	$(BIN)/pytest -n 3 --dist worksteal $(SKIPPED)
 
 browser:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import random
 import signal
@@ -35,6 +36,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Try the same random examples in every quick run, and new ones in ``make slow``."""
     settings.load_profile("fresh" if is_slow(config) else "repeatable")
+    gc.disable()  # until all tests are collected, which makes millions of objects that stay
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again, but do not look through what was made so far."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # what stays frozen when Python ends is taken for a leak by compiled modules
 
 
 def is_slow(config: pytest.Config) -> bool:

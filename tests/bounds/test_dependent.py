@@ -318,7 +318,7 @@ GROUPS: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.fl
 }
 
 
-@several_runs(600, 2000)
+@several_runs(300, 2000)
 @pytest.mark.parametrize("name", GROUPS)
 def test_bets_on_groups_cover(name: str, runs: int) -> None:
     groups, delta = 40, 0.05
@@ -330,7 +330,7 @@ def test_bets_on_groups_cover(name: str, runs: int) -> None:
 
 def test_twin_the_variance_that_was_seen() -> None:
     """A normal limit by the variance of the groups: where bad groups are rare, none may be seen."""
-    runs, groups, delta = 1000, 40, 0.05
+    runs, groups, delta = 400, 40, 0.05
     shares = (np.random.default_rng(10).random((runs, groups)) < 0.02).astype(np.float64)
     normal = shares.mean(axis=1) + 1.645 * shares.std(axis=1) / math.sqrt(groups)
     check_rejected("twin: groups, a normal limit", int((normal < 0.02).sum()), runs, delta)

@@ -2,7 +2,7 @@
 
 The first configuration of a class meets every check. Others of the same class share its
 constructor, the reading of input and its messages, so here they meet the checks of what was
-learned; the rest of the grid is run by ``make slow``.
+learned, each on one kind of array; the rest of the grid is run by ``make slow``.
 """
 
 from __future__ import annotations
@@ -58,14 +58,16 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
     cases = []
     for place, estimator in enumerate(estimators):
         first = type(estimator) not in {type(one) for one in estimators[:place]}
+        settings = str(estimator)
         for own, check in estimator_checks_generator(estimator):
             name = name_of(check)
             if without is not None and without(estimator, name):
                 continue
             if LABELS_CHANGE and "weight_equivalence" in name and is_binary(estimator):
                 continue
-            marks = () if first or name in OF_WHAT_IS_LEARNED else pytest.mark.slow
-            cases.append(pytest.param(own, check, id=f"{estimator}-{name}", marks=marks))
+            plain = not getattr(check, "keywords", None)  # not on mapped files or other types
+            marks = () if first or (plain and name in OF_WHAT_IS_LEARNED) else pytest.mark.slow
+            cases.append(pytest.param(own, check, id=f"{settings}-{name}", marks=marks))
     return cases
 
 

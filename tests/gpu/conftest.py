@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from pacboost.kernels.cuda.device import what_is_missing
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     missing = what_is_missing()
+    folder = f"{Path(__file__).parent}{os.sep}"
     for item in items:
-        if missing and Path(__file__).parent in Path(item.fspath).parents:
+        if missing and str(item.path).startswith(folder):
             item.add_marker(pytest.mark.skip(reason=f"no GPU: {missing}"))

@@ -379,7 +379,7 @@ def cell_sums(
 
 
 def costs(kind: str, margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Give what the margins (rows, outputs) of every row cost: ``measure.potential``'s twin.
+    """Give what the margins (rows, outputs) of every row cost: ``row_costs.potential``'s twin.
 
     >>> costs("logistic", np.zeros((1, 1)), np.ones((1, 1), dtype=np.int8)).round(4).tolist()
     [0.6931]

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import update
+from pacboost.kernels import exp_log, update, update_logistic
 from pacboost.numerics.exact import MOST_TOTAL, VOTE_UNIT, round_vote
 from tests.kernels import naive
 
@@ -48,7 +48,7 @@ def some_margins(generator: np.random.Generator, rows: int) -> NDArray[np.float6
 def test_the_exponential_is_off_by_half_a_unit_and_hardly_more(x: float) -> None:
     exact = true_exp(x)
     allowed = Decimal("0.5") + exact * Decimal(RELATIVE)
-    weight = int(update.whole_exp(x))
+    weight = int(exp_log.whole_exp(x))
     assert weight >= 1
     assert abs(weight - max(exact, Decimal(1))) <= allowed
 
@@ -63,14 +63,14 @@ def test_the_exponential_is_right_where_the_polynomial_is_stretched_most(k: int)
         if -0.5 < x <= LARGEST:
             exact = true_exp(x)
             allowed = Decimal("0.5") + exact * Decimal(RELATIVE)
-            assert abs(int(update.whole_exp(x)) - exact) <= allowed
+            assert abs(int(exp_log.whole_exp(x)) - exact) <= allowed
 
 
 @settings(deadline=None, max_examples=200)
 @given(x=st.floats(-50.0, 30.0))
 def test_the_exponential_is_the_twins_or_its_neighbour(x: float) -> None:
     """Below 2**44 they can differ only where exp(x) lies next to the middle of two numbers."""
-    ours, twin = int(update.whole_exp(x)), int(naive.whole_exp(np.array([x]))[0])
+    ours, twin = int(exp_log.whole_exp(x)), int(naive.whole_exp(np.array([x]))[0])
     if ours != twin:
         exact = true_exp(x)
         assert abs(ours - twin) == 1
@@ -83,7 +83,7 @@ def test_a_larger_argument_gives_no_smaller_weight(x: float, y: float) -> None:
     """Arguments as close as the rounding errs may swap, so these are further apart."""
     low, high = min(x, y), max(x, y)
     if high - low > 2.0**-44:
-        assert update.whole_exp(low) <= update.whole_exp(high)
+        assert exp_log.whole_exp(low) <= exp_log.whole_exp(high)
 
 
 @settings(deadline=None, max_examples=60)
@@ -127,7 +127,7 @@ def test_a_row_that_the_rule_got_right_keeps_its_weight() -> None:
     votes = [round_vote(v) for v in (0.7, 0.3, 1.1)]
     agree = np.array([1, -1], dtype=np.int8)
     margins, weights = np.zeros(2), np.zeros(2, dtype=np.int64)
-    before = int(update.whole_exp(30.0))
+    before = int(exp_log.whole_exp(30.0))
     total = 0.0
     for vote in votes:
         total += vote
@@ -201,11 +201,11 @@ def newton_kernel(
     if signs.shape[1] == 1:
         flat = (values[:, 0], signs[:, 0], margins[:, 0], weights[:, 0], pulls[:, 0])
         own, side, margin, weight, pull = flat
-        sums = update.logistic(cells, own, side, base, most, margin, weight, pull)
+        sums = update_logistic.logistic(cells, own, side, base, most, margin, weight, pull)
     else:
         own_rows, raised = np.arange(len(signs)), np.full((len(signs), 2), np.nan)
         given = own_rows, cells, values, signs, base, most
-        sums = update.softmax(*given, margins, weights, pulls, raised)
+        sums = update_logistic.softmax(*given, margins, weights, pulls, raised)
         scores = margins * signs
         np.testing.assert_array_equal(raised[:, 0], scores.max(axis=1))
         exact = np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1)
@@ -252,13 +252,13 @@ def test_rows_that_are_not_chosen_stay_as_they_are(outputs: int) -> None:
     weights, pulls = np.zeros((2, *signs.shape), dtype=np.int64)
     rows = np.arange(500)
     raised = np.zeros((500, 2))
-    before = update.softmax(rows, 0 * cells, *nothing, margins, weights, pulls, raised)
+    before = update_logistic.softmax(rows, 0 * cells, *nothing, margins, weights, pulls, raised)
     moved = np.flatnonzero(cells != len(values) - 1)
     assert 0 < moved.size < 500
     some_of = margins, weights, pulls, raised
     all_of = margins.copy(), weights.copy(), pulls.copy(), raised.copy()
-    grown = update.softmax(moved, cells, values, signs, base, math.inf, *some_of)
-    alike = update.softmax(rows, cells, values, signs, base, math.inf, *all_of)
+    grown = update_logistic.softmax(moved, cells, values, signs, base, math.inf, *some_of)
+    alike = update_logistic.softmax(rows, cells, values, signs, base, math.inf, *all_of)
     for ours, theirs in zip(some_of, all_of, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     assert grown == alike

@@ -30,7 +30,7 @@ from pacboost.boosters.base.filtering_booster import FilteringBooster, Floats
 from pacboost.boosters.base.parameters import check_not_negative, check_rate
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import same_bits, shares
+from pacboost.kernels import same_bits, team_updates
 from pacboost.kernels.cuda.device import copy_into, flat
 from pacboost.kernels.team import team_for, together
 from pacboost.kernels.threads import ROWS_FOR_CHEAP_KERNELS
@@ -193,7 +193,7 @@ class Logit(FilteringBooster[LogitState]):
         signs, *arrays = map(flat, columns)
         totals = np.zeros((team_for(signs.size), 2), dtype=np.int64)
         together(
-            shares.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,
+            team_updates.logistic, moved.cells, moved.values.reshape(-1), signs, state.base,
             float(self.max_target), *arrays, totals, at_most=len(totals),
         )  # fmt: skip
         weight, pull = totals.sum(axis=0).tolist()
@@ -205,7 +205,7 @@ class Logit(FilteringBooster[LogitState]):
         chosen = np.arange(rows) if moved.rows is None else moved.rows
         totals = np.zeros((team_for(chosen.size * outputs), 2), dtype=np.int64)
         together(
-            shares.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
+            team_updates.softmax, chosen, moved.cells, moved.values, state.signs, state.base,
             float(self.max_target), state.margins, state.weights, state.pulls, state.raised_sums,
             totals, at_most=len(totals),
         )  # fmt: skip

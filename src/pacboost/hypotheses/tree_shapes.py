@@ -23,15 +23,23 @@ from pacboost.samples.bins import Bins
 Doubles = NDArray[np.float64]
 
 
+class _Weighed:
+    """A tree, what its leaves add to the score, and the mean of that over training rows."""
+
+    def __init__(self, rule: TreeRule, values: Doubles) -> None:
+        self.rule, self.values = rule, values
+        self.mean: Doubles = _shares_of_leaves(rule, None)[:, 0] @ values
+
+
 def partial_dependence(vote: Vote, names: Names, features: Sequence[int]) -> Shapes:
     """Give the curve of each of these features, as deviations from the mean score.
 
     Features that no tree asks for are left out; rules that are not trees are refused.
     """
-    trees = [(rule, rule.values * cast) for rule, cast in vote.trees]
+    trees = [_Weighed(rule, rule.values * cast) for rule, cast in vote.trees]
     mean = np.zeros(vote.outputs)
-    for rule, values in trees:
-        mean += _shares_of_leaves(rule, None)[:, 0] @ values
+    for tree in trees:
+        mean += tree.mean
     for other, cast in zip(vote.hypotheses, vote.votes, strict=True):
         if not isinstance(other, TreeRule):
             part = other.unvalued.feature_part(float(cast) * other.values)
@@ -40,19 +48,18 @@ def partial_dependence(vote: Vote, names: Names, features: Sequence[int]) -> Sha
             mean += part.missing
     found = {}
     for feature in features:
-        own = [(rule, values) for rule, values in trees if (rule.feature == feature).any()]
+        own = [tree for tree in trees if (tree.rule.feature == feature).any()]
         if own:
             found[feature] = _curve(own, feature, names)
     return Shapes(mean, found, names.answers if vote.outputs > 1 else names.answers[-1:])
 
 
-def _curve(trees: Sequence[tuple[TreeRule, Doubles]], feature: int, names: Names) -> Shape:
+def _curve(trees: Sequence[_Weighed], feature: int, names: Names) -> Shape:
     """Add up what the trees give for every code of a feature, and put equal neighbours together."""
-    bins = trees[0][0].bins
-    total = np.zeros((bins.thresholds[feature].size + 2, trees[0][1].shape[1]))
-    for rule, values in trees:
-        mean = _shares_of_leaves(rule, None)[:, 0] @ values
-        total += _shares_of_leaves(rule, feature).T @ values - mean
+    bins = trees[0].rule.bins
+    total = np.zeros((bins.thresholds[feature].size + 2, trees[0].values.shape[1]))
+    for tree in trees:
+        total += _shares_of_leaves(tree.rule, feature).T @ tree.values - tree.mean
     steps, missing, name = total[:-1], total[-1], names.column(feature)
     thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])
     if levels:
@@ -71,14 +78,17 @@ def _shares_of_leaves(rule: TreeRule, feature: int | None) -> Doubles:
     codes = np.zeros(1, dtype=np.intp) if feature is None else _codes(rule.bins, feature)
     reach = np.zeros((splits + leaves, codes.size))
     reach[0] = 1.0
-    for split in range(splits):
-        left, right = (int(c) if c >= 0 else splits + ~int(c)
-                       for c in (rule.left[split], rule.right[split]))  # fmt: skip
-        if feature is not None and rule.feature[split] == feature:
+    lefts, rights = (
+        np.where(child >= 0, child, splits + ~child).tolist() for child in (rule.left, rule.right)
+    )
+    asked, cover = rule.feature.tolist(), rule.cover.tolist()
+    share: Doubles | float
+    for split, (left, right) in enumerate(zip(lefts, rights, strict=True)):
+        if asked[split] == feature:
             share = _goes_left(rule, split, codes).astype(np.float64)
         else:
-            weight = rule.cover[left] + rule.cover[right]
-            share = np.full(codes.size, rule.cover[left] / weight if weight > 0 else 0.5)
+            weight = cover[left] + cover[right]
+            share = cover[left] / weight if weight > 0 else 0.5
         reach[left] = reach[split] * share
         reach[right] = reach[split] * (1 - share)
     return reach[splits:]

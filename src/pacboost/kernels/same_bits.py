@@ -11,12 +11,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.exp_log import exp_below_0
 from pacboost.kernels.jit import kernel
 from pacboost.numerics.same_bits import (
     ATANH,
-    FARTHEST,
-    LN2_HIGH,
-    LN2_LOW,
     LOG2_E,
     ROOT_HALF,
 )
@@ -26,39 +24,6 @@ Floats = NDArray[np.float64]
 ROWS_WORTH_COMPILING = 2_048
 """On fewer rows, NumPy takes some 0.1 ms."""
 REST = np.array(ATANH)
-BIAS, FRACTION = np.int64(1023), np.int64(52)
-"""The double 2^k has the bits (k + BIAS) << FRACTION."""
-
-
-@kernel
-def exp_below_0(x: float) -> float:
-    """Give exp(x) of a number that is 0 or less.
-
-    2^k is a product of two powers: the first product is exact, so rounding happens once, however
-    small the result is. Without a branch or a table, loops run on vectors.
-    """
-    x = x if x > -FARTHEST else -FARTHEST
-    k = np.floor(x * LOG2_E + 0.5)
-    r = (x - k * LN2_HIGH) - k * LN2_LOW
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
-    whole = np.int64(k)
-    half = whole >> np.int64(1)
-    first = np.int64((half + BIAS) << FRACTION).view(np.float64)  # numba 0.61 wants np.int64()
-    rest = np.int64((whole - half + BIAS) << FRACTION).view(np.float64)
-    return float(p * first * rest)
 
 
 @kernel

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, shares
+from pacboost.kernels import best_split, team_updates
 from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.pairing import LOW
 from pacboost.kernels.team import team_for, together
@@ -166,11 +166,11 @@ class TreeSearch(Search):
         team = team_for(request.weights.size)
         if outputs == 1:
             given = flat(request.weights), flat(pulls), signed
-            together(shares.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
+            together(team_updates.pair_up_one, *given, *scales, self._pairs[0], at_most=team)
             return
         signs = self._flips(outputs, seed)
         given = request.weights, pulls, signed
-        together(shares.pair_up, *given, signs, *scales, self._pairs, at_most=team)
+        together(team_updates.pair_up, *given, signs, *scales, self._pairs, at_most=team)
 
     def _set_rules(self, request: Request, chosen: Rows | None) -> float:
         """Write down what splits are measured by; give the factor that makes gains comparable."""

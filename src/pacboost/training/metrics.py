@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import measure
+from pacboost.kernels import row_costs
 from pacboost.numerics.mistakes import wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import exp, log_sum_exp, mean
 from pacboost.samples.sample import Sample
@@ -72,7 +72,7 @@ def steepness(potential: str) -> float:
 def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
     """Give the log loss of probabilities 1/(1 + exp(-2F)), or softmax(sF) with many classes."""
     if sample.labels is None:
-        return mean_cost(measure.LOGISTIC, sample.signs * scores, np.ones(1))
+        return mean_cost(row_costs.LOGISTIC, sample.signs * scores, np.ones(1))
     raised = steep * scores
     own = raised[np.arange(sample.labels.size), sample.labels]
     return mean(log_sum_exp(raised) - own)

@@ -102,5 +102,5 @@ def failures(runs: int, *, honest: bool) -> int:
 
 
 def test_the_promise_is_kept_and_a_twin_is_rejected() -> None:
-    check_coverage("error among the answered, chosen", failures(150, honest=True), 150, 0.05)
-    check_rejected("threshold by the error that was seen", failures(150, honest=False), 150, 0.05)
+    check_coverage("error among the answered, chosen", failures(60, honest=True), 60, 0.05)
+    check_rejected("threshold by the error that was seen", failures(60, honest=False), 60, 0.05)

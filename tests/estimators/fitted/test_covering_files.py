@@ -167,5 +167,5 @@ def failures(runs: int, by: Any) -> int:
 
 
 def test_groups_are_covered_as_promised_and_a_twin_is_rejected() -> None:
-    check_coverage("sets of two groups", failures(120, by=True), 120, 0.05)
-    check_rejected("one cutoff sold for every group", failures(120, by=False), 120, 0.05)
+    check_coverage("sets of two groups", failures(40, by=True), 40, 0.05)
+    check_rejected("one cutoff sold for every group", failures(40, by=False), 40, 0.05)

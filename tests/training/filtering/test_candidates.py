@@ -12,10 +12,10 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.oracles.worlds import WorldOracle
 from pacboost.training.filtering.drawing import candidates
-from pacboost.training.filtering.drawing.candidates import Stream
 from pacboost.training.filtering.drawing.keys import key_of
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.drawing.stream import Stream
 from pacboost.training.filtering.refilling import Refilling
 from tests.training.filtering.setups import Choppy, cube, encoder, numbers_of, vote_so_far
 

@@ -30,8 +30,8 @@ from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.oracles.worlds import WorldOracle
 from pacboost.sources.worlds import BooleanConcept, LabelNoise, World
 from pacboost.training.filtering.drawing import candidates
-from pacboost.training.filtering.drawing.candidates import Stream
 from pacboost.training.filtering.drawing.row_encoder import RowEncoder
+from pacboost.training.filtering.drawing.stream import Stream
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.looking import AcceptedRows

@@ -19,8 +19,8 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.worlds import WorldOracle
 from pacboost.training.filtering.drawing.array_rows import ArrayRows
-from pacboost.training.filtering.drawing.candidates import Stream
 from pacboost.training.filtering.drawing.keys import key_of
+from pacboost.training.filtering.drawing.stream import Stream
 from pacboost.training.filtering.looking import AcceptedRows
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.vote_so_far import VoteSoFar

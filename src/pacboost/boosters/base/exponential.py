@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Agreement, Booster, Measured, Moved
-from pacboost.kernels import shares
+from pacboost.kernels import team_updates
 from pacboost.kernels.cuda.device import copy_into, to_host
 from pacboost.kernels.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, VOTE_UNIT, round_vote
@@ -110,7 +110,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         state = replace(state, log_scale=state.log_scale + shift)
         totals = np.zeros((team_for(state.signs.size), 1), dtype=np.int64)
         together(
-            shares.exponential_cells, moved.cells, moved.values, state.signs, state.log_base,
+            team_updates.exponential_cells, moved.cells, moved.values, state.signs, state.log_base,
             state.log_scale + state.total_vote, state.margins, state.weights, totals,
             at_most=len(totals),
         )  # fmt: skip
@@ -161,8 +161,8 @@ def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -
     flat = np.zeros_like(state.signs).reshape(-1) if agree is None else agree.reshape(-1)
     totals = np.zeros((team_for(weights.size), 1), dtype=np.int64)
     together(
-        shares.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale, margins,
-        weights, totals, at_most=len(totals),
+        team_updates.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale,
+        margins, weights, totals, at_most=len(totals),
     )  # fmt: skip
     return int(totals.sum())
 

@@ -1,4 +1,6 @@
-"""Run the GPU twin of a kernel of kernels/shares.py, with the arguments of the original.
+"""Run the GPU twin of a kernel of a team, with the arguments of the original.
+
+The originals are in kernels/team_updates.py and kernels/team_measures.py.
 
 Arrays of rows are on the GPU, or are brought there; sums are written to the arrays of the caller in
 the CPU's memory.

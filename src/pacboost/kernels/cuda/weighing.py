@@ -19,7 +19,7 @@ from pacboost.kernels.threads import ROWS_PER_SPAN
 THREADS = 256
 MOST_BLOCKS = 132 * 8
 TILE, PARTS = 1_024, 64
-"""Of so many rows, so many sums of costs and of squared pulls are left: see kernels/measure.py."""
+"""Of so many rows, so many sums of costs and of squared pulls are left: kernels/tile_sums.py."""
 TO_GPU, TO_HOST = 1, 2
 """How CUDA numbers the directions of copies."""
 COSTS, SQUARES, SUMS, ORIGIN = "costs", "squares", "sums", "origin"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.base.booster import Measured
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues
-from pacboost.kernels import shares
+from pacboost.kernels import team_measures
 from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.team import team_for, together
 from pacboost.kernels.threads import (
@@ -44,7 +44,7 @@ def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
     sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
     squares = np.zeros(sums.shape[0])
     team = min(team_for(weights.size), max(1, squares.size))
-    together(shares.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
+    together(team_measures.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
     total, wrong = (int(number) for number in sums.sum(axis=0))
     return Measured(total, wrong), total**2 / sum_of(squares)
 
@@ -60,7 +60,7 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
     if outputs == 1:
         own = flat(request.weights), flat(request.pulls)
         given = cells, *own, request.signed, size, parts[..., 0], squares
-    kernel = shares.cell_sums_of_one if outputs == 1 else shares.cell_sums
+    kernel = team_measures.cell_sums_of_one if outputs == 1 else team_measures.cell_sums
     together(kernel, *given, at_most=team)
     pulls, weights = parts.sum(axis=0)
     square = sum_of(squares)
@@ -122,10 +122,15 @@ def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: 
     if outputs == 1 or sample.labels is None:
         each = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
         totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
-        together(shares.mistakes, flat(margins), each, totals, at_most=len(totals))
+        together(team_measures.mistakes, flat(margins), each, totals, at_most=len(totals))
         return int(totals.sum()) / int(total * outputs)
     totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
     together(
-        shares.wrong_classes, margins, sample.signs, first_weights, totals, at_most=len(totals)
+        team_measures.wrong_classes,
+        margins,
+        sample.signs,
+        first_weights,
+        totals,
+        at_most=len(totals),
     )
     return int(totals.sum()) / total

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 
 from pacboost.boosters.base.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
-from pacboost.kernels import measure
+from pacboost.kernels import row_costs
 from pacboost.kernels.cuda.device import to_host
 from pacboost.ledgers.ledger import Round
 from pacboost.samples.request import Request, Sums, Wholes
@@ -97,13 +97,13 @@ class MarginCost(MeasuredPotential):
 class Logistic(MarginCost):
     """log₂(1 + exp(-2·margin))."""
 
-    name, kernel, unit = "logistic", measure.LOGISTIC, math.log(2)
+    name, kernel, unit = "logistic", row_costs.LOGISTIC, math.log(2)
 
 
 class Clipped(MarginCost):
     """exp(-margin), or 1 - margin where the margin is negative."""
 
-    name, kernel = "clipped", measure.CLIPPED
+    name, kernel = "clipped", row_costs.CLIPPED
 
 
 class Softmax(MeasuredPotential):
@@ -162,13 +162,13 @@ class Loss(MeasuredPotential):
 class SquareLoss(Loss):
     """The square of the residual."""
 
-    name, kernel = "square", measure.SQUARE
+    name, kernel = "square", row_costs.SQUARE
 
 
 class AbsoluteLoss(Loss):
     """The absolute residual."""
 
-    name, kernel = "absolute", measure.ABSOLUTE
+    name, kernel = "absolute", row_costs.ABSOLUTE
 
 
 class UnknownLoss(SquareLoss):

@@ -16,7 +16,7 @@ import numpy as np
 from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.logit import MOST_STEP, Logit, LogitState
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import compile_helper, grow_team, shares
+from pacboost.kernels import compile_helper, grow_team, team_measures, team_updates
 from pacboost.kernels import quick_rounds as quick
 from pacboost.kernels.best_split import MISSING_LEFT
 from pacboost.kernels.cuda.device import gpu_in_use
@@ -167,20 +167,23 @@ class QuickRounds:
             (quick.begin, (course, settings, drawn_, weights, pulls, tree, sums_)),
             (grow_team.grow_tree, self.trees.given),
             (quick.settle, (course, drawn_, tree, cells)),
-            (shares.cell_sums_of_one,
+            (team_measures.cell_sums_of_one,
              (cells, weights, pulls, False, size, sums.parts, sums.squares)),
             (quick.give_values, (course, settings, tree, sums_, values, records_)),
-            (shares.logistic,
+            (team_updates.logistic,
              (cells, values, signs, state.base, most, margins, weights, pulls, sums.totals)),
-            (shares.log_costs, (margins, size, sums.cost)),
-            (shares.mistakes, (margins, ones, sums.wrong)),
+            (team_measures.log_costs, (margins, size, sums.cost)),
+            (team_measures.mistakes, (margins, ones, sums.wrong)),
         ]  # fmt: skip
         held = 0
         if watched is not None:
             scores, held = watched.scores, watched.scores.size
             own = np.zeros(held)
             shown = watched.codes, watched.signs, tree, values, scores, own
-            steps += [(quick.validate, shown), (shares.log_costs, (own, size, sums.held_cost))]
+            steps += [
+                (quick.validate, shown),
+                (team_measures.log_costs, (own, size, sums.held_cost)),
+            ]
         return [*steps, (quick.finish, (course, settings, sums_, held, records_))]
 
     def _read(

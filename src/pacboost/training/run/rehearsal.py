@@ -20,11 +20,11 @@ from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import compile_helper, grow_team, lookup, plain_split, routing, shares
+from pacboost.kernels import compile_helper, grow_team, lookup, plain_split, routing, team_measures
 from pacboost.kernels.board import board_for, take_turns
 from pacboost.kernels.by_address import address_of
 from pacboost.kernels.entry import entry_of
-from pacboost.kernels.measure import LOGISTIC
+from pacboost.kernels.row_costs import LOGISTIC
 from pacboost.kernels.team import Steps, Team
 from pacboost.learners import dense_growing, growing
 from pacboost.learners.learner import Learner
@@ -162,7 +162,7 @@ def call_a_team() -> None:
     """Have a team of two do nothing."""
     team = Team()
     totals = np.zeros((2, 1), dtype=np.int64)
-    team.run(shares.mistakes, 2, np.ones(2), np.ones(1, dtype=np.int64), totals)
+    team.run(team_measures.mistakes, 2, np.ones(2), np.ones(1, dtype=np.int64), totals)
     team.close()
 
 

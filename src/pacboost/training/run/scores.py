@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.base.booster import Booster, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import shares
+from pacboost.kernels import team_measures
 from pacboost.kernels.cuda.device import on_gpu, to_gpu, to_host
 from pacboost.kernels.cuda.totals import total_anywhere
 from pacboost.kernels.team import team_for, together
@@ -147,7 +147,7 @@ class SoftmaxRows(Margins):
             self._wrong, self._signs = to_gpu(self._wrong), to_gpu(signs)
         known = np.empty((0, 2)) if sums is None else sums
         together(
-            shares.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
+            team_measures.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
             self._wrong, self._squares, at_most=team_for(chosen.size * signs.shape[1]),
         )  # fmt: skip
 
@@ -175,7 +175,7 @@ class SoftmaxRows(Margins):
         shape, whole_pulls = (2, len(rule.values), request.weights.shape[1]), _whole_pulls(request)
         parts = np.zeros((team_for(chosen.size * shape[2]), *shape), dtype=np.int64)
         together(
-            shares.class_sums, chosen, cells, request.weights, whole_pulls, parts,
+            team_measures.class_sums, chosen, cells, request.weights, whole_pulls, parts,
             at_most=len(parts),
         )  # fmt: skip
         pulls, weights = parts.sum(axis=0)

@@ -28,8 +28,8 @@ from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
 from pacboost.sources.oracles.pushed import PushedOracle
 from pacboost.sources.sparse import SparseTable
 from pacboost.training.filtering.drawing.block_rows import BlockRows
-from pacboost.training.filtering.drawing.candidates import Stream
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows
+from pacboost.training.filtering.drawing.stream import Stream
 from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
 from pacboost.training.filtering.vote_so_far import RowMargins, VoteSoFar
 from pacboost.training.metrics import steepness

@@ -45,9 +45,10 @@ from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.drawing.array_rows import ArrayRows
 from pacboost.training.filtering.drawing.block_rows import BlockRows, rows_for_tests
-from pacboost.training.filtering.drawing.candidates import LEAST_AT_ONCE, Candidates, Stream
+from pacboost.training.filtering.drawing.candidates import LEAST_AT_ONCE, Candidates
 from pacboost.training.filtering.drawing.room import bytes_of_work
 from pacboost.training.filtering.drawing.row_encoder import RowEncoder
+from pacboost.training.filtering.drawing.stream import Stream
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.plan import KEPT, FilteringPlan

@@ -20,10 +20,10 @@ from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import AbstractOracle, Drawn, SettlingChooser
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.candidates import Stream
 from pacboost.training.filtering.drawing.keys import numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
+from pacboost.training.filtering.drawing.stream import Stream
 
 MOST_TESTING = 10_000
 SHARE_TESTING = 0.1

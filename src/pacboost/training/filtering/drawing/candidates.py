@@ -1,4 +1,4 @@
-"""Where candidates come from: the next rows of an oracle, or (array_rows.py) any of an array.
+"""Where candidates come from: the next rows of an oracle (stream.py), or any of an array.
 
 A row is looked at only if its number under the key of the refill is below what its weight may be;
 it is kept if the same number is below what its weight is. So rows that were easy when they were
@@ -7,10 +7,8 @@ last looked at cost next to nothing, and what is kept is the same whatever is kn
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,23 +18,17 @@ from pacboost.samples.content_sample import ContentSample
 from pacboost.samples.gathering import Gathering
 from pacboost.samples.known_rows import KnownRows
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch, Drawn
+from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
 from pacboost.sources.table import Table
-from pacboost.training.filtering.drawing.arrivals import Arrivals, hashes_of
-from pacboost.training.filtering.drawing.keys import key_of, numbers
 from pacboost.training.filtering.drawing.offer import Offer
 from pacboost.training.filtering.drawing.row_encoder import EncodedRows, RowEncoder
-from pacboost.training.filtering.drawing.saved_arrays import check_rows, like, of_kind
+from pacboost.training.filtering.drawing.saved_arrays import like
 
 Floats = NDArray[np.float64]
 
 CELLS_AT_ONCE = 2**21
 MOST_AT_ONCE = 65_536
 LEAST_AT_ONCE = 1_024
-
-SHARE_APART = 0.1
-MORE_DRAWS = 20
-"""So many times as many rows as are wanted apart may be drawn for them in the end."""
 
 
 class Candidates(ABC):
@@ -134,197 +126,3 @@ def copies_in(oracle: AbstractOracle) -> str:
     for batch in oracle.select(lambda _, held: sample.choose(held)):
         sample.keep(batch.table)
     return sample.copies()
-
-
-class Stream(Candidates):
-    """The next rows of an oracle, in the order in which it gives them.
-
-    Of rows that come for the first time a share is set apart until there are enough of them; rows
-    set apart are left out whenever they come again. Which rows are chosen follows from what
-    identifies them: their numbers or, where the source is a stream, their content. So a copy of a
-    row that certifies is never learned from, on whatever pass and at whatever place it comes. Once
-    a row of a stream has come again, no more rows are set apart.
-    """
-
-    whole = False
-
-    def __init__(self, oracle: AbstractOracle, seed: int, apart: int) -> None:
-        super().__init__(oracle, seed)
-        self._wanted = apart
-        self._share = min(1.0, max(SHARE_APART, apart / (oracle.about_rows or math.inf)))
-        self._key = key_of(seed, 1)
-        self._waiting: list[Batch] = []
-        self._taken = 0
-        self._tickets = 0
-        """How many rows of this refill have been drawn."""
-        self.held: list[EncodedRows] = []
-        self._held_ids = np.empty(0, dtype=np.uint64)
-        self._arrivals = Arrivals(key_of(seed, 8)) if oracle.order is STREAM else None
-
-    @property
-    def repeated(self) -> bool:
-        """Whether a row of a stream has come again."""
-        return self._arrivals is not None and self._arrivals.repeated
-
-    def peek(self, count: int) -> list[Table]:
-        """Read ahead, and give rows that will not be set apart; all are offered later.
-
-        It ends with the first pass: there is nothing new to see in the next.
-        """
-        tables: list[Table] = []
-        while count > 0:
-            batch = self.oracle.draw(min(count, self.at_once))
-            if batch.n_rows == 0:
-                break
-            count -= batch.n_rows
-            self._waiting.append(batch)
-            if batch.lap > 0:
-                break
-            shown = np.flatnonzero(~self._kept_back(self._ids(batch)))
-            tables.append(batch.table.take(shown))
-        return tables
-
-    def _ids(self, batch: Drawn) -> NDArray[np.uint64]:
-        """Give what identifies each row."""
-        if self._arrivals is None:
-            return batch.rows
-        return hashes_of(batch.read().table, self._arrivals.key)
-
-    def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Tell which rows may be set apart; nothing looks at them before that is decided."""
-        if self._wanted == 0:
-            return np.zeros(ids.size, dtype=np.bool_)
-        return np.asarray(numbers(ids, self._key) < self._share)
-
-    def _first_time(self, batch: Drawn, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Tell which rows come for the first time."""
-        if batch.lap > 0 or self.oracle.order is REPLACED:
-            return np.zeros(ids.size, dtype=np.bool_)
-        if self._arrivals is None:
-            return np.ones(ids.size, dtype=np.bool_)
-        return self._arrivals.first_time(ids, self._held_ids)
-
-    def position(self) -> dict[str, Any]:
-        """Say what comes next: rows read ahead, of which so many are gone, or the oracle's own."""
-        return {"ahead": self._taken} if self._waiting else super().position()
-
-    def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on from a position; what is read ahead at the start is always the same."""
-        if "ahead" not in position:
-            self._waiting.clear()
-            super().seek(position)
-        while self._waiting and self._taken < position.get("ahead", 0):
-            self._next(position["ahead"] - self._taken)
-
-    @property
-    def rows_ahead(self) -> int:
-        """How many rows were read ahead and are still to be offered."""
-        return sum(batch.n_rows for batch in self._waiting)
-
-    def labels_ahead(self) -> NDArray[Any]:
-        """Give the labels of the rows that were read ahead."""
-        return np.concatenate([batch.labels for batch in self._waiting])
-
-    def _next(self, count: int) -> Drawn:
-        """Give the next rows, at most so many: those read ahead, then those of the oracle."""
-        if not self._waiting:
-            drawn = self.oracle.draw_unread(count)
-            return drawn if self._arrivals is None else drawn.read()  # known by their content
-        batch = self._waiting.pop(0)
-        self._taken += min(batch.n_rows, count)
-        if batch.n_rows <= count:
-            return batch
-        self._waiting.insert(0, batch.take(np.arange(count, batch.n_rows)))
-        return batch.take(np.arange(count))
-
-    def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
-        """Set rows apart while more are wanted, and leave them out whenever they come again."""
-        if self._wanted == 0:
-            return None
-        back = np.flatnonzero(self._kept_back(offer.ids))
-        chosen = back[offer.new[back]][: self._wanted - self._held_ids.size]
-        if chosen.size:
-            self._hold(encoder.read(offer.batch.take(chosen)), offer.ids[chosen])
-        left = np.ones(offer.ids.size, dtype=np.bool_)
-        left[back[np.isin(offer.ids[back], self._held_ids, kind="sort")]] = False  # for NumPy 2.0
-        return left
-
-    def _hold(self, examples: EncodedRows, ids: NDArray[np.uint64]) -> None:
-        self.held.append(examples)
-        self._held_ids = np.concatenate([self._held_ids, ids])
-
-    def apart(self, encoder: RowEncoder) -> EncodedRows | None:
-        """Give what was set apart, and as many more as are wanted while rows are still new."""
-        drawn = 0
-        while self._held_ids.size < self._wanted and drawn < MORE_DRAWS * self._wanted:
-            ahead = bool(self._waiting)
-            batch = self._next(self.at_once)
-            ids = self._ids(batch)
-            first = self._first_time(batch, ids)
-            if not first.any():
-                break
-            drawn += batch.n_rows
-            if ahead or (self._arrivals is not None and self._arrivals.full):
-                first &= self._kept_back(ids)  # others may have been learned from, or shown to bins
-            chosen = np.flatnonzero(first)[: self._wanted - self._held_ids.size]
-            self._hold(encoder.read(batch.take(chosen)), ids[chosen])
-        if self.held:
-            self.held = [EncodedRows.join(self.held)]
-        return self.held[0] if self._held_ids.size else None
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Give the rows set apart, and what is remembered of a stream."""
-        arrays = super().state()
-        if self.held:
-            arrays |= EncodedRows.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
-        if self._arrivals is not None:
-            arrays |= {
-                "arrivals": self._arrivals.known,
-                "repeated": np.array([self._arrivals.repeated]),
-            }
-        return arrays
-
-    def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
-        """Go on from what ``state`` gave."""
-        super().restore(state, encoder)
-        if "apart_rows" in state and encoder.bins is not None:
-            classes = encoder.classes.size
-            check_rows(state, encoder.bins, classes if classes > 2 else 1)
-            self._hold(EncodedRows.from_arrays(state, encoder.bins), state["apart_ids"])
-        if self._arrivals is not None:
-            self._arrivals.known = of_kind(state, "arrivals", np.uint64, -1)
-            self._arrivals.repeated = bool(of_kind(state, "repeated", np.bool_, 1)[0])
-
-    def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
-        """Draw so many rows at a time, whatever the sizes of the oracle's own batches."""
-        self._tickets = 0
-        while not self.ended:
-            first = self._drawn(self.at_once)
-            if first is not None:
-                yield chain([first], self._rest(self.at_once - first.ids.size))
-
-    def _rest(self, missing: int) -> Iterator[Offer]:
-        """Complete a group that lacks so many rows."""
-        while missing > 0:
-            offer = self._drawn(missing)
-            if offer is None:
-                return
-            missing -= offer.ids.size
-            yield offer
-
-    def _drawn(self, count: int) -> Offer | None:
-        """Draw rows, about so many; None says that the stream has ended."""
-        ahead = bool(self._waiting)
-        batch = self._next(count)
-        if batch.n_rows == 0:
-            self.ended = True
-            return None
-        tickets = np.arange(self._tickets, self._tickets + batch.n_rows, dtype=np.uint64)
-        self._tickets += batch.n_rows
-        return self._offered(batch, tickets, ahead=ahead)
-
-    def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
-        ids = self._ids(batch)
-        new = self._first_time(batch, ids)
-        fresh = new & self._kept_back(ids) if ahead else new
-        return Offer(batch, ids, new, fresh, tickets)
