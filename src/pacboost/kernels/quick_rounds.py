@@ -1,9 +1,10 @@
 """What a round of LogitBoost with trees does between its kernels, as kernels.
 
-On small samples Python would take longer for it than the kernels for their work. So a team runs
-many rounds in turn (``take_turns`` of kernels/board.py), and Python reads afterwards what they have
-found. For two classes, rows of equal weight, and trees that kernels/plain_split.py serves;
-training/run/rounds.py does and says the same for all others, step by step.
+On small samples Python would take longer for it than the kernels for their work, and with many
+threads a good part of the time on larger ones. So a team runs many rounds in turn (``take_turns``
+of kernels/board.py), and Python reads afterwards what they have found. For two classes, rows of
+equal weight, and trees that kernels/plain_split.py serves; training/run/rounds.py does and says the
+same for all others, step by step.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ GOES_ON, ROUND, WANTED, SEEN, BEST_ROUND, PATIENCE, LEAST, NO_EDGE = range(8)
 MOST_SUM, L2, HALF_RATE, MOST_STEP, UNIT, LEAST_EDGE, BEST, TOLERANCE = range(8)
 # columns of ``Records.wholes`` and of ``Records.floats``
 N_LEAVES, WEIGHT, PULL, WRONG = range(4)
-EDGE, SQUARES, COST, HELD_COST = range(4)
+EDGE, HELD_COST = range(2)
 
 
 class TreeWork(NamedTuple):
@@ -83,6 +84,9 @@ class Records(NamedTuple):
     cover: Floats
     wholes: Wholes
     floats: Floats
+    squares: Floats
+    """(rounds, spans of rows), as the costs are."""
+    costs: Floats
 
 
 class RoundSums(NamedTuple):
@@ -209,7 +213,8 @@ def give_values(
         cover[split] = cover[a if a >= 0 else splits + ~a] + cover[b if b >= 0 else splits + ~b]
     total = max(np.int64(1), sums.now[1])
     records.floats[t, EDGE] = float(edge) / float(total)
-    records.floats[t, SQUARES] = sums.squares[0]
+    for k in range(sums.squares.size):
+        records.squares[t, k] = sums.squares[k]
     records.wholes[t, N_LEAVES] = leaves
     records.wholes[t, WEIGHT], records.wholes[t, PULL] = sums.now[0], sums.now[1]
     if not (some and records.floats[t, EDGE] > settings[LEAST_EDGE]):
@@ -270,7 +275,8 @@ def finish(
         sums.now[1] += sums.totals[k, 1]
         wrong += sums.wrong[k, 0]
     records.wholes[t, WRONG] = wrong
-    records.floats[t, COST] = sums.cost[0]
+    for k in range(sums.cost.size):
+        records.costs[t, k] = sums.cost[k]
     course[ROUND] += 1
     if held > 0:
         value = records.floats[t, HELD_COST] = sums.held_cost[0] / float(held)

@@ -46,6 +46,8 @@ class ManyTrees:
     cells: Cells
     leaves: int
     """The most that a tree has."""
+    takes_long: bool
+    """Whether Ctrl-C should not have to wait for a tree."""
 
 
 class DenseTreeSearch(TreeSearch):
@@ -104,9 +106,11 @@ class DenseTreeSearch(TreeSearch):
             rows[:] = chosen
         team, given = self._growing(rows, chosen is None)
         self._limits[grow_team.KEY] = key
-        cells = rows.size * self._blocks.lanes
-        together(grow_team.grow_tree, *given, at_most=team, stoppable=cells > CELLS_THAT_TAKE_LONG)
+        together(grow_team.grow_tree, *given, at_most=team, stoppable=self._takes_long(rows))
         return int(self._plan[grow_team.LEAVES])
+
+    def _takes_long(self, rows: NDArray[np.uint32]) -> bool:
+        return rows.size * self._blocks.lanes > CELLS_THAT_TAKE_LONG
 
     def _growing(self, rows: NDArray[np.uint32], all_rows: bool) -> tuple[int, tuple[Any, ...]]:
         """Give the size of the team for a tree on such rows, and the arguments of the kernel."""
@@ -134,7 +138,8 @@ class DenseTreeSearch(TreeSearch):
             self._depths, self._splits, self._split_gains, self._plan, self._limits,
             self._features, self._blocks.words, self._bins.missing,
         )  # fmt: skip
-        return ManyTrees(team, given, work, self._cells, self._leaves)
+        long = self._takes_long(rows)
+        return ManyTrees(team, given, work, self._cells, self._leaves, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         """Walk the rows that were not chosen to their leaves."""

@@ -11,7 +11,7 @@ import pytest
 
 from pacboost import BoostClassifier
 from pacboost.boosters.logit import Logit
-from pacboost.kernels.threads import using
+from pacboost.kernels.threads import ROWS_PER_SPAN, using
 from pacboost.learners import dense_growing
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
@@ -100,6 +100,23 @@ def test_a_team_does_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
         with using(threads):
             list(runs[-1].up_to(12))
     assert known(runs[0]) == known(runs[1])
+
+
+def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
+    sample = sample_of(2 * ROWS_PER_SPAN + 77)
+    runs = [Run(sample, TREE, Logit(), seed=3, subsample=0.5) for _ in range(2)]
+    with using(2):
+        for _ in zip(range(5), runs[0], strict=False):
+            pass
+        list(runs[1].up_to(5))
+        assert QuickRounds.of(runs[1].rounds, runs[1].recorder, None, runs[1].state, 1) is not None
+    assert known(runs[1]) == known(runs[0])
+
+
+def test_trees_that_take_long_are_left_to_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dense_growing, "CELLS_THAT_TAKE_LONG", 500)
+    run = Run(sample_of(100), TREE, Logit())
+    assert QuickRounds.of(run.rounds, run.recorder, None, run.state, 3) is None
 
 
 def test_a_round_without_an_edge_is_left_to_the_loop() -> None:

@@ -1,4 +1,4 @@
-"""Many rounds of LogitBoost on a small sample in one call of compiled code.
+"""Many rounds of LogitBoost in one call of compiled code.
 
 kernels/quick_rounds.py does what a round of training/run/rounds.py does, with the same numbers to
 the last bit; here their records are turned into rules and entries of the ledger.
@@ -23,11 +23,12 @@ from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.entry import Bundle, is_compiled
 from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.kernels.team import Steps, in_turn
-from pacboost.kernels.threads import ROWS_PER_SPAN
+from pacboost.kernels.threads import ROWS_PER_SPAN, span_count
 from pacboost.learners.dense_growing import DenseTreeSearch, ManyTrees
 from pacboost.learners.growing import MOST_SUM
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
+from pacboost.numerics.same_bits import total
 from pacboost.training.run import exact_sums
 from pacboost.training.run.early_stopping import EarlyStopping, QuickWatch
 from pacboost.training.run.potential import LEAST_NORMALISER
@@ -39,7 +40,7 @@ from pacboost.training.run.scores import Margins
 AT_ONCE = 64
 """So many rounds at most in one call, between which Ctrl-C is heard."""
 ROWS_AT_ONCE = 200_000
-"""Rows times rounds of one call, which takes some 0.1 s."""
+"""Rows times rounds of one call, which takes some 0.1 s at most, for each of up to four threads."""
 
 
 ROUNDS_THAT_PAY = 4_000
@@ -48,7 +49,7 @@ ROUNDS_THAT_PAY = 4_000
 
 @dataclass(frozen=True, eq=False)
 class QuickRounds:
-    """The rounds of a run on a small sample, and what they are measured by."""
+    """The rounds of a run, and what they are measured by."""
 
     rounds: Rounds
     booster: Logit
@@ -73,15 +74,15 @@ class QuickRounds:
         if kinds != (CellRounds, Logit, DenseTreeSearch, Margins) or gpu_in_use():
             return None
         plain = sample.signs.shape[1] == 1 and sample.base.size == 1 and not shown.resample
-        measured = type(rounds.potential) is Logistic and sample.n_rows <= ROWS_PER_SPAN
+        measured = type(rounds.potential) is Logistic
         assert isinstance(search, DenseTreeSearch)
         assert isinstance(rounds.booster, Logit)
         if not (plain and measured) or not _watchable(watch, sample.bins):
             return None
         trees = search.many_trees(rounds.booster.request(state), shown.chosen(0))
-        most = max(1, min(AT_ONCE, ROWS_AT_ONCE // sample.n_rows))
-        if trees is None:
+        if trees is None or trees.takes_long:
             return None
+        most = max(1, min(AT_ONCE, min(trees.team, 4) * ROWS_AT_ONCE // sample.n_rows))
         found = cls(rounds, rounds.booster, recorder, trees, watch, most)
         return found if found._is_ready(state) or _pays(wanted) else None
 
@@ -128,16 +129,18 @@ class QuickRounds:
     def _room(self, wanted: int, state: LogitState) -> tuple[quick.Records, quick.RoundSums]:
         """Reserve what kernels write to."""
         leaves, team = self.trees.leaves, self.trees.team
+        spans = span_count(self.rounds.sample.n_rows)
         records = quick.Records(
             np.zeros((wanted, 5, leaves), dtype=np.int32), np.zeros((wanted, leaves)),
             np.zeros((wanted, leaves)), np.zeros((wanted, 2 * leaves)),
-            np.zeros((wanted, 4), dtype=np.int64), np.zeros((wanted, 4)),
+            np.zeros((wanted, 4), dtype=np.int64), np.zeros((wanted, 2)),
+            *np.zeros((2, wanted, spans)),
         )  # fmt: skip
         now = np.array([state.weight, state.pull], dtype=np.int64)
         parts = np.zeros((team, 2, leaves), dtype=np.int64)
         totals, wrong = (np.zeros((team, size), dtype=np.int64) for size in (2, 1))
         return records, quick.RoundSums(
-            now, parts, np.zeros(1), totals, wrong, np.zeros(1), np.zeros(1)
+            now, parts, np.zeros(spans), totals, wrong, np.zeros(spans), np.zeros(1)
         )
 
     def _course(
@@ -201,7 +204,8 @@ class QuickRounds:
         lines = zip(records.wholes[:count].tolist(), records.floats.tolist(), strict=False)
         for k, (wholes, floats) in enumerate(lines):
             leaves, weight, pull, wrong = wholes
-            edge, squares, cost, held_cost = floats
+            edge, held_cost = floats
+            squares, cost = total(records.squares[k]), total(records.costs[k])
             splits, pull = leaves - 1, max(1, pull)
             weight_scale, pull_scale = MOST_SUM / max(1, weight), MOST_SUM / pull
             feature, cut, _, left, right = records.made[k, :, :splits]
