@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.cli.inputs.category_notes import note_categories
 from pacboost.cli.output import working
 from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.estimators.strong.reading import text_columns
@@ -63,6 +64,7 @@ def read_examples(
     levels = [table.name(j) for j in table.levels.columns if table.name(j) not in {*found, *others}]
     if levels and not categories:
         raise FileError(f"{data}: {refuse_text(levels)}")
+    note_categories(data, table, {*found, *kept})
     return LabelledTable(table, examples.labels)
 
 
