@@ -37,6 +37,19 @@ def test_names_that_differ_in_every_row_are_noted(tmp_path: Path) -> None:
         read(tmp_path, [f"C{k:04d}" for k in range(ROWS)])
 
 
+@pytest.mark.parametrize("cell", ["1/{}/24", "{}-12-2024", "{} Dec 2024", "Dec {}, 2024"])
+def test_dates_that_are_not_read_are_noted(tmp_path: Path, cell: str) -> None:
+    with pytest.warns(InputWarning, match="'price' holds dates such as .* is read as categories"):
+        read(tmp_path, [cell.format(1 + k % 12) for k in range(ROWS)])
+
+
+def test_classes_that_differ_in_capitals_only_are_noted(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("size,label\n1,yes\n2,Yes\n3,no\n")
+    with pytest.warns(InputWarning, match="'Yes' and 'yes' in 'label' differ in small and capital"):
+        read_examples(DataFile(path), "label")
+
+
 @pytest.mark.parametrize("levels", [["red", "green", "blue"], ["1", "2", "3", "4 or more"]])
 def test_categories_are_not_noted(tmp_path: Path, levels: list[str]) -> None:
     with warnings.catch_warnings():

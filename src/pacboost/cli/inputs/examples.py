@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.cli.inputs.category_notes import note_categories
+from pacboost.cli.inputs.category_notes import note_categories, note_classes
 from pacboost.cli.output import working
 from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.estimators.strong.reading import text_columns
@@ -55,6 +55,8 @@ def read_examples(
     numbers = _as_numbers(examples)
     if classes:
         _ask_for_regression(data, target, numbers)
+        if examples.labels.dtype.kind == "U":
+            note_classes(data, target, {*examples.labels.tolist()})
     elif numbers is not None:
         examples = LabelledTable(examples.table, numbers)
     table = _without_constant(data, examples.table, kept)
