@@ -220,6 +220,21 @@ def test_an_unknown_argument_is_named() -> None:
         pacboost.RectangleClassifier().fit(GOOD, LABELS, **unknown)
 
 
+def test_an_argument_of_the_constructor_is_sent_there() -> None:
+    misplaced: dict[str, Any] = {"early_stopping_rounds": 5}
+    with pytest.raises(TypeError, match=r"BoostClassifier\(early_stopping_rounds=\.\.\.\)"):
+        pacboost.BoostClassifier().fit(GOOD, LABELS, **misplaced)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "said"),
+    [("rows.csv", LABELS, "X is the text 'rows.csv'"), (GOOD, "label", "y is the text 'label'")],
+)
+def test_a_name_in_the_place_of_rows_or_labels_is_explained(X: Any, y: Any, said: str) -> None:
+    with pytest.raises(DataError, match=f"{said}.*StrongClassifier takes"):
+        pacboost.BoostClassifier(n_rounds=2).fit(X, y)
+
+
 def test_na_in_arrays_of_objects_is_missing() -> None:
     one = pacboost.BoostRegressor(n_rounds=2).fit(table_with(pd.NA), LABELS)
     other = pacboost.BoostRegressor(n_rounds=2).fit(table_with(np.nan), LABELS)

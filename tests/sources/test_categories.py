@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -427,3 +428,12 @@ def test_columns_of_a_sparse_table_may_be_categories() -> None:
     levels = find_levels(table, [1])
     assert levels == Levels({1: (0, 5)})
     np.testing.assert_array_equal(RecodedTable(table, levels).rows(), [[0, 1], [3, 0]])
+
+
+@pytest.mark.parametrize(
+    ("cell", "advice"), [(date(2024, 1, 31), "to_datetime"), (Decimal("1.5"), "astype")]
+)
+def test_objects_that_pandas_can_convert_come_with_advice(cell: Any, advice: str) -> None:
+    frame = pd.DataFrame({"when": pd.Series([cell, cell], dtype=object)})
+    with pytest.raises(DataError, match=advice):
+        find_levels(frame, "from_dtype")

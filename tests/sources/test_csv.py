@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pacboost.errors import FileError
+from pacboost.errors import FileError, InputWarning
 from pacboost.sources import csv_rows
 from pacboost.sources.csv import read_csv
 from pacboost.sources.data_file import DataFile
@@ -166,7 +166,9 @@ def test_a_header_alone_is_refused(path: Path) -> None:
 
 
 def test_a_name_given_twice_is_refused(path: Path) -> None:
-    assert "the header names a, b twice" in complaint(path, "b,a,a,label, b\n1,2,3,4,5\n")
+    assert "the header names 'a', 'b' twice. Rename one" in complaint(
+        path, "b,a,a,label, b\n1,2,3,4,5\n"
+    )
 
 
 def test_text_columns_are_refused_by_name(path: Path) -> None:
@@ -266,3 +268,17 @@ def test_a_single_cell_of_text_is_named_with_its_line(tmp_path: Path) -> None:
     path.write_text("a,b,y\n1,2,0\n3,4,1\n\n5,oops,1\n")
     with pytest.raises(FileError, match=r"not numbers: b \(line 5: 'oops'\)"):
         read_csv(path, "y")
+
+
+def test_a_first_line_of_values_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("5.1,3.5,setosa\n4.9,3.0,setosa\n6.0,2.9,virginica\n")
+    with pytest.warns(InputWarning, match=r"'5\.1' looks like a value"):
+        read_csv(path, "setosa")
+
+
+@pytest.mark.parametrize("name", ["LABEL", "lable"])
+def test_a_similar_name_is_suggested(path: Path, name: str) -> None:
+    path.write_text("a,label\n1,x\n2,y\n")
+    with pytest.raises(FileError, match="Did you mean 'label'"):
+        read_csv(path, name)

@@ -127,3 +127,19 @@ def test_frames_are_told_from_other_things(make: Make) -> None:
 @pytest.mark.parametrize("thing", [np.zeros((2, 2)), [[1, 2]], pl.LazyFrame({"x": [1]}), None])
 def test_other_things_are_no_frames(thing: object) -> None:
     assert not is_frame(thing)
+
+
+def test_sparse_pandas_columns_are_filled_in() -> None:
+    frame = pd.DataFrame(
+        {
+            "count": pd.arrays.SparseArray([0, 3, 0]),
+            "flag": pd.arrays.SparseArray([False, True, False]),
+        }
+    )
+    assert FrameTable(frame).rows().tolist() == [[0, 0], [3, 1], [0, 0]]
+
+
+def test_columns_of_other_kinds_are_not_called_text() -> None:
+    frame = pd.DataFrame({"when": pd.period_range("2024", periods=3, freq="D")})
+    with pytest.raises(DataError, match=r"'when' holds period\[D\].*to_timestamp"):
+        FrameTable(frame)

@@ -33,11 +33,24 @@ ELSEWHERE = {
     "monitor": "watch",
 }  # fmt: skip
 """What commands are called elsewhere."""
+LONGEST = 1_000
+"""Letters of a sentence in a list of commands; click cuts it to one line otherwise."""
 DEBUG = "PACBOOST_DEBUG"
 """The environment variable that makes errors show their tracebacks."""
 
 
-class Commands(click.Group):
+class WholeSentences(click.Group):
+    """Lists commands with their first sentence, on several lines if it takes them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands."""
+        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, own.get_short_help_str(LONGEST)) for name, own in found if own is not None]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class Commands(WholeSentences):
     """Commands by the module of each, which has a ``command``; they are listed in this order."""
 
     def __init__(self, *given: Any, homes: Mapping[str, str], **named: Any) -> None:

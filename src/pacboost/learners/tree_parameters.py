@@ -66,7 +66,9 @@ class TreeParameters:
         if not 2 <= self.max_leaves <= MOST_LEAVES:
             raise ParameterError(f"max_leaves is {self.max_leaves}; it may be 2 to {MOST_LEAVES:,}")
         if self.max_depth is not None and self.max_depth < 1:
-            raise ParameterError(f"max_depth is {self.max_depth}; it must be 1 or more, or None")
+            raise ParameterError(
+                f"max_depth is {self.max_depth}; it must be 1 or more, or None for no limit"
+            )
         for name in NOT_NEGATIVE:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):

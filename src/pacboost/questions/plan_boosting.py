@@ -19,7 +19,7 @@ from pacboost.questions.plan_learning import WORST_CASE, least
 
 @plain_numbers
 def rounds(*, edge: float, error: float | None = None, rows: int | None = None) -> Plan:
-    """Rounds of AdaBoost until the training error is at most ``error``, or 0 on ``rows`` rows.
+    """Rounds of AdaBoost until the training error is as small as given, or 0 on so many rows.
 
     >>> rounds(edge=0.2, rows=1000).rounds
     339
@@ -122,7 +122,7 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
 def confidence(
     *, failure: float, delta: float, epsilon: float | None = None, gap: float | None = None
 ) -> Plan:
-    """Runs of a learner that fails with probability ``failure``, and rows to choose among them.
+    """Runs of a learner that often fails, and rows to choose among them.
 
     >>> confidence(failure=0.9, delta=0.05).runs
     36

@@ -7,6 +7,8 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import date
+from numbers import Number
 from typing import Any
 
 import narwhals as nw
@@ -200,7 +202,7 @@ def _in_order(distinct: list[Any], name: str, cells: Any = ()) -> tuple[Level, .
         cell, where = _first(strange, cells)
         raise DataError(
             f"column {name} holds {type(cell).__name__} values{where}; "
-            "categories are text, numbers or booleans. Turn them into text, or leave the column "
+            f"categories are text, numbers or booleans. {_conversion(cell)}, or leave the column "
             "out."
         )
     text = {cell for cell in plain if isinstance(cell, str)}
@@ -226,6 +228,15 @@ def _in_order(distinct: list[Any], name: str, cells: Any = ()) -> tuple[Level, .
     if text or all(isinstance(cell, bool) for cell in numbers):
         return tuple(sorted(plain))
     return tuple(sorted(int(cell) if cell == int(cell) else cell for cell in numbers))
+
+
+def _conversion(cell: Any) -> str:
+    """Advise how to convert a column of such objects."""
+    if isinstance(cell, date):
+        return "Convert the column to dates, in pandas by pandas.to_datetime"
+    if isinstance(cell, Number):
+        return "Convert the column to numbers, in pandas by .astype(float)"
+    return "Turn them into text"
 
 
 def _first(wanted: list[Any], cells: Any) -> tuple[Any, str]:

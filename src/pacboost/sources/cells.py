@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import FileError
+from pacboost.sources.close_names import close_names
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.dates import PARTS, order_of, part_of, read_date
 from pacboost.sources.numbers import ReadNumbers, Spelling
@@ -40,7 +40,7 @@ class Cells:
     def of(self, name: str) -> tuple[str, ...]:
         """Give the cells of a column."""
         if name not in self.columns:
-            close = get_close_matches(name, list(self.columns), n=1)
+            close = close_names(name, self.columns)
             end = f"Did you mean {close[0]!r}?" if close else "Name one of them."
             raise FileError(
                 f"{self.file}: has no column {name!r}; its columns are "

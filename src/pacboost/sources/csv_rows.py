@@ -18,6 +18,8 @@ ROWS_AT_ONCE = 10_000
 SEPARATORS = (",", ";", "\t", "|")
 SAMPLE_ROWS, SAMPLE_LETTERS = 20, 2**16
 PIECE = 2**20
+VALUE = re.compile(r"[+-]?\d+[.,]\d+")
+"""A number with decimals; whole numbers may well be names, such as years."""
 FALLBACK = "cp1252"
 """Windows-1252, which is what text files that are not UTF-8 mostly are."""
 
@@ -122,7 +124,18 @@ def _header(file: DataFile, cells: list[str]) -> list[str]:
     names = [name.strip() for name in cells]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise FileError(f"{file}: the header names {', '.join(sorted(twice))} twice")
+        raise FileError(
+            f"{file}: the header names {', '.join(map(repr, sorted(twice)))} twice. Rename one of "
+            "the columns; if the first line is a row of values, put a line of names above it"
+        )
+    values = [name for name in names if VALUE.fullmatch(name)]
+    if values:
+        warnings.warn(
+            f"{file}: the first line is read as the names of the columns, and {values[0]!r} looks "
+            "like a value. If it is one, put a line of names above it",
+            InputWarning,
+            stacklevel=2,
+        )
     return names
 
 

@@ -35,7 +35,8 @@ def open_frame(data: Any) -> nw.DataFrame[Any]:
     """Read through narwhals; the names of columns have to differ, and to be valid Unicode."""
     try:
         frame: nw.DataFrame[Any] = nw.from_native(data, eager_only=True)
-        frame.schema  # noqa: B018 - narwhals looks at the names only here
+        if nw.Unknown() in frame.schema.values():  # narwhals looks at the names only here
+            frame = nw.from_native(_dense(frame.to_native()), eager_only=True)
     except nw.exceptions.DuplicateError as problem:
         raise _refuse_doubled(problem) from problem
     for number, name in enumerate(frame.columns):
@@ -45,6 +46,13 @@ def open_frame(data: Any) -> nw.DataFrame[Any]:
                 "could not be written to a file; rename the column"
             )
     return frame
+
+
+def _dense(data: Any) -> Any:
+    """Fill in the sparse columns of a pandas frame, which narwhals does not know."""
+    kinds = getattr(data, "dtypes", {}).items()
+    sparse = {n: k.subtype for n, k in kinds if hasattr(k, "fill_value") and hasattr(k, "subtype")}
+    return data.astype(sparse) if sparse else data
 
 
 def _refuse_doubled(problem: Exception) -> DataError:
@@ -94,16 +102,26 @@ class FrameTable(ColumnTable):
         self.n_rows, self.n_columns = self._frame.shape
         self.names = tuple(str(name) for name in self._frame.columns)
         self.levels = levels
-        text = [
-            self.names[j]
-            for j, kind in enumerate(self._frame.schema.values())
-            if j not in levels and not (kind.is_numeric() or kind == nw.Boolean)
-        ]
-        if text:
-            raise refuse_text(text)
+        self._refuse_others()
         for j in range(self.n_columns):
             if j not in levels:
                 refuse_infinite(self.column(j), repr(self.names[j]))
+
+    def _refuse_others(self) -> None:
+        """Raise if a column holds neither numbers nor booleans, and is none of the categories."""
+        text = []
+        for j, kind in enumerate(self._frame.schema.values()):
+            if kind.is_numeric() or kind == nw.Boolean or j in self.levels:
+                continue
+            if isinstance(kind, nw.Unknown):
+                raise DataError(
+                    f"column {self.name(j)!r} holds {self._frame[:, j].to_native().dtype}, which "
+                    "is neither numbers, text, categories nor dates. Convert it to one of these "
+                    "(periods by .dt.to_timestamp()), or leave the column out"
+                )
+            text.append(self.name(j))
+        if text:
+            raise refuse_text(text)
 
     def column(self, number: int) -> Values:
         """Convert one column."""

@@ -32,6 +32,7 @@ CHECKS = ("sklearn.utils", "sklearn.metrics")
 """Where scikit-learn checks what came."""
 CONVERSIONS = ("convert", "float()", "numeric", "text")
 MOST_SAID = 500
+NEEDED = {"X": "a table of rows and columns is needed", "y": "one label for each row is needed"}
 
 
 def explains_input(function: Function) -> Function:
@@ -60,6 +61,13 @@ def explained(
         arguments = inspect.signature(function).bind(*given, **named).arguments
     except TypeError:
         return _wrong_arguments(function, given, named) if isinstance(problem, TypeError) else None
+    if (
+        name := next((n for n in ("X", "y") if isinstance(arguments.get(n), str)), None)
+    ) is not None:
+        return DataError(
+            f"{name} is the text {arguments[name]!r}, but {NEEDED[name]}. StrongClassifier takes "
+            "the name of a file as X and that of a column as y"
+        )
     first = _said(problem, " ")
     asks_numbers = any(word in first for word in CONVERSIONS)
     said = next(filter(None, (_odd(n, v, text=asks_numbers) for n, v in arguments.items())), None)
@@ -108,7 +116,11 @@ def _wrong_arguments(
         )
     unknown = [] if any_name else [name for name in named if name not in own]
     if unknown:
-        return DataTypeError(f"{where} has no argument {unknown[0]!r}; it takes {', '.join(known)}")
+        said = f"{where} has no argument {unknown[0]!r}; it takes {', '.join(known)}"
+        if method and _constructs(type(given[0]), unknown[0], named[unknown[0]]):
+            kind = type(given[0]).__name__
+            said += f". Give it when the estimator is made: {kind}({unknown[0]}=...)"
+        return DataTypeError(said)
     lacking = [
         name
         for name in known[max(len(given) - method, 0) :]
@@ -116,6 +128,15 @@ def _wrong_arguments(
     ]
     what = f"lacks {', '.join(lacking)}" if lacking else f"got {len(given) - method} arguments"
     return DataTypeError(f"{where} {what}; it takes {', '.join(known)}")
+
+
+def _constructs(kind: type, name: str, value: Any) -> bool:
+    """Tell whether a class takes an argument when an estimator is made, also by another name."""
+    try:
+        kind(**{name: value})
+    except Exception:  # whatever a stranger's class raises, the answer is no
+        return False
+    return True
 
 
 def _said(problem: Exception, between: str) -> str:

@@ -32,3 +32,12 @@ def test_every_option_is_explained(name: str) -> None:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{name} {parameter.opts[0]}"
             assert parameter.help.rstrip().endswith((".", "]")), f"{name} {parameter.opts[0]}"
+
+
+@pytest.mark.parametrize("group", [main, ALL["plan"]], ids=["pacboost", "plan"])
+def test_the_list_of_commands_has_whole_sentences(group: click.Command) -> None:
+    said = group.get_help(click.Context(group))
+    listed = said.partition("Commands:")[2].partition("Examples:")[0]
+    assert listed.strip()
+    assert "..." not in listed
+    assert "`" not in listed

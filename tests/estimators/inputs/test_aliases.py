@@ -40,6 +40,7 @@ PAIRS: list[tuple[Any, str, str, Any]] = [
     (BoostClassifier, "colsample_bytree", "max_features", 0.5),
     (BoostClassifier, "early_stopping_rounds", "early_stopping", 5),
     (BoostClassifier, "eta", "shrinkage", 0.3),
+    (BoostClassifier, "depth", "max_depth", 3),
     (BoostRegressor, "max_iter", "n_rounds", 5),
     (BoostRegressor, "monotonic_cst", "monotone_constraints", [1, 0, 0, 0]),
     (AdaBoostClassifier, "n_rounds", "n_estimators", 5),
@@ -79,6 +80,25 @@ def test_a_misspelt_name_is_answered_with_a_guess(kind: Any) -> None:
         kind().set_params(**{name + "s": 1})
     with pytest.raises(TypeError, match=f"has no parameter 'qqqq'; it has {name}"):
         kind(qqqq=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        (BoostClassifier, "scale_pos_weight", "class_weight={0: 1, 1: 5}"),
+        (StrongClassifier, "is_unbalance", "class_weight='balanced'"),
+        (BoostClassifier, "objective", "booster='logit'"),
+        (BoostRegressor, "objective", "its name here is loss"),
+        (BoostClassifier, "verbosity", "verbose=0"),
+        (BoostClassifier, "reg_alpha", "no L1 penalty"),
+        (BoostClassifier, "importance_type", "importances"),
+    ],
+)
+def test_a_parameter_without_a_counterpart_comes_with_advice(
+    kind: Any, name: str, said: str
+) -> None:
+    with pytest.raises(TypeError, match=f"has no parameter '{name}'; .*{said}"):
+        kind(**{name: 1})
 
 
 def test_nested_names_are_answered_too() -> None:

@@ -162,6 +162,10 @@ def test_what_the_estimator_can_do_is_passed_on() -> None:
     assert model.feature_importances_.shape == (4,)
     with pytest.raises(AttributeError, match="no_such_thing"):
         _ = model.no_such_thing
+    with pytest.raises(
+        AttributeError, match="'StrongClassifier' object has no attribute 'n_iter_'"
+    ):
+        _ = model.n_iter_
 
 
 def test_no_row_of_the_fit_may_certify_it_again() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.cli.inputs.category_notes import note_categories, note_classes
 from pacboost.cli.output import working
 from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.estimators.strong.reading import text_columns
@@ -54,6 +55,8 @@ def read_examples(
     numbers = _as_numbers(examples)
     if classes:
         _ask_for_regression(data, target, numbers)
+        if examples.labels.dtype.kind == "U":
+            note_classes(data, target, {*examples.labels.tolist()})
     elif numbers is not None:
         examples = LabelledTable(examples.table, numbers)
     table = _without_constant(data, examples.table, kept)
@@ -63,6 +66,7 @@ def read_examples(
     levels = [table.name(j) for j in table.levels.columns if table.name(j) not in {*found, *others}]
     if levels and not categories:
         raise FileError(f"{data}: {refuse_text(levels)}")
+    note_categories(data, table, {*found, *kept})
     return LabelledTable(table, examples.labels)
 
 

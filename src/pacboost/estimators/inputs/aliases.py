@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar
 
 from pacboost.errors import ParameterError
+from pacboost.sources.close_names import close_names
 
 SAME_MEANING = (
     ("n_rounds", "n_estimators", "max_iter", "num_iterations", "num_boost_round", "iterations"),
     ("shrinkage", "learning_rate", "eta"),
     ("max_leaves", "num_leaves", "max_leaf_nodes"),
+    ("max_depth", "depth"),
     ("min_leaf_rows", "min_samples_leaf", "min_child_samples", "min_data_in_leaf"),
-    ("max_features", "colsample_bytree", "colsample_bynode", "feature_fraction"),
+    ("max_features", "colsample_bytree", "colsample_bynode", "feature_fraction", "rsm"),
     ("l2", "reg_lambda", "lambda_l2", "l2_regularization", "l2_leaf_reg"),
     ("subsample", "bagging_fraction"),
-    ("early_stopping", "early_stopping_rounds"),
-    ("max_bins", "max_bin"),
+    ("early_stopping", "early_stopping_rounds", "od_wait"),
+    ("eval_metric", "metric"),
+    ("max_bins", "max_bin", "border_count"),
     ("monotone_constraints", "monotonic_cst"),
     ("interaction_constraints", "interaction_cst"),
     ("categorical_features", "categorical_feature", "cat_features"),
@@ -31,6 +33,37 @@ SAME_MEANING = (
     ("random_state", "seed", "random_seed"),
     ("n_jobs", "num_threads", "nthread", "thread_count"),
 )
+
+TREES = "max_leaves, max_depth and min_leaf_rows limit the trees"
+FOUND = "leave it out: columns of text and categories are found, and NaN is missing"
+LOSS = "the booster decides what is minimised, and booster='logit' (the default) the log loss"
+INSTEAD = {
+    "class_weight": {
+        "scale_pos_weight": "class_weight={0: 1, 1: 5} gives each class its weight",
+        "is_unbalance": "class_weight='balanced' means the same",
+        "auto_class_weights": "class_weight='balanced' means the same",
+        "class_weights": "class_weight={0: 1, 1: 5} gives each class its weight",
+    },
+    "loss": dict.fromkeys(("objective", "loss_function"), "its name here is loss"),
+    "booster": dict.fromkeys(("objective", "loss", "loss_function", "criterion"), LOSS)
+    | dict.fromkeys(("boosting", "boosting_type"), "booster names the algorithm"),
+    "verbose": dict.fromkeys(
+        ("verbosity", "silent", "logging_level"), "verbose=0 shows nothing, and verbose=1 progress"
+    ),
+    "l2": dict.fromkeys(("reg_alpha", "lambda_l1"), "there is no L1 penalty, and l2 is the other"),
+    "min_leaf_rows": dict.fromkeys(
+        ("min_child_weight", "min_split_gain", "gamma", "min_samples_split"), TREES
+    ),
+    "subsample": dict.fromkeys(
+        ("subsample_freq", "bagging_freq"), "leave it out: rows are drawn anew in every round"
+    ),
+    "categorical_features": dict.fromkeys(("enable_categorical", "missing"), FOUND),
+    "random_state": {
+        "importance_type": "after the fit, importances(by=...) takes 'gain', 'cover' or 'count'"
+    },
+}
+"""What to do about parameters of other libraries that have no like here: by a parameter that the
+class has to have, so that the advice applies to it."""
 
 Kind = TypeVar("Kind", bound=type)
 Problem = Callable[[str], Exception]
@@ -73,8 +106,15 @@ def guess(name: str, known: Iterable[str]) -> str:
     >>> guess("max_deph", ["max_depth", "max_bins"])
     "; did you mean 'max_depth'?"
     """
-    close = get_close_matches(name, list(known), n=1)
+    close = close_names(name, known)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _instead(name: str, known: Iterable[str]) -> str:
+    """Say what to do about a name of another library, or nothing."""
+    found = (INSTEAD[own][name] for own in known if name in INSTEAD.get(own, ()))
+    advice = next(found, None)
+    return "" if advice is None else f"; {advice}"
 
 
 def _translations(kind: type, known: list[str]) -> dict[str, str]:
@@ -97,7 +137,11 @@ def _translated(
     for name, value in given.items():
         own = names.get(name, name)
         if own not in known:
-            hint = guess(name, [*known, *names]) or f"; it has {', '.join(known)}"
+            hint = (
+                _instead(name, known)
+                or guess(name, [*known, *names])
+                or f"; it has {', '.join(known)}"
+            )
             raise problem(f"{kind.__name__} has no parameter {name!r}{hint}")
         if own in found:
             raise problem(

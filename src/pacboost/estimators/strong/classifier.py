@@ -256,7 +256,14 @@ class StrongClassifier(ClassifierMixin, StrongFitting):  # type: ignore[misc]
         found = self.estimator_
         if isinstance(found, ThresholdClassifier) and name in OF_THE_VOTE:
             found = found.estimator_
-        return getattr(found, name)
+        try:
+            return getattr(found, name)
+        except AttributeError as problem:
+            if hasattr(type(found), name):
+                raise  # the estimator has it, and says why it is of no use now
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}"
+            ) from problem
 
     def __dir__(self) -> list[str]:
         """Name what the chosen estimator has learned, too, such as ``ledger_``."""

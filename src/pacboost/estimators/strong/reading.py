@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.estimators.inputs.aliases import guess
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.csv import read_csv
@@ -172,7 +173,7 @@ def _from_columns(
         if name not in names:
             raise DataError(
                 f"{role} names {name!r}, which is no column; the columns are "
-                f"{', '.join(repr(other) for other in names)}"
+                f"{', '.join(repr(other) for other in names)}{guess(name, names)}"
             )
         known = {**known, role: cells(names.index(name))}
     kept = [j for j, name in enumerate(names) if name not in taken.values()]

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pacboost.cli import options
+from pacboost.cli.group import WholeSentences
 
 EXAMPLES = {
     "finite": "--epsilon 0.1 --delta 0.05 --size 1000",
@@ -56,7 +57,7 @@ MEANINGS = {
 """What the parameters mean, by their names."""
 
 
-class Questions(click.Group):
+class Questions(WholeSentences):
     """Commands made from the functions of questions/plan.py when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -119,7 +120,8 @@ def _option(parameter: inspect.Parameter) -> click.Option:
 
 
 def _first_line(ask: Any) -> str:
-    return (inspect.getdoc(ask) or "").splitlines()[0]
+    first = (inspect.getdoc(ask) or "").partition("\n\n")[0]
+    return " ".join(first.split()).replace("``", "")
 
 
 def _answer(ask: Any, given: dict[str, Any], as_json: bool, plot: Path | None) -> None:
