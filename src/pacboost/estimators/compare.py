@@ -44,8 +44,7 @@ from pacboost.questions.compare import (
     surely_worse,
 )
 from pacboost.reports.progress import RoundsBar
-from pacboost.samples.copies import Repeats
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.hidden_copies import places_of_rows, refuse_hidden_copies
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
@@ -206,7 +205,7 @@ class Contest:
         several = isinstance(X, np.ndarray) and X.ndim > 2  # rows are arrays, for a black box
         flat = X.reshape(len(X), -1) if several else X
         refuse_hidden_copies(flat)
-        equal, _ = division.equal_rows(Repeats.of_any(flat).place, *chosen)
+        equal, _ = division.equal_rows(places_of_rows(flat), *chosen)
         return training, replace(kept, equal=equal)
 
     def numbered(self, number: int) -> Measured:

@@ -96,7 +96,7 @@ def test_a_changed_threshold_is_noticed(model: Any, tmp_path: Path) -> None:
     made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
     content = made.decision.to_dict() | {"threshold": 0.9}
     made.decision_ = ThresholdDecision.from_dict(content)
-    made.save(tmp_path / "m.pacb")
+    made.set_params(threshold=0.9).save(tmp_path / "m.pacb")
     assert not all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
 
 

@@ -20,8 +20,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs.labels import read_labels
-from pacboost.samples.copies import Repeats
-from pacboost.samples.hidden_copies import refuse_hidden_copies
+from pacboost.samples.hidden_copies import places_of_rows, refuse_hidden_copies
 from pacboost.samples.known_rows import MOST_EQUAL
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, open_frame
@@ -107,7 +106,7 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int) -> Division:
     flat = X.reshape(number, -1) if several else X
     refuse_hidden_copies(flat)
     learn, held = draw(number, name, share, seed)
-    equal, discrete = equal_rows(Repeats.of_any(flat).place, learn, held)
+    equal, discrete = equal_rows(places_of_rows(flat), learn, held)
     apart = Apart(taken(X, held), labels[held], equal, discrete)
     return Division(alone(X, learn), labels[learn], learn, apart)
 

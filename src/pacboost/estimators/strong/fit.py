@@ -34,9 +34,8 @@ from pacboost.estimators.strong.search import EpsilonSearch, Promise
 from pacboost.numerics.checks import probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements, Verdict
-from pacboost.samples.copies import Repeats
 from pacboost.samples.groups import numbered
-from pacboost.samples.hidden_copies import hidden_copies
+from pacboost.samples.hidden_copies import hidden_copies, places_of_rows
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns
 from pacboost.sources.oracles.choose import as_oracle
@@ -285,11 +284,11 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         if reading.time is not None:
             times = row_roles.ordered(np.asarray(reading.time), rows)
             return row_roles.by_time(times, *asked), Promise(*asked, ordered=True), why
-        repeats, copies = Repeats.of_any(reading.X), hidden_copies(reading.X)
+        copies = hidden_copies(reading.X)
         if copies:
             return row_roles.all_known(rows, seed), Promise(*asked), copies.removesuffix(".")
         parts = row_roles.by_chance(rows, *asked, seed, threshold=wished)
-        equal, discrete = division.equal_rows(repeats.place, parts.known, parts.certify)
+        equal, discrete = division.equal_rows(places_of_rows(reading.X), parts.known, parts.certify)
         return parts, Promise(*asked, equal=equal, discrete=discrete), why
 
     def _keep(
