@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow_team, plain_split, quick_rounds, routing
+from pacboost.kernels import best_split, grow_team, plain_split, quick_work, routing
 from pacboost.kernels.by_address import address_of
 from pacboost.kernels.entry import Bundle
 from pacboost.kernels.team import largest_team, together
@@ -42,7 +42,7 @@ class ManyTrees:
     team: int
     given: tuple[Any, ...]
     """The arguments of ``grow_team.grow_tree``."""
-    work: quick_rounds.TreeWork
+    work: quick_work.TreeWork
     cells: Cells
     leaves: int
     """The most that a tree has."""
@@ -129,7 +129,7 @@ class DenseTreeSearch(TreeSearch):
             return None
         rows = self._order if chosen is None else self._order[: chosen.size]
         team, given = self._growing(rows, chosen is None)
-        work = quick_rounds.TreeWork(
+        work = quick_work.TreeWork(
             rows, self._pairs[0], self._rules, self._starts, self._sizes, self._slots,
             self._depths, self._splits, self._split_gains, self._plan, self._limits,
             self._features, self._blocks.words, self._bins.missing,
