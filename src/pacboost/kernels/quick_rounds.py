@@ -11,16 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.best_split import (
-    BASE,
-    BINS,
-    CUT,
-    DEFAULT,
-    FEATURE,
-    LANE,
-    MISSING_LEFT,
-    PENALTY,
-)
 from pacboost.kernels.board import share
 from pacboost.kernels.grow import LEFT, RIGHT
 from pacboost.kernels.jit import kernel, team_kernel
@@ -58,6 +48,16 @@ from pacboost.kernels.quick_work import (
     RoundSums,
     TreeWork,
     Wholes,
+)
+from pacboost.kernels.split_layout import (
+    BASE,
+    BINS,
+    CUT,
+    DEFAULT,
+    FEATURE,
+    LANE,
+    MISSING_LEFT,
+    PENALTY,
 )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow_team, plain_split, quick_work, routing
+from pacboost.kernels import best_split, grow_team, plain_split, quick_work, routing, split_layout
 from pacboost.kernels.by_address import address_of
 from pacboost.kernels.entry import Bundle
 from pacboost.kernels.team import largest_team, together
@@ -66,7 +66,7 @@ class DenseTreeSearch(TreeSearch):
             width = WIDEST_HISTOGRAM  # shared lanes have codes of several features
         self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
-        count = len(self._features) if self._features[:, best_split.CATEGORY].any() else 0
+        count = len(self._features) if self._features[:, split_layout.CATEGORY].any() else 0
         codes = grow_team.Codes(
             blocks.words, self._features, blocks.lanes, self._bins.missing,
             np.zeros((count, 256), dtype=np.uint8), np.zeros(count),
@@ -148,7 +148,7 @@ class DenseTreeSearch(TreeSearch):
         routing.sides_of_all(
             self._features, self._splits, self._split_members, self._bins.missing, goes_left
         )
-        lanes = self._features[tree.feature, best_split.LANE]
+        lanes = self._features[tree.feature, split_layout.LANE]
 
         def task(start: int, stop: int) -> None:
             routing.settle(

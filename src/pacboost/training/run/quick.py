@@ -18,10 +18,10 @@ from pacboost.boosters.logit import MOST_STEP, Logit, LogitState
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import compile_helper, grow_team, quick_work, team_measures, team_updates
 from pacboost.kernels import quick_rounds as quick
-from pacboost.kernels.best_split import MISSING_LEFT
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.entry import Bundle, is_compiled
 from pacboost.kernels.numpy_draw import divide_rows
+from pacboost.kernels.split_layout import MISSING_LEFT
 from pacboost.kernels.team import Steps, in_turn
 from pacboost.kernels.threads import ROWS_PER_SPAN
 from pacboost.learners.dense_growing import DenseTreeSearch, ManyTrees
