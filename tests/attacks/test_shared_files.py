@@ -53,7 +53,7 @@ def to_parquet(path: Path, X: NDArray[np.float64], y: NDArray[np.int64]) -> None
 
 def by_heart(seed: int) -> FilterBoostClassifier:
     return FilterBoostClassifier(
-        max_leaves=60, min_leaf_rows=1, shrinkage=1.0, n_rounds=12, sample_rows=ROWS,
+        max_leaves=60, min_leaf_rows=1, shrinkage=1.0, n_rounds=6, sample_rows=ROWS,
         delta=DELTA, random_state=seed, n_jobs=1,
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ import pytest
 
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
-from pacboost.kernels import best_split, forest_grow, team_measures, team_updates, tile_sums
+from pacboost.kernels import forest_grow, split_layout, team_measures, team_updates, tile_sums
 from pacboost.kernels.cuda import (
     device,
     encode,
@@ -95,11 +95,11 @@ def test_constants_are_those_of_the_cpu() -> None:
     columns = re.search(r"enum \{ (LANE, .*), FEATURE_COLUMNS \}", tree)
     assert columns is not None
     for place, name in enumerate(columns[1].split(", ")):
-        assert getattr(best_split, name) == place
+        assert getattr(split_layout, name) == place
     rules = re.search(r"enum \{ (CRITERION, .*?),\s*RULES \};", tree, re.DOTALL)
     assert rules is not None
     for place, name in enumerate(rules[1].split(", ")):
-        assert getattr(best_split, name) == place
+        assert getattr(split_layout, name) == place
     batch = re.search(r"#define BATCH (\d+)", tree)
     assert batch is not None
     assert int(batch[1]) == launches.BATCH

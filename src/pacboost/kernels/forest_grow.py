@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.chance import Whole, below
+from pacboost.kernels.forest_class_split import best_of_classes
+from pacboost.kernels.forest_one_cut import score_of_cut
 from pacboost.kernels.forest_rows import (
     fetch,
     random_cut,
@@ -25,14 +27,7 @@ from pacboost.kernels.forest_rows import (
     take_bag,
     write_leaf,
 )
-from pacboost.kernels.forest_split import (
-    CODES,
-    HEADS,
-    NODE,
-    best_of_classes,
-    best_of_numbers,
-    score_of_cut,
-)
+from pacboost.kernels.forest_split import CODES, HEADS, NODE, best_of_numbers
 from pacboost.kernels.inline import bare, inline
 from pacboost.kernels.jit import kernel
 

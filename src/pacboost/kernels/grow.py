@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.best_split import CATEGORY, FEATURE
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel
 from pacboost.kernels.pairing import LOW
+from pacboost.kernels.split_layout import CATEGORY, FEATURE
 
 ROWS_AT_ONCE = 8_192  # their pairs, 64 kB, stay in the cache while all blocks take them up
 

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels import best_split, plain_split
-from pacboost.kernels.best_split import BINS, CUT, FEATURE, LANE, MONOTONE
 from pacboost.kernels.board import STOP, TICKET, last_to_arrive, meet, release, share
 from pacboost.kernels.counting import count_rows, take_away
 from pacboost.kernels.grow import draw_features, narrow, next_leaf, record
@@ -25,6 +24,7 @@ from pacboost.kernels.interactions import Interactions, draw_open, hand_down
 from pacboost.kernels.jit import kernel, part_of_kernels, team_kernel
 from pacboost.kernels.routing import label, part, part_to_ends, sides
 from pacboost.kernels.small_leaves import FEW_ROWS
+from pacboost.kernels.split_layout import BINS, CUT, FEATURE, LANE, MONOTONE
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
 

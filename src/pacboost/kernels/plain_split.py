@@ -10,7 +10,14 @@ import numpy as np
 from numba.types import UniTuple, float64, int64, uint8, uint32, uint64
 from numpy.typing import NDArray
 
-from pacboost.kernels.best_split import (
+from pacboost.kernels.by_address import caller
+from pacboost.kernels.feature_scan import open_feature
+from pacboost.kernels.inline import on_stack
+from pacboost.kernels.jit import kernel, part_of_kernels
+from pacboost.kernels.pairing import LOW
+from pacboost.kernels.quick_cuts import scan_only, scan_quickly
+from pacboost.kernels.small_leaves import FEW_ROWS, scan_rows, take_pairs
+from pacboost.kernels.split_layout import (
     BASE,
     BINS,
     CUT,
@@ -22,14 +29,7 @@ from pacboost.kernels.best_split import (
     MISSING_LEFT,
     NOISE,
     PENALTY,
-    open_feature,
 )
-from pacboost.kernels.by_address import caller
-from pacboost.kernels.inline import on_stack
-from pacboost.kernels.jit import kernel, part_of_kernels
-from pacboost.kernels.pairing import LOW
-from pacboost.kernels.quick_cuts import scan_only, scan_quickly
-from pacboost.kernels.small_leaves import FEW_ROWS, scan_rows, take_pairs
 
 KINDS = (
     int64[:, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], int64[::1],

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.best_split import (
+from pacboost.kernels.jit import kernel
+from pacboost.kernels.split_layout import (
     BASE,
     BINS,
     CATEGORY,
@@ -19,7 +20,6 @@ from pacboost.kernels.best_split import (
     LANE,
     MISSING_LEFT,
 )
-from pacboost.kernels.jit import kernel
 
 NO_PLACE = np.uint64(255)  # the code of what cannot share a lane
 

@@ -11,21 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.best_split import (
-    BINS,
-    CUT,
-    FEATURE,
-    MISSING_LEFT,
-    MONOTONE,
-    PENALTY,
-    scan_feature,
-    scan_numbers,
-)
+from pacboost.kernels.feature_scan import scan_feature, scan_numbers
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel, team_kernel
 from pacboost.kernels.pairing import LOW
 from pacboost.kernels.quick_cuts import scan_quickly
 from pacboost.kernels.sparse import count, share_of_lists
+from pacboost.kernels.split_layout import BINS, CUT, FEATURE, MISSING_LEFT, MONOTONE, PENALTY
 
 
 @kernel

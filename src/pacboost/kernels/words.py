@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.best_split import ERROR, NEWTON
 from pacboost.kernels.board import share
 from pacboost.kernels.jit import kernel, team_kernel
+from pacboost.kernels.split_layout import ERROR, NEWTON
 
 NOTHING = -1.0
 """The gain of a word that no free row holds: less than that of any other."""

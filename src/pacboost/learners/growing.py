@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, team_updates
+from pacboost.kernels import split_layout, team_updates
 from pacboost.kernels.cuda.device import flat
 from pacboost.kernels.pairing import LOW
 from pacboost.kernels.team import team_for, together
@@ -50,7 +50,7 @@ class TreeSearch(Search):
         self._bins = sample.bins
         self._features = self._lay_out()
         self._set_slopes()
-        columns = [best_split.CATEGORY, best_split.MONOTONE]
+        columns = [split_layout.CATEGORY, split_layout.MONOTONE]
         self._numbers_only = not self._features[:, columns].any()
         self._plain = False
         rows, outputs = sample.signs.shape
@@ -69,7 +69,7 @@ class TreeSearch(Search):
         self._split_gains = np.zeros(leaves)
         self._hangs = np.zeros((leaves, 2), dtype=np.int64)
         self._depths = np.zeros(leaves, dtype=np.int64)
-        self._rules = np.zeros(best_split.RULES)
+        self._rules = np.zeros(split_layout.RULES)
         self._leaves = leaves
         self._interactions = interaction_rules(tree, len(self._features), leaves)
         self._make_room()
@@ -103,12 +103,12 @@ class TreeSearch(Search):
                     f"monotone sets {slope!r} on feature {j!r}; it may set -1, 0 or +1 on the "
                     f"features 0 to {len(features) - 1}"
                 )
-            if slope and features[j, best_split.CATEGORY]:
+            if slope and features[j, split_layout.CATEGORY]:
                 raise ParameterError(
                     f"a monotone constraint is set on {self.sample.table.name(j)!r}, a category: "
                     "its levels have no order. Drop the constraint, or give the column as numbers"
                 )
-            features[j, best_split.MONOTONE] = slope
+            features[j, split_layout.MONOTONE] = slope
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         """Find a tree whose leaves name a sign or a class each."""
@@ -182,20 +182,20 @@ class TreeSearch(Search):
                 f"criterion {criterion!r} is for boosters whose rows ask for their signs, such as "
                 "adaboost; leave it at None for this one"
             )
-        kind = CRITERIA[criterion] if outputs == 1 else best_split.NEWTON
+        kind = CRITERIA[criterion] if outputs == 1 else split_layout.NEWTON
         mean = MOST_SUM / rows
-        self._plain = self._numbers_only and self._lines == 1 and kind == best_split.NEWTON
-        self._rules[best_split.CRITERION] = kind
-        self._rules[best_split.PENALTY] = request.penalty * outputs * weight_scale
-        self._rules[best_split.LEAST_WEIGHT] = tree.min_leaf_weight * mean
-        self._rules[best_split.SMOOTH] = tree.cat_smooth * mean
+        self._plain = self._numbers_only and self._lines == 1 and kind == split_layout.NEWTON
+        self._rules[split_layout.CRITERION] = kind
+        self._rules[split_layout.PENALTY] = request.penalty * outputs * weight_scale
+        self._rules[split_layout.LEAST_WEIGHT] = tree.min_leaf_weight * mean
+        self._rules[split_layout.SMOOTH] = tree.cat_smooth * mean
         chance = self._gain_by_chance(kind)
-        self._rules[best_split.CHANCE] = chance
+        self._rules[split_layout.CHANCE] = chance
         # of √(weight² - pull²) the part that pulls change is half of pull²/weight
-        half = 2 if kind == best_split.Z else 1
-        self._rules[best_split.LEVEL_PENALTY] = tree.cat_penalty * chance / half
-        self._rules[best_split.LEVEL_ROWS] = tree.min_level_rows
-        self._rules[best_split.LEAST_ROWS] = tree.least_rows(
+        half = 2 if kind == split_layout.Z else 1
+        self._rules[split_layout.LEVEL_PENALTY] = tree.cat_penalty * chance / half
+        self._rules[split_layout.LEVEL_ROWS] = tree.min_level_rows
+        self._rules[split_layout.LEAST_ROWS] = tree.least_rows(
             rows if chosen is None else chosen.size
         )
         if request.signed:
@@ -216,9 +216,9 @@ class TreeSearch(Search):
         not depend on n. Squares are summed as whole numbers: the absolute pulls of a line sum to
         about 2³⁰ at most.
         """
-        if kind == best_split.ERROR or self._numbers_only:
+        if kind == split_layout.ERROR or self._numbers_only:
             return 0.0
-        if not self._features[:, best_split.CATEGORY].any():
+        if not self._features[:, split_layout.CATEGORY].any():
             return 0.0
         squares = [float(np.square(line >> 32).sum()) for line in self._pairs]
         weight = float((self._pairs[0] & LOW).sum())
@@ -230,13 +230,13 @@ class TreeSearch(Search):
         feature, cut, missing_left, left, right = np.ascontiguousarray(splits.T, dtype=np.int32)
         member, members = np.full(feature.size, -1, dtype=np.int32), self._split_members[:0]
         if not self._numbers_only:
-            category = self._features[feature, best_split.CATEGORY] != 0
+            category = self._features[feature, split_layout.CATEGORY] != 0
             member[category] = np.arange(np.count_nonzero(category))
             members = self._split_members[: leaves - 1][category]
         slope = None
         if self._tree.monotone:
-            orders = cut < self._features[feature, best_split.BINS] - 1
-            slopes = self._features[feature, best_split.MONOTONE]
+            orders = cut < self._features[feature, split_layout.BINS] - 1
+            slopes = self._features[feature, split_layout.MONOTONE]
             slope = np.where(orders, slopes, 0).astype(np.int8)
         return TreeRule(
             self._bins,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import best_split, grow, routing, sparse_grow
+from pacboost.kernels import grow, routing, sparse_grow, split_layout
 from pacboost.kernels.interactions import draw_open, hand_down
 from pacboost.kernels.pairing import LOW
 from pacboost.kernels.team import team_for, together
@@ -54,8 +54,8 @@ class SparseTreeSearch(TreeSearch):
     def _lay_out(self) -> NDArray[np.int64]:
         refuse_long_codes(self._bins)
         features = np.zeros((len(self._bins.thresholds), 6), dtype=np.int64)
-        features[:, best_split.BINS] = bins_of(self._bins)
-        features[:, best_split.DEFAULT] = -1
+        features[:, split_layout.BINS] = bins_of(self._bins)
+        features[:, split_layout.DEFAULT] = -1
         return features
 
     def _make_room(self) -> None:
@@ -121,8 +121,8 @@ class SparseTreeSearch(TreeSearch):
         self._gains[leaf] = 0.0
         rules, totals, heaviest = self._rules, self._totals[leaf], int(self._heaviest[leaf])
         weight = float(totals[0] & LOW)
-        of_rows = rules[best_split.LEAST_ROWS] * weight / self._sizes[leaf]
-        least = float(max(rules[best_split.LEAST_WEIGHT], of_rows, 1.0))
+        of_rows = rules[split_layout.LEAST_ROWS] * weight / self._sizes[leaf]
+        least = float(max(rules[split_layout.LEAST_WEIGHT], of_rows, 1.0))
         if weight < 2 * least:
             return
         enough = math.ceil(least / heaviest * (1 - 1e-9))  # rows; rounding does no harm
@@ -134,9 +134,9 @@ class SparseTreeSearch(TreeSearch):
         elif self._drawn < len(self._features):
             grow.draw_features(self._allowed, self._deck, self._drawn, key)
         pulls = (totals >> 32).astype(np.float64)
-        kind, penalty = int(rules[best_split.CRITERION]), float(rules[best_split.PENALTY])
-        before = best_split.worth(kind, pulls, weight, penalty)
-        nothing = before + best_split.NOISE * abs(before)
+        kind, penalty = int(rules[split_layout.CRITERION]), float(rules[split_layout.PENALTY])
+        before = split_layout.worth(kind, pulls, weight, penalty)
+        nothing = before + split_layout.NOISE * abs(before)
         span = None if self._plain else self._spans[leaf]
         starts = runs.starts
         after = np.zeros(team_for(int(starts[-1])))
@@ -157,8 +157,8 @@ class SparseTreeSearch(TreeSearch):
         if self._parted(leaf, new, self._part(rows, leaf, new)):
             self._divide(leaf, new)
             if not self._plain:
-                orders = self._best[leaf, best_split.CUT] < feature[best_split.BINS] - 1
-                slope = int(feature[best_split.MONOTONE]) if orders else 0
+                orders = self._best[leaf, split_layout.CUT] < feature[split_layout.BINS] - 1
+                slope = int(feature[split_layout.MONOTONE]) if orders else 0
                 totals = self._totals[:, :, None, None]
                 grow.narrow(totals, slope, self._slots, self._spans, leaf, new)
             for k, part in enumerate((leaf, new)):
@@ -170,7 +170,7 @@ class SparseTreeSearch(TreeSearch):
             self._features, self._best, self._members, self._gains, leaf, new, self._splits,
             self._split_members, self._split_gains, self._hangs, self._depths,
         )  # fmt: skip
-        number = self._best[leaf, best_split.FEATURE]
+        number = self._best[leaf, split_layout.FEATURE]
         if self._interactions is not None:
             hand_down(self._interactions, number, leaf, new)
         feature: NDArray[np.int64] = self._features[number]

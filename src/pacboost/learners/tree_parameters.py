@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from numbers import Integral
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import best_split
+from pacboost.kernels import split_layout
 
 CRITERIA = {
-    "newton": best_split.NEWTON,
-    "gini": best_split.NEWTON,
-    "z": best_split.Z,
-    "error": best_split.ERROR,
+    "newton": split_layout.NEWTON,
+    "gini": split_layout.NEWTON,
+    "z": split_layout.Z,
+    "error": split_layout.ERROR,
 }
 """Gini's impurity of signs is Σ W - pull²/weight, so that its gain is Newton's gain."""
 NAMED_INTERACTIONS = {"no_interactions": 1, "pairwise": 2}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import best_split, lookup, routing
+from pacboost.kernels import lookup, routing, split_layout
 from pacboost.kernels.threads import each_rows
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded import CodedTable
@@ -129,18 +129,19 @@ def _first_free(
 def places_of(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], int]:
     """Give every feature its lane and codes; also the number of lanes."""
     places = np.zeros((len(bins.thresholds), 6), dtype=np.int64)
-    places[:, best_split.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
-    places[:, best_split.CATEGORY] = bins.levels > 0
-    places[:, best_split.DEFAULT] = -1
+    places[:, split_layout.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
+    places[:, split_layout.CATEGORY] = bins.levels > 0
+    places[:, split_layout.DEFAULT] = -1
     lane = 0
     for group in (group for group in shared if len(group) > 1):
         code = 1
         for j, default in group.items():
-            places[j, [best_split.LANE, best_split.BASE, best_split.DEFAULT]] = lane, code, default
+            columns = [split_layout.LANE, split_layout.BASE, split_layout.DEFAULT]
+            places[j, columns] = lane, code, default
             code += _size(bins, j) - 1
         lane += 1
-    for alone in np.flatnonzero(places[:, best_split.DEFAULT] < 0):
-        places[alone, best_split.LANE] = lane
+    for alone in np.flatnonzero(places[:, split_layout.DEFAULT] < 0):
+        places[alone, split_layout.LANE] = lane
         lane += 1
     return places, lane
 
@@ -200,10 +201,10 @@ def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
     Where lanes are shared, 0 is every feature's default; a missing value has no place there.
     """
     codes = np.arange(256)
-    if feature[best_split.DEFAULT] < 0:
+    if feature[split_layout.DEFAULT] < 0:
         return codes.astype(np.uint8)
-    mapped = feature[best_split.BASE] + codes - (codes > feature[best_split.DEFAULT])
-    mapped[feature[best_split.DEFAULT]] = 0
+    mapped = feature[split_layout.BASE] + codes - (codes > feature[split_layout.DEFAULT])
+    mapped[feature[split_layout.DEFAULT]] = 0
     mapped[missing] = routing.NO_PLACE
     clipped: NDArray[np.uint8] = np.clip(mapped, 0, 255).astype(np.uint8)
     return clipped

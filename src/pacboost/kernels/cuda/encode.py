@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.best_split import LANE
 from pacboost.kernels.cuda.device import on_gpu, pinned, to_gpu
 from pacboost.kernels.cuda.module import encode_kernel
+from pacboost.kernels.split_layout import LANE
 from pacboost.kernels.threads import each_rows
 
 BYTES_AT_ONCE = 64 * 2**20

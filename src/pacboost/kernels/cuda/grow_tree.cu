@@ -209,7 +209,7 @@ __device__ __forceinline__ whole words_a_warp(const Tree& t) {
 }
 
 // Look at a category's cuts with its levels in one of three orders, that of their codes, of the root
-// or of this node: kernels/best_split.py, ``scan_category``. ``order`` is left behind.
+// or of this node: kernels/feature_scan.py, ``scan_category``. ``order`` is left behind.
 __device__ Cut look_at_levels(const Tree& t, whole feature, bool root, int kind, double rare,
                               Question& ask, whole* own, const whole* totals, double* ratio,
                               short* order) {

@@ -1,4 +1,4 @@
-// The best cut of one feature, found by a warp: the twin of kernels/best_split.py.
+// The best cut of one feature, found by a warp: the twin of kernels/feature_scan.py.
 //
 // A thread looks at eight cuts that follow each other. Of equal cuts the first one counts, so the
 // order in which they are looked at does not matter.

@@ -2,7 +2,7 @@
 #pragma once
 #include "grid.cuh"
 
-// columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/best_split.py
+// columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/split_layout.py
 enum { LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE, FEATURE_COLUMNS };
 enum { FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, SPLIT_COLUMNS };
 enum { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE,

@@ -16,12 +16,12 @@ import numpy as np
 from pacboost.boosters.base.booster import Measured
 from pacboost.boosters.logit import MOST_STEP, Logit, LogitState
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import compile_helper, grow_team, team_measures, team_updates
+from pacboost.kernels import compile_helper, grow_team, quick_work, team_measures, team_updates
 from pacboost.kernels import quick_rounds as quick
-from pacboost.kernels.best_split import MISSING_LEFT
 from pacboost.kernels.cuda.device import gpu_in_use
 from pacboost.kernels.entry import Bundle, is_compiled
 from pacboost.kernels.numpy_draw import divide_rows
+from pacboost.kernels.split_layout import MISSING_LEFT
 from pacboost.kernels.team import Steps, in_turn
 from pacboost.kernels.threads import ROWS_PER_SPAN, span_count
 from pacboost.learners.dense_growing import DenseTreeSearch, ManyTrees
@@ -109,14 +109,14 @@ class QuickRounds:
             self.trees.team,
             course,
         )
-        count = int(course[quick.ROUND])
+        count = int(course[quick_work.ROUND])
         state.cast.extend([1.0] * count)
         weight, pull = sums.now.tolist()
         seconds = (time.perf_counter() - started) / max(1, count)
         found = self._read(records, done, count, seconds)
         return replace(state, weight=weight, pull=pull), found
 
-    def _drawn(self, first: int, wanted: int) -> quick.DrawnRows:
+    def _drawn(self, first: int, wanted: int) -> quick_work.DrawnRows:
         """Draw the rows and the features of some rounds."""
         shown = self.rounds.shown
         size = 0 if shown.all_rows else self.trees.work.rows.size
@@ -124,13 +124,15 @@ class QuickRounds:
         keys = np.empty(wanted, dtype=np.int64)
         chosen, aside = (np.empty((wanted, own), dtype=np.uint32) for own in (size, others))
         divide_rows(shown.entropy(first), keys, chosen, aside)
-        return quick.DrawnRows(keys, chosen, aside)
+        return quick_work.DrawnRows(keys, chosen, aside)
 
-    def _room(self, wanted: int, state: LogitState) -> tuple[quick.Records, quick.RoundSums]:
+    def _room(
+        self, wanted: int, state: LogitState
+    ) -> tuple[quick_work.Records, quick_work.RoundSums]:
         """Reserve what kernels write to."""
         leaves, team = self.trees.leaves, self.trees.team
         spans = span_count(self.rounds.sample.n_rows)
-        records = quick.Records(
+        records = quick_work.Records(
             np.zeros((wanted, 5, leaves), dtype=np.int32), np.zeros((wanted, leaves)),
             np.zeros((wanted, leaves)), np.zeros((wanted, 2 * leaves)),
             np.zeros((wanted, 4), dtype=np.int64), np.zeros((wanted, 2)),
@@ -139,7 +141,7 @@ class QuickRounds:
         now = np.array([state.weight, state.pull], dtype=np.int64)
         parts = np.zeros((team, 2, leaves), dtype=np.int64)
         totals, wrong = (np.zeros((team, size), dtype=np.int64) for size in (2, 1))
-        return records, quick.RoundSums(
+        return records, quick_work.RoundSums(
             now, parts, np.zeros(spans), totals, wrong, np.zeros(spans), np.zeros(1)
         )
 
@@ -156,8 +158,8 @@ class QuickRounds:
         return course, np.array([*fixed, *limits], dtype=np.float64)
 
     def _steps(
-        self, state: LogitState, course: Any, settings: Any, drawn: quick.DrawnRows,
-        records: quick.Records, sums: quick.RoundSums, watched: QuickWatch | None,
+        self, state: LogitState, course: Any, settings: Any, drawn: quick_work.DrawnRows,
+        records: quick_work.Records, sums: quick_work.RoundSums, watched: QuickWatch | None,
     ) -> Steps:  # fmt: skip
         """Give the kernels of a round in their order, with their arguments."""
         columns = state.signs, state.margins, state.weights, state.pulls
@@ -190,7 +192,7 @@ class QuickRounds:
         return [*steps, (quick.finish, (course, settings, sums_, held, records_))]
 
     def _read(
-        self, records: quick.Records, done: int, count: int, seconds: float
+        self, records: quick_work.Records, done: int, count: int, seconds: float
     ) -> list[FinishedRound]:
         """Turn records into rules and entries of the ledger; measure what follows from them."""
         rounds, names, potential = self.rounds, self.recorder.names, self.rounds.potential
