@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from pacboost.kernels.by_address import caller
 from pacboost.kernels.feature_scan import (
     know_levels,
-    open_feature,
     scan_category,
     scan_feature,
     scan_numbers,
@@ -32,6 +31,7 @@ from pacboost.kernels.split_layout import (
     MONOTONE,
     NOISE,
     PENALTY,
+    open_feature,
     worth,
 )
 

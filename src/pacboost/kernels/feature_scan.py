@@ -20,49 +20,19 @@ from pacboost.kernels.jit import part_of_kernels
 from pacboost.kernels.pairing import LOW
 from pacboost.kernels.quick_cuts import scan_quickly
 from pacboost.kernels.split_layout import (
-    BASE,
     BINS,
     CATEGORY,
     CHANCE,
     CRITERION,
-    DEFAULT,
     LANE,
     LEVEL_PENALTY,
     NEWTON,
     PENALTY,
     SMOOTH,
+    open_feature,
     worth,
     worth_of_one,
 )
-
-
-@part_of_kernels
-def open_feature(
-    lane: NDArray[np.int64],
-    feature: NDArray[np.int64],
-    missing: int,
-    total: np.int64,
-    out: NDArray[np.int64],
-) -> None:
-    """Copy a feature's own histogram, with ``missing`` last, out of that of its lane.
-
-    Where features that are never non-default together share a lane, the default's sum is what the
-    others leave of the total.
-    """
-    bins, default = feature[BINS], feature[DEFAULT]
-    if default < 0:
-        for b in range(bins):
-            out[b] = lane[b]
-        out[bins] = lane[missing]
-        return
-    code = feature[BASE]
-    for b in range(bins):
-        if b != default:
-            out[b] = lane[code]
-            total -= lane[code]
-            code += 1
-    out[default] = total
-    out[bins] = 0
 
 
 @part_of_kernels

@@ -11,7 +11,6 @@ from numba.types import UniTuple, float64, int64, uint8, uint32, uint64
 from numpy.typing import NDArray
 
 from pacboost.kernels.by_address import caller
-from pacboost.kernels.feature_scan import open_feature
 from pacboost.kernels.inline import on_stack
 from pacboost.kernels.jit import kernel, part_of_kernels
 from pacboost.kernels.pairing import LOW
@@ -29,6 +28,7 @@ from pacboost.kernels.split_layout import (
     MISSING_LEFT,
     NOISE,
     PENALTY,
+    open_feature,
 )
 
 KINDS = (

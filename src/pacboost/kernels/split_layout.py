@@ -43,3 +43,32 @@ def worth_of_one(criterion: int, pull: float, weight: float, penalty: float) -> 
         return abs(pull)
     # both factors are whole: weight² - pull² would lose digits where a leaf is nearly pure
     return float(-np.sqrt(max((weight - pull) * (weight + pull), 0.0)))
+
+
+@part_of_kernels
+def open_feature(
+    lane: NDArray[np.int64],
+    feature: NDArray[np.int64],
+    missing: int,
+    total: np.int64,
+    out: NDArray[np.int64],
+) -> None:
+    """Copy a feature's own histogram, with ``missing`` last, out of that of its lane.
+
+    Where features that are never non-default together share a lane, the default's sum is what the
+    others leave of the total.
+    """
+    bins, default = feature[BINS], feature[DEFAULT]
+    if default < 0:
+        for b in range(bins):
+            out[b] = lane[b]
+        out[bins] = lane[missing]
+        return
+    code = feature[BASE]
+    for b in range(bins):
+        if b != default:
+            out[b] = lane[code]
+            total -= lane[code]
+            code += 1
+    out[default] = total
+    out[bins] = 0
