@@ -19,6 +19,7 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
             "are never simply right or wrong. Certify of='absolute_error' with clip=, or "
             "of='large_errors' with larger_than=, or make intervals by pacboost.intervals"
         )
+    _refuse_other_labels(model, y)
     if hasattr(model, "ledger_"):  # a vote of ours
         wrong: NDArray[np.bool_] = model.mistakes(X, y)
         return wrong
@@ -32,3 +33,18 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
         raise DataError(f"predict gave shape {answers.shape} for labels of shape {labels.shape}")
     wrong = np.asarray(answers != labels)
     return np.asarray(wrong.any(axis=1)) if several else wrong
+
+
+def _refuse_other_labels(model: Any, y: Any) -> None:
+    """Raise if labels are text and the classes numbers, or the reverse: none could be right."""
+    if bool(getattr(model, "several_labels_", False)) or not hasattr(model, "classes_"):
+        return
+    labels, classes = np.asarray(in_host_memory(y)), np.asarray(model.classes_)
+    kinds = {labels.dtype.kind in "US", classes.dtype.kind in "US"}
+    if len(kinds) == 1 or "O" in labels.dtype.kind + classes.dtype.kind or not labels.size:
+        return
+    raise DataError(
+        f"no label in y is a class of the model: y holds {labels.reshape(-1)[0].item()!r}, and the "
+        f"classes are {', '.join(map(repr, classes.tolist()[:10]))}. Give labels of the type "
+        "that they had in the fit"
+    )

@@ -51,6 +51,7 @@ def compress(model: Model, sample: Sample, delta: float) -> tuple[Model, NDArray
         bins=None,
         calibration=None,
         answering=None,
+        held_out=None,
     )
     return small, found.rows
 
