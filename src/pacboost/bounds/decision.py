@@ -11,6 +11,7 @@ from typing import Any
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.rates import rate_lower, rate_upper
+from pacboost.bounds.rounding import confidence
 from pacboost.bounds.wording import sentence
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import bold, paragraph
@@ -77,11 +78,13 @@ class ThresholdDecision:
     @property
     def sentence(self) -> str:
         """What is guaranteed, and at which threshold, with the price on the other side."""
-        other = " ".join(own.claim for own in self.others)
-        return (
-            f"{sentence(self.certificate)} The threshold is {self.threshold:.4g} for class "
-            f"'{self.positive}'. {other}"
-        )
+        said = f"{sentence(self.certificate)} The threshold is {self.threshold:.4g} for class "
+        said += f"'{self.positive}'."
+        if not len(self.others):
+            return said
+        other = " ".join(own.claim for own in self.others).removesuffix(".")
+        both = " for both together" if len(self.others) > 1 else ""
+        return f"{said} {other} ({confidence(self.others.delta)} confidence{both})."
 
     def __str__(self) -> str:
         return f"{self.certificate}\n\n{self.others}"

@@ -35,7 +35,8 @@ def open_frame(data: Any) -> nw.DataFrame[Any]:
     """Read through narwhals; the names of columns have to differ, and to be valid Unicode."""
     try:
         frame: nw.DataFrame[Any] = nw.from_native(data, eager_only=True)
-        if nw.Unknown() in frame.schema.values():  # narwhals looks at the names only here
+        kinds = frame.schema.values()  # narwhals looks at the names only here
+        if frame.implementation.is_pandas() and nw.Unknown() in kinds:
             frame = nw.from_native(_dense(frame.to_native()), eager_only=True)
     except nw.exceptions.DuplicateError as problem:
         raise _refuse_doubled(problem) from problem
@@ -50,7 +51,7 @@ def open_frame(data: Any) -> nw.DataFrame[Any]:
 
 def _dense(data: Any) -> Any:
     """Fill in the sparse columns of a pandas frame, which narwhals does not know."""
-    kinds = getattr(data, "dtypes", {}).items()
+    kinds = data.dtypes.items()
     sparse = {n: k.subtype for n, k in kinds if hasattr(k, "fill_value") and hasattr(k, "subtype")}
     return data.astype(sparse) if sparse else data
 
