@@ -8,6 +8,7 @@ independent draws in each of these ways, so the test of samples/copies.py holds 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import NotCertified
+from pacboost.numerics.same_bits import mean
 from pacboost.samples.copies import Repeats, copies_in
 from pacboost.samples.row_hashes import mixed
 from pacboost.sources.columns import Columns
@@ -184,7 +186,8 @@ def _values(X: Any) -> Iterator[NDArray[Any]]:
 def _near(values: NDArray[np.float64], share: float = STEP) -> Hashes:
     """Hash numbers rounded to a share of their spread; all missing ones are equal."""
     known = values[np.isfinite(values)]
-    spread = float(known.std()) if known.size else 0.0
+    with np.errstate(over="ignore"):
+        spread = math.sqrt(mean((known - mean(known)) ** 2)) if known.size else 0.0
     step = share * spread if spread > 0 else 1.0
     with np.errstate(invalid="ignore", over="ignore"):
         cells = np.clip(np.rint(values / step), -(2.0**60), 2.0**60)
