@@ -93,13 +93,18 @@ def places_of_rows(X: Any) -> NDArray[np.intp]:
     return found if most > DENSE * more + FEW or 2 * more > exact.rows else fewer
 
 
-def _keys(values: NDArray[Any], number: int, step: float) -> Hashes:
-    """Hash a column: numbers rounded to a share of their spread, or as they are; words of texts."""
+def _keys(values: NDArray[Any], number: int, step: float, words: bool = True) -> Hashes:
+    """Hash a column: numbers rounded to a share of their spread, or as they are; words of texts.
+
+    Columns have factors of their own.
+    """
     factor = np.uint64((2 * number + 1) * 0x9E3779B97F4A7C15 % 2**64)
     if values.dtype.kind not in "fiub":
         said, place = np.unique(values.astype(str), return_inverse=True)
-        words = np.array([" ".join(words_of(text)) for text in said.tolist()])
-        cells = np.unique(words, return_inverse=True)[1][place].astype(np.uint64)
+        if words:
+            alike = np.array([" ".join(words_of(text)) for text in said.tolist()])
+            place = np.unique(alike, return_inverse=True)[1][place]
+        cells = place.astype(np.uint64)
     elif step:
         cells = _near(values.astype(np.float64), step)
     else:
@@ -152,20 +157,9 @@ def _ways(columns: Iterator[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
 
 
 def _columns(X: Any) -> Iterator[tuple[Hashes, Hashes]]:
-    """Give the hashes of every column, as it is and rounded; columns have factors of their own."""
+    """Give the hashes of every column, as it is and rounded."""
     for number, values in enumerate(_values(X)):
-        factor = np.uint64((2 * number + 1) * 0x9E3779B97F4A7C15 % 2**64)
-        if values.dtype.kind in "fiub":
-            exact = mixed(values.astype(np.float32).view(np.uint32).astype(np.uint64))
-            yield mixed(exact + factor), mixed(_near(values.astype(np.float64)) + factor)
-        else:
-            said, place = np.unique(values.astype(str), return_inverse=True)
-            words = np.array([" ".join(words_of(text)) for text in said.tolist()])
-            codes = np.unique(words, return_inverse=True)[1][place]
-            yield (
-                mixed(mixed(place.astype(np.uint64)) + factor),
-                mixed(mixed(codes.astype(np.uint64)) + factor),
-            )
+        yield _keys(values, number, 0.0, words=False), _keys(values, number, STEP)
 
 
 def _values(X: Any) -> Iterator[NDArray[Any]]:
@@ -183,7 +177,7 @@ def _values(X: Any) -> Iterator[NDArray[Any]]:
     yield from [table] if table.ndim == 1 else table.T
 
 
-def _near(values: NDArray[np.float64], share: float = STEP) -> Hashes:
+def _near(values: NDArray[np.float64], share: float) -> Hashes:
     """Hash numbers rounded to a share of their spread; all missing ones are equal."""
     known = values[np.isfinite(values)]
     with np.errstate(over="ignore"):
