@@ -69,28 +69,35 @@ def refuse_hidden_copies(X: Any, groups: NDArray[Any] | None = None) -> None:
 def places_of_rows(X: Any) -> NDArray[np.intp]:
     """Number the distinct rows, where numbers are equal but for rounding, and texts by their words.
 
-    Rounding makes values equal that are not copies, if they are dense: many rows, and hardly more
-    than one column of numbers. Copies are as many whatever the step is, and such values are not.
-    Where they are dense, numbers have to be equal as they are.
-
     >>> rows = np.random.default_rng(2).random((40, 3))
     >>> places = places_of_rows(np.concatenate([rows, rows[:10] * (1 + 1e-7)]))
     >>> int(places.max()) + 1, int(places_of_rows(np.arange(4000.0)[:, None]).max()) + 1
     (40, 4000)
     """
-    exact = Repeats.of_any(X)
-    known = [] if sparse.issparse(X) or exact.rows > MOST_CELLS else list(_values(X))
-    if not 0 < exact.rows * len(known) <= MOST_CELLS:
-        return exact.place
+    if sparse.issparse(X):
+        return Repeats.of_any(X).place
+    return near_places(X, list(column_values(X)))
+
+
+def near_places(X: Any, columns: list[NDArray[Any]]) -> NDArray[np.intp]:
+    """Number the distinct rows of some columns, those of X if it is given.
+
+    Rounding makes values equal that are not copies, if they are dense: many rows, and hardly more
+    than one column of numbers. Copies are as many whatever the step is, and such values are not.
+    Where they are dense, numbers have to be equal as they are.
+    """
+    rows = columns[0].size if columns else 0
+    if X is not None and not 0 < rows * len(columns) <= MOST_CELLS:
+        return Repeats.of_any(X).place
     texts, fine, coarse = (
-        sum((_keys(own, number, step) for number, own in enumerate(known)), np.uint64(0))
+        sum((_keys(own, number, step) for number, own in enumerate(columns)), np.uint64(0))
         for step in (0.0, FINE_STEP, 4 * FINE_STEP)
     )
     found, fewer, fewest = (
         np.unique(keys, return_inverse=True)[1].astype(np.intp) for keys in (texts, fine, coarse)
     )
     more, most = (int(found.max()) - int(own.max()) for own in (fewer, fewest))
-    return found if most > DENSE * more + FEW or 2 * more > exact.rows else fewer
+    return found if most > DENSE * more + FEW or 2 * more > rows else fewer
 
 
 def _keys(values: NDArray[Any], number: int, step: float, words: bool = True) -> Hashes:
@@ -158,11 +165,12 @@ def _ways(columns: Iterator[tuple[Hashes, Hashes]]) -> Iterator[Hashes]:
 
 def _columns(X: Any) -> Iterator[tuple[Hashes, Hashes]]:
     """Give the hashes of every column, as it is and rounded."""
-    for number, values in enumerate(_values(X)):
+    for number, values in enumerate(column_values(X)):
         yield _keys(values, number, 0.0, words=False), _keys(values, number, STEP)
 
 
-def _values(X: Any) -> Iterator[NDArray[Any]]:
+def column_values(X: Any) -> Iterator[NDArray[Any]]:
+    """Return the values of every column of whatever a fit takes, but sparse rows."""
     if isinstance(X, Table):
         X = [X]
     if isinstance(X, list) and X and all(isinstance(table, Table) for table in X):
