@@ -17,8 +17,10 @@ Nothing here looks at labels. docs/proofs/holdout.md proves what follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.samples.copies import Repeats, copies_in
-from pacboost.samples.hidden_copies import MOST_COLUMNS, MOST_ROWS, column_values, near_places
+from pacboost.samples.copies import Repeats
+from pacboost.samples.hidden_copies import (
+    MOST_COLUMNS,
+    column_values,
+    few_columns,
+    hidden_copies,
+    near_places,
+    rounded_keys,
+    surely_copied,
+)
 
 COPIES = ("auto", "draws", "distinct")
 FEWEST_VALUES, SHARE_OF_ONE = 20, 0.9
@@ -38,6 +48,9 @@ SEPARATE = "equal rows are separate draws, as from a domain of few values"
 DISTINCT = "equal rows are copies of one example, of which one is counted"
 
 Rows = NDArray[np.intp]
+Codes = NDArray[np.integer]
+Columns = Sequence[NDArray[Any]] | Callable[[], Iterator[NDArray[Any]]]
+"""The columns of a table, or what reads them one after the other, if they are many."""
 
 
 def check_copies(copies: Any) -> str:
@@ -63,7 +76,7 @@ class Examples:
 
     @classmethod
     def of(cls, X: Any, copies: str = "auto") -> Examples:
-        """Find equal rows, and tell copies from draws; raise if rows were surely copied otherwise.
+        """Find equal rows, and tell copies from draws; raise if they are surely neither.
 
         >>> generator = np.random.default_rng(0)
         >>> fine, coarse = generator.random((60, 2)), generator.integers(3, size=(60, 2))
@@ -73,23 +86,21 @@ class Examples:
         60
         """
         check_copies(copies)
-        place, whole = None, None
-        for place, columns in _ways(X):
-            whole = place if whole is None else whole
-            if copies == "auto" and _repeats(place) and is_fine(columns, place):
-                return cls(place.size, place, True)
-        if whole is None or not _repeats(whole):
-            return cls(0 if whole is None else whole.size)
-        if copies == "distinct":
-            return cls(whole.size, whole, True)
-        times = int(np.gcd.reduce(np.bincount(whole)))
-        if copies == "auto" and times > 1:
-            return cls(whole.size, _every(whole, times), True)
+        ways = list(_ways(X)) if copies == "auto" else list(islice(_ways(X), 1))
+        if not ways:
+            return cls(0)
+        whole, columns = ways[0]
+        number = whole if copies == "distinct" and _repeats(whole) else None
         if copies == "auto":
-            problem = copies_in(Repeats(whole, int(whole.max()) + 1))
-            if problem:
-                raise NotCertified(problem)
-        return cls(whole.size, None, True)
+            fine = (place for place, own in ways if _repeats(place) and is_fine(own, place))
+            number = next(fine, None)
+        draws = number is None
+        if copies == "auto" and draws and _repeats(whole):
+            times = int(np.gcd.reduce(np.bincount(whole)))
+            number = _every(whole, times) if times > 1 else None
+        if copies != "draws":
+            number = _with_hidden(X, columns, number, draws=draws)
+        return cls(whole.size, number, number is not None or _repeats(whole))
 
     @property
     def copied(self) -> bool:
@@ -137,7 +148,7 @@ class Examples:
         return np.sort(examples) if self.number is None else _where(self.number, examples)
 
 
-def is_fine(columns: Sequence[NDArray[Any]], place: Rows) -> bool:
+def is_fine(columns: Columns, place: Rows) -> bool:
     """Check whether a column or a pair of columns is fine; ``place`` numbers the distinct rows.
 
     >>> rows = np.arange(100)
@@ -145,14 +156,26 @@ def is_fine(columns: Sequence[NDArray[Any]], place: Rows) -> bool:
     (True, False)
     """
     first = np.unique(place, return_index=True)[1]
-    codes = [_codes(np.asarray(column)[first]) for column in columns]
-    if any(_fine(code) for code in codes):
-        return True
+    codes = []
+    for column in columns() if callable(columns) else columns:
+        codes.append(_codes(np.asarray(column)[first]))
+        if _fine(codes[-1]):
+            return True
     codes.sort(key=lambda code: -int(code.max(initial=0)))
     return any(_fine(_pair(*pair)) for pair in _pairs(codes, MOST_CELLS // max(1, first.size)))
 
 
-def _pairs(codes: list[Rows], most: int) -> Iterator[tuple[Rows, Rows]]:
+def _with_hidden(X: Any, columns: Columns, number: Rows | None, *, draws: bool) -> Rows | None:
+    """Also number copies alike that differ by more than rounding, if rows were surely copied."""
+    found = surely_copied(X, number if draws else None)
+    if found is None or (number is not None and found.distinct > int(number.max())):
+        return number
+    if draws and not is_fine(columns, found.place):
+        raise NotCertified(hidden_copies(X, number))
+    return found.place
+
+
+def _pairs(codes: list[Codes], most: int) -> Iterator[tuple[Codes, Codes]]:
     """Return so many pairs of columns at most, those of columns with many values first."""
     for last in range(1, len(codes)):
         for first in range(last):
@@ -162,25 +185,25 @@ def _pairs(codes: list[Rows], most: int) -> Iterator[tuple[Rows, Rows]]:
             yield codes[first], codes[last]
 
 
-def _pair(one: Rows, other: Rows) -> Rows:
-    both = one * (int(other.max()) + 1) + other
+def _pair(one: Codes, other: Codes) -> Codes:
+    both = one.astype(np.int64) * (int(other.max()) + 1) + other
     return both if int(both.max()) < 4 * both.size else _codes(both)
 
 
-def _fine(codes: Rows) -> bool:
+def _fine(codes: Codes) -> bool:
     counts = np.bincount(codes)
     values = int(np.count_nonzero(counts))
     return values >= FEWEST_VALUES and np.count_nonzero(counts == 1) >= SHARE_OF_ONE * values
 
 
-def _codes(values: NDArray[Any]) -> Rows:
+def _codes(values: NDArray[Any]) -> Codes:
     """Number the values of a column; missing ones are one value."""
     if values.dtype.kind == "O":
         values = values.astype(str)
-    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+    return np.unique(values, return_inverse=True)[1].astype(np.int32)
 
 
-def _ways(X: Any) -> Iterator[tuple[Rows, list[NDArray[Any]]]]:
+def _ways(X: Any) -> Iterator[tuple[Rows, Columns]]:
     """Number the distinct rows: by all columns, and without one that differs in every row.
 
     A column that numbers the rows would hide that they are copies.
@@ -193,15 +216,20 @@ def _ways(X: Any) -> Iterator[tuple[Rows, list[NDArray[Any]]]]:
         some = np.sort(often[:MOST_COLUMNS])
         yield Repeats.of_any(X).place, list(stored.tocsc()[:, some].toarray().T)
         return
-    columns = list(column_values(X))
-    place = near_places(X, columns)
-    yield place, columns
-    if place.size > MOST_ROWS or not 1 < len(columns) <= MOST_COLUMNS:
+    columns = few_columns(X)
+    if columns is None:
+        yield Repeats.of_any(X).place, partial(column_values, X)
+        return
+    if not columns:
+        return
+    keys = rounded_keys(columns)
+    every = keys.sum(axis=0)
+    yield near_places(every), columns
+    if not 1 < len(columns) <= MOST_COLUMNS:
         return
     for j, column in enumerate(columns):
-        if np.unique(_codes(column)).size == place.size:
-            others = columns[:j] + columns[j + 1 :]
-            yield near_places(None, others), others
+        if int(_codes(column).max()) + 1 == column.size:
+            yield near_places(every - keys[j]), columns[:j] + columns[j + 1 :]
 
 
 def _repeats(place: Rows) -> bool:

@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from pacboost.bounds import holdout
 from pacboost.errors import DataError
+from pacboost.samples.equal_rows import Examples
 from pacboost.sources.dates import orders, read_dates
 
 Rows = NDArray[np.intp]
@@ -96,14 +99,19 @@ def watching_rows(rows: int) -> int:
 
 
 def by_chance(
-    rows: int, epsilon: float | None, delta: float, seed: int, *, threshold: bool = False
+    examples: Examples, epsilon: float | None, delta: float, seed: int, *, threshold: bool = False
 ) -> Parts:
-    """Set rows apart at random; a fifth of them if they are to choose a threshold."""
-    certify = certifying_rows(rows, epsilon, delta)
+    """Set examples apart at random; a fifth of them if they are to choose a threshold.
+
+    All copies of an example have one role, and one of those that certify is kept.
+    """
+    certify = certifying_rows(examples.count, epsilon, delta)
     if threshold and certify:
-        certify = round(LARGEST_SHARE * rows)
-    order = np.random.default_rng(seed).permutation(rows)
-    return _parts(order[certify:], order[:certify])
+        certify = round(LARGEST_SHARE * examples.count)
+    order = np.random.default_rng(seed).permutation(examples.count)
+    parts = _parts(order[certify:], order[:certify])
+    learn, watch, apart = map(examples.rows_of, (parts.learn, parts.watch, parts.certify))
+    return Parts(learn, watch, examples.once(apart))
 
 
 def all_known(rows: int, seed: int) -> Parts:
@@ -144,6 +152,23 @@ def by_groups(groups: Rows, epsilon: float | None, delta: float, seed: int) -> P
         np.flatnonzero(np.isin(groups, part)) for part in (parts.learn, parts.watch, parts.certify)
     )
     return Parts(learn, watch, apart)
+
+
+def joined(groups: Rows, rows: Rows, examples: Examples) -> Rows:
+    """Join groups that hold copies of one example, of ``rows`` that are distinct in their group.
+
+    >>> examples = Examples(4, np.array([0, 1, 0, 2]), True)
+    >>> joined(np.array([0, 1, 2, 3]), np.arange(4), examples).tolist()
+    [0, 1, 0, 2]
+    """
+    if examples.number is None:
+        return groups
+    number = int(groups.max()) + 1
+    size = number + examples.count
+    pairs = groups[rows], number + examples.number
+    graph = sparse.coo_array((np.ones(rows.size), pairs), shape=(size, size))
+    together = csgraph.connected_components(graph, directed=False)[1]
+    return np.unique(together[groups], return_inverse=True)[1].astype(np.intp)
 
 
 def _parts(known: Rows, certify: Rows) -> Parts:

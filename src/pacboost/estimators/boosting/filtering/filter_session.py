@@ -18,10 +18,10 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
-from pacboost.estimators.inputs.division import SEPARATE
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
 from pacboost.samples.content_sample import joined
+from pacboost.samples.equal_rows import SEPARATE
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
