@@ -77,6 +77,34 @@ def test_broken_twin_counts_visits_as_draws(way: str) -> None:
     check_rejected(f"twin: visits as draws, {way}", found, RUNS, DELTA)
 
 
+def shuffled_copies(seed: int) -> Rows:
+    """Draws from 27 values, each five times, in any order: equal draws must not be mixed."""
+    generator = np.random.default_rng(seed)
+    X, y = generator.integers(3, size=(150, 3)), generator.integers(2, size=150)
+    order = generator.permutation(np.tile(np.arange(150), 5))
+    return X[order], y[order]
+
+
+def test_draws_that_were_copied_are_divided_as_draws() -> None:
+    violated, mixed = 0, 0
+    for seed in range(2 * RUNS):
+        X, y = shuffled_copies(seed)
+        model = BoostClassifier(
+            learner="tree", n_rounds=40, min_leaf_rows=1, certify="holdout", random_state=seed,
+            n_jobs=1,
+        ).fit(X, y)  # fmt: skip
+        violated += model.certificate_.value < 0.5
+        assert model.certificate_.inputs["n"] == 30
+        number = Examples.of(X, "auto", y).number
+        assert number is not None
+        assert all(np.unique(y[number == own]).size == 1 for own in range(150))
+        careless = Examples.of(X).number
+        assert careless is not None
+        mixed += any(np.unique(y[careless == own]).size > 1 for own in range(150))
+    assert violated <= allowed_violations(2 * RUNS, DELTA)
+    assert mixed == 2 * RUNS
+
+
 def in_time(seed: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     X, y = visits(seed)
     return X, y, np.arange(len(y))
@@ -157,7 +185,7 @@ def test_tables_of_few_values_count_rows_as_they_fall(name: str) -> None:
     assert certificate.sample == "held-out rows, ties counted as errors"
     assert SEPARATE in certificate.assumptions
     strong = StrongClassifier(n_rounds=10, random_state=0).fit(X, y)
-    parts = by_chance(Examples(len(y)), None, DELTA, seed - division.CERTIFY)
+    parts = by_chance(len(y), None, DELTA, seed - division.CERTIFY)
     wrong = int((strong.predict(X.iloc[parts.certify]) != y[parts.certify]).sum())
     assert strong.certificate_.value == clopper_pearson(wrong, parts.certify.size, DELTA)
     assert f"{parts.certify.size} held-out rows" in strong.sentence_

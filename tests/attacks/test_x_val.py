@@ -87,5 +87,5 @@ def test_but_not_be_those_that_certify() -> None:
     apart = divide(X, y, "holdout", 0.2, seed_of(0) + CERTIFY).apart
     assert apart is not None
     model = make("AdaBoostClassifier", certify="holdout", random_state=0)
-    with pytest.raises(PacboostError, match="are among the rows of X_val|are distinct"):
+    with pytest.raises(PacboostError, match=r"are among the rows of X_val|are distinct"):
         model.fit(X, y, X_val=apart.X, y_val=apart.y)

@@ -10,9 +10,10 @@ division let a model be tested on what it learned. Equality alone cannot tell; c
   counted.
 * Without one, equal rows are draws, and count as they fall.
 * If all rows come a multiple of r times, the table was copied r times: every r copies are one
-  example.
+  example. Labels, if they are known, are part of a row there: copies of different draws that
+  happen to be equal are not mixed.
 
-Nothing here looks at labels. docs/proofs/holdout.md proves what follows.
+Nothing else here looks at labels. docs/proofs/holdout.md proves what follows.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Examples:
     """Whether some rows are equal."""
 
     @classmethod
-    def of(cls, X: Any, copies: str = "auto") -> Examples:
+    def of(cls, X: Any, copies: str = "auto", labels: Any = None) -> Examples:
         """Find equal rows, and tell copies from draws; raise if they are surely neither.
 
         >>> generator = np.random.default_rng(0)
@@ -88,7 +89,7 @@ class Examples:
         check_copies(copies)
         ways = list(_ways(X)) if copies == "auto" else list(islice(_ways(X), 1))
         if not ways:
-            return cls(0)
+            return cls(int(getattr(X, "shape", (0,))[0]))
         whole, columns = ways[0]
         number = whole if copies == "distinct" and _repeats(whole) else None
         if copies == "auto":
@@ -96,10 +97,12 @@ class Examples:
             number = next(fine, None)
         draws = number is None
         if copies == "auto" and draws and _repeats(whole):
-            times = int(np.gcd.reduce(np.bincount(whole)))
-            number = _every(whole, times) if times > 1 else None
+            place = whole if labels is None else Repeats.by_keys(whole, labels).place
+            times = int(np.gcd.reduce(np.bincount(place)))
+            number = _every(place, times) if times > 1 else None
         if copies != "draws":
             number = _with_hidden(X, columns, number, draws=draws)
+        number = None if number is None else _in_order(number)
         return cls(whole.size, number, number is not None or _repeats(whole))
 
     @property
@@ -234,6 +237,14 @@ def _ways(X: Any) -> Iterator[tuple[Rows, Columns]]:
 
 def _repeats(place: Rows) -> bool:
     return bool(place.size) and int(place.max()) + 1 < place.size
+
+
+def _in_order(number: Rows) -> Rows:
+    """Number examples in the order in which they come first, however rows were compared."""
+    first, place = np.unique(number, return_index=True, return_inverse=True)[1:]
+    rank = np.empty(first.size, dtype=np.intp)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[place]
 
 
 def _every(place: Rows, times: int) -> Rows:

@@ -110,7 +110,7 @@ def divide(
     ([['a'], ['b'], ['d']], [0, 1, 3], [['c']])
     """
     labels = read_labels(y, number_of_rows(X), several=True)
-    examples = examples_of(X, copies)
+    examples = examples_of(X, labels, copies)
     learn, held = map(examples.rows_of, draw(examples.count, name, share, seed))
     held, learn = examples.once(held), examples.once(learn) if once else learn
     apart = Apart(taken(X, held), labels[held], examples)
@@ -121,14 +121,13 @@ def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
     """Learn from all rows; with ``once`` from one row of each example, since these certify."""
     if not once and copies != "distinct":
         return Division(X, y)
-    number = number_of_rows(X)
-    examples, every = examples_of(X, copies), np.arange(number)
-    if not (once and examples.copied):
+    every = np.arange(number_of_rows(X))
+    labels = read_labels(y, every.size, several=True) if once else None
+    examples = examples_of(X, labels, copies)
+    if labels is None or not examples.copied:
         return Division(X, y, every if examples.copied else None, None, examples)
     kept = examples.once(every)
-    return Division(
-        alone(X, kept), read_labels(y, number, several=True)[kept], kept, None, examples
-    )
+    return Division(alone(X, kept), labels[kept], kept, None, examples)
 
 
 def once_each(X: Any, y: Any, copies: str) -> tuple[Division, str]:
@@ -139,10 +138,10 @@ def once_each(X: Any, y: Any, copies: str) -> tuple[Division, str]:
         return Division(X, y), str(problem)
 
 
-def examples_of(X: Any, copies: str) -> Examples:
+def examples_of(X: Any, labels: NDArray[Any] | None, copies: str) -> Examples:
     """Find which rows are one example, in whatever a fit takes."""
     several = isinstance(X, np.ndarray) and X.ndim > 2  # rows are arrays, for a black box
-    return Examples.of(X.reshape(len(X), -1) if several else X, copies)
+    return Examples.of(X.reshape(len(X), -1) if several else X, copies, labels)
 
 
 def counted(certificate: Certificate, examples: Examples | None) -> Certificate:

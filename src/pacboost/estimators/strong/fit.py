@@ -176,7 +176,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         labels = read_labels(reading.y, number, several=True)
         if wishes.read_wishes(self.recall, self.precision, self.epsilon) and labels.ndim == 1:
             positive_class(np.unique(labels), self.positive)
-        parts, promise, why = self._set_apart(reading, number, seed, copies)
+        parts, promise, why = self._set_apart(reading, labels, seed, copies)
         weights, regularised = self._weights(reading.sample_weight, labels, parts)
         promise = replace(promise, weighted=weights is not None)
         rows, columns = self._open_rows(given, reading.X, parts)
@@ -270,10 +270,10 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
         return open_table(self, X, reset=not parts.certify.size)
 
     def _set_apart(
-        self, reading: Reading, rows: int, seed: int, copies: str
+        self, reading: Reading, labels: NDArray[Any], seed: int, copies: str
     ) -> tuple[Parts, Promise, str]:
         """Divide the rows; also say why none certify, if none do."""
-        asked = self.epsilon, self.delta
+        asked, rows = (self.epsilon, self.delta), len(labels)
         wished = wishes.read_wishes(self.recall, self.precision, self.epsilon) is not None
         if wished and (reading.groups is not None or reading.time is not None):
             raise ParameterError(
@@ -290,7 +290,7 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             some = np.sort(np.unique(place * (groups.max() + 1) + groups, return_index=True)[1])
             X = division.taken(X, some)
         try:
-            examples = Examples.of(X, copies)
+            examples = Examples.of(X, copies, labels[some])
         except NotCertified as problem:
             return row_roles.all_known(rows, seed), Promise(*asked), str(problem).removesuffix(".")
         if groups is not None:
@@ -305,10 +305,10 @@ class StrongFitting(BaseEstimator):  # type: ignore[misc]
             times = row_roles.ordered(np.asarray(reading.time), rows)
             parts = row_roles.by_time(times, *asked)
             return parts, Promise(*asked, examples, again=_again(times, examples)), few
-        parts = row_roles.by_chance(examples, *asked, seed, threshold=wished)
+        parts = row_roles.by_chance(examples.count, *asked, seed, threshold=wished)
         if examples.copied:
             few = f"{examples.count} distinct rows are too few to set any apart"
-        return parts, Promise(*asked, examples), few
+        return row_roles.rows_of(parts, examples), Promise(*asked, examples), few
 
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: FitMeasurements, why: str

@@ -99,19 +99,20 @@ def watching_rows(rows: int) -> int:
 
 
 def by_chance(
-    examples: Examples, epsilon: float | None, delta: float, seed: int, *, threshold: bool = False
+    rows: int, epsilon: float | None, delta: float, seed: int, *, threshold: bool = False
 ) -> Parts:
-    """Set examples apart at random; a fifth of them if they are to choose a threshold.
-
-    All copies of an example have one role, and one of those that certify is kept.
-    """
-    certify = certifying_rows(examples.count, epsilon, delta)
+    """Set rows apart at random; a fifth of them if they are to choose a threshold."""
+    certify = certifying_rows(rows, epsilon, delta)
     if threshold and certify:
-        certify = round(LARGEST_SHARE * examples.count)
-    order = np.random.default_rng(seed).permutation(examples.count)
-    parts = _parts(order[certify:], order[:certify])
-    learn, watch, apart = map(examples.rows_of, (parts.learn, parts.watch, parts.certify))
-    return Parts(learn, watch, examples.once(apart))
+        certify = round(LARGEST_SHARE * rows)
+    order = np.random.default_rng(seed).permutation(rows)
+    return _parts(order[certify:], order[:certify])
+
+
+def rows_of(parts: Parts, examples: Examples) -> Parts:
+    """Return the rows of parts that hold examples; of each that certifies, one row is kept."""
+    learn, watch, certify = map(examples.rows_of, (parts.learn, parts.watch, parts.certify))
+    return Parts(learn, watch, examples.once(certify))
 
 
 def all_known(rows: int, seed: int) -> Parts:

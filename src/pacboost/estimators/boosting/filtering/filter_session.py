@@ -210,10 +210,8 @@ class Session:
             self.held_out = _counted(scored, apart, run.ledger().potential)
             known = run.candidates.known_apart
             copied = np.zeros_like(wrong) if known is None else known.mistakes
-            mistakes, shared = (int(np.count_nonzero(own)) for own in (wrong | copied, copied))
-            held = holdout.certificate(
-                mistakes, apart.n_rows, delta, sample=self._sample(), shared=shared
-            )
+            mistakes = int(np.count_nonzero(wrong | copied))
+            held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
             held = held.assuming(CLASSES)
             if known is not None and known.discrete:
                 held = held.assuming(SEPARATE)
