@@ -41,7 +41,7 @@ def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
     """Count the rows from which on sets cover at most ``excess`` more than asked, on average.
 
     k/(n + 1) ≤ coverage + excess for k = covering_rank(n) and every n from the answer on
-    (docs/proofs/sets.md, section 8).
+    (docs/proofs/sets.md).
 
     >>> rows_to_cover(0.9, 0.05, 0.02)
     638

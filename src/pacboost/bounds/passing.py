@@ -14,7 +14,7 @@ are enough: with K ≤ tn the exact bound is at most epsilon, and K > tn is rare
 the teeth are looked at one by one: within a tooth c is constant, so its last n is the worst.
 
 Where rows of one class are counted among n rows of all, their number is Bin(n, share), and the
-classifier passes with the mean of these probabilities over it (docs/proofs/rates.md, section 6).
+classifier passes with the mean of these probabilities over it (docs/proofs/rates.md).
 """
 
 from __future__ import annotations

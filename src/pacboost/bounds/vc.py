@@ -142,7 +142,10 @@ def dimension_of_boxes(features: int) -> int:
 
 @plain_numbers
 def dimension_of_halfspaces(features: int, through_origin: bool = False) -> int:
-    """Give the VC dimension of halfspaces."""
+    """Give the VC dimension of halfspaces, all open or all closed.
+
+    Of open and closed ones together it is the same, but through the origin one more.
+    """
     return positive_whole("features", features) + (not through_origin)
 
 

@@ -85,7 +85,7 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
     fail with δ/(2T). The vote of T rules is one of Π(2m) ≤ S_d(2m)^T · Cov(2m, T) behaviours (S_d
     is Sauer's sum), and by the VC bound with δ/2 its risk is at most ε. As m grows T jumps, and the
     bound with it; the answer is the m from which on every number of examples is enough
-    (docs/proofs/strong.md).
+    (docs/proofs/growth.md, section 3).
 
     >>> answer = strong(epsilon=0.1, delta=0.05, edge=0.4, dimension=3)
     >>> answer.examples > 10_000, answer.rounds < 200
