@@ -33,6 +33,7 @@ from pacboost.bounds.search import check_rate, from_here_on, smallest
 from pacboost.errors import NotCertified
 from pacboost.numerics.checks import plain_numbers, probability
 from pacboost.numerics.kl import kl
+from pacboost.numerics.same_bits import total
 
 Doubles = NDArray[np.float64]
 MOST_TEETH = 20_000
@@ -96,11 +97,9 @@ def rows_of_all_to_pass(
     fall = share * (max(0.0, float(-np.diff(chances).min())) + TAILS)
 
     def between(low: int, high: int) -> bool:
-        rows = _likely(low, share)
-        mean = (
-            1.0 if low >= sure else float(binom.pmf(rows, low, share) @ chances[rows.astype(int)])
-        )
-        return mean - (high - low) * fall >= power
+        rows = _likely(min(low, sure), share)
+        mean = total(binom.pmf(rows, low, share) * chances[rows.astype(int)])
+        return low >= sure or mean - (high - low) * fall >= power
 
     return from_here_on(between, 1, sure, "this share")
 
@@ -126,7 +125,7 @@ def chance_of_all_to_pass(
     0.518
     """
     rows = _likely(n, share)
-    return float(binom.pmf(rows, n, share) @ _chances_to_pass(rows, epsilon, delta, error))
+    return total(binom.pmf(rows, n, share) * _chances_to_pass(rows, epsilon, delta, error))
 
 
 def _chances_to_pass(rows: Doubles, epsilon: float, delta: float, error: float) -> Doubles:

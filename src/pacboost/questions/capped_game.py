@@ -143,7 +143,7 @@ def simplest(weights: Wholes) -> Wholes:
     for most in range(1, 10_000):
         whole = np.rint(most * shares)
         if np.abs(whole - most * shares).max() <= 1e-7 * most:
-            return whole.astype(np.int64)
+            return np.asarray(whole, dtype=np.int64)
     return weights
 
 
