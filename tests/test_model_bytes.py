@@ -1,8 +1,8 @@
 """The bytes of a model of every kind, so that a change of the code that changes a model is noticed.
 
 ``model_bytes.json`` holds a SHA-256 for every kind, the same for every processor. Logarithms of
-single numbers are those of the C library, so the hashes are of Linux. Where a change of the bytes is
-intended, write the file again with ``python -m tests.test_model_bytes`` and name the kinds that
+single numbers are those of the C library, so the hashes are of Linux. Where a change of the bytes
+is intended, write the file again with ``python -m tests.test_model_bytes`` and name the kinds that
 changed in the commit message. What models answer is in ``answer_bytes.json``.
 """
 
