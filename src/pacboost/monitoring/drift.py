@@ -22,6 +22,7 @@ from pacboost.monitoring import checked_state as checked
 from pacboost.monitoring.codes import MOST_COLUMNS, Binning, Codes, fingerprint, read_rows
 from pacboost.monitoring.history import POINTS, History
 from pacboost.numerics.percent import percent
+from pacboost.numerics.same_bits import log_of, row_totals, total
 
 FIRST_REFIT = 64
 REFIT = 1024
@@ -115,7 +116,7 @@ class RowStream:
             if self.pairs == self.next_refit:
                 self._refit()
             if self.history.due(self.pairs):
-                self.history.note(self.pairs, float(np.log(self.capital)))
+                self.history.note(self.pairs, log_of(self.capital))
 
     def _bet(self, new: Codes, old: Codes) -> None:
         if not self.refits:
@@ -126,7 +127,7 @@ class RowStream:
             return
         factors = np.vstack([self.shares, 1 + payoffs[:, None] * BETS])
         shares = np.multiply.accumulate(factors, axis=0)[1:]
-        capital = shares.mean(axis=1) + 1 / (self.refits + 1)
+        capital = row_totals(shares) / BETS.size + 1 / (self.refits + 1)
         # Products of t factors are off by t roundings at most.
         rich = np.flatnonzero(capital >= (1 + 1e-9 + 1e-15 * self.pairs) / self.delta)
         last = int(rich[0]) if rich.size else len(new) - 1
@@ -167,7 +168,7 @@ class RowStream:
     def columns(self) -> dict[str, float]:
         """Give the share of what each column has won lately, the largest first."""
         won = np.maximum(self.won, 0)
-        whole = float(won.sum())
+        whole = total(won)
         order = np.argsort(-won, kind="stable")
         return {self.names[j]: float(won[j] / whole) for j in order if won[j] > 0}
 

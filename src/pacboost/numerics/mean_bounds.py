@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from pacboost.numerics.checks import counts, probability
 from pacboost.numerics.kl import OUTWARD, kl_upper, turning_point, upper_root
+from pacboost.numerics.same_bits import exp, expm1, log, log1p, log_of, log_sum_exp, total
 
 STEPS = 16
 LARGEST = 2.0
@@ -59,10 +60,10 @@ def mean_risk_upper(k: int, n: int, delta: float) -> float:
     mistakes = k * logs if k else np.zeros_like(logs)
 
     def beyond(risk: float) -> bool:
-        right = n * np.log1p(-risk * shares)
+        right = n * log1p(-risk * shares)
         # What rounding may have added to a term is taken off again.
         terms = weights + mistakes - right - 1e-14 * (np.abs(right) + k * np.abs(logs[1]) + 1)
-        return bool(np.logaddexp.reduce(terms) >= log_inverse)
+        return bool(log_sum_exp(terms[None])[0] >= log_inverse)
 
     least = k / n if k else -math.expm1(-log_inverse / n) / 2
     most = 1 - 2.0**-53
@@ -77,10 +78,10 @@ def _mixture(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """The logarithms of the weights, the c, and the logarithms of 1 - c, which are -λ."""
     smallest = min(math.sqrt(8 * log_inverse / n), LARGEST)
-    steps = smallest * (LARGEST / smallest) ** (np.arange(STEPS) / (STEPS - 1))
+    steps = smallest * exp(np.arange(STEPS) * (log_of(LARGEST / smallest) / (STEPS - 1)))
     rates = np.concatenate(([math.inf, smallest], steps))
     weights = np.concatenate(([ENDS, ENDS], np.full(STEPS, BETWEEN / STEPS)))
-    return np.log(weights), -np.expm1(-rates), -rates
+    return log(weights), -expm1(-rates), -rates
 
 
 def mean_share_upper(
@@ -94,16 +95,15 @@ def mean_share_upper(
     """
     log_inverse = -math.log(probability("delta", delta))
     number = float(times.sum())
-    mean, cost = min(1.0, float(values @ times) / number), log_inverse / number
+    mean, cost = min(1.0, total(values * times) / number), log_inverse / number
 
     def beyond(share: float) -> bool:
         other = upper_root(share, cost)
         if other >= 1:
             return True
         up, down = (1 - share) / (1 - other), share / other
-        with np.errstate(divide="ignore"):  # a share of 1 ruins a bet on no mistake at all
-            logs = times * np.log((1 - values) * up + values * down)
-        return bool(logs.sum() - 1e-12 * (1 + np.abs(logs).sum()) >= log_inverse)
+        logs = times * log((1 - values) * up + values * down)  # a share of 1 may ruin a bet
+        return total(logs) - 1e-12 * (1 + total(np.abs(logs))) >= log_inverse
 
     chernoff = kl_upper(mean, cost)
     if mean == 0:

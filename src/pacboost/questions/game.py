@@ -18,6 +18,8 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import positive_whole
+from pacboost.numerics.same_bits import exp
+from pacboost.numerics.same_bits import total as sum_of
 from pacboost.questions.capped_game import CappedGame, above, at_least, at_most, below, simplest
 from pacboost.questions.two_classes import whole_sample
 
@@ -168,8 +170,8 @@ def _hedge(match: CappedGame, rounds: int) -> HedgePath:
     lower: list[float] = []
     upper: list[float] = []
     for number in range(1, rounds + 1):
-        weights = np.exp(-rate * (total - total.min()))
-        edge = match.ask(weights / weights.sum())
+        weights = exp(-rate * (total - total.min()))
+        edge = match.ask(weights / sum_of(weights))
         total += match.agree[-1]
         lower.append(float(total.min()) / number)
         upper.append(min([edge, *upper[-1:]]))

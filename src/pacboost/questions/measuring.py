@@ -16,6 +16,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.measures import MEASURES, MeasureKind
 from pacboost.bounds.rates import write_parts
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.numerics.same_bits import mean
 from pacboost.questions.scored_rows import Mask, ScoredRows
 
 ENDS = ("lower", "upper", "both")
@@ -193,7 +194,7 @@ class Measuring:
 
     @staticmethod
     def _mean_of(held: NDArray[np.float64], scale: float, end: str) -> Counted:
-        seen = scale * float(held.mean())
+        seen = scale * mean(held)
         if end == "lower":
             text = {"savings": losses.written(1 - held)}
         else:

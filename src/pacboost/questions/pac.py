@@ -26,6 +26,7 @@ from pacboost.learners.rectangle import Box
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.mistakes import wrong_margins
+from pacboost.numerics.same_bits import mean
 from pacboost.questions.capped_game import at_least, at_most
 from pacboost.samples.bins import MOST_BINS, fit_bins
 from pacboost.samples.sample import Sample
@@ -136,7 +137,7 @@ def pac(
         lower=clopper_pearson_lower(sure, trials, share),
         upper=clopper_pearson(perhaps, trials, share),
         delta=delta,
-        mean_risk=float(np.mean([run.risk for run in runs])),
+        mean_risk=mean(np.array([run.risk for run in runs])),
         bounds=tuple(_bounds(runs, world, m, epsilon, log_size, vc_dimension)),
         risks=tuple(run.risk for run in runs),
     )

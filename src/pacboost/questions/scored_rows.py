@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.cuda.device import in_host_memory
+from pacboost.numerics.same_bits import log, row_totals
 from pacboost.questions.costs import cost_matrix
 
 Mask = NDArray[np.bool_]
@@ -63,7 +64,7 @@ class ScoredRows:
             )
         if (
             not ((found >= 0) & (found <= 1)).all()
-            or not (abs(found.sum(axis=1) - 1) <= SUM_SLACK).all()
+            or not (abs(row_totals(found) - 1) <= SUM_SLACK).all()
         ):
             raise DataError(
                 "predict_proba gave numbers that are missing, not between 0 and 1, or do not sum "
@@ -111,8 +112,7 @@ class ScoredRows:
             if not isinstance(least, float) or not 0 < least < 0.5:
                 raise ParameterError(f"p_min is {least!r}; it lies strictly between 0 and 0.5")
             scale = math.log(1 / least)
-            with np.errstate(divide="ignore"):
-                return np.minimum(-np.log(self._own_chances), scale) / scale, scale
+            return np.minimum(-log(self._own_chances), scale) / scale, scale
         if measure == "cost":
             return self._costs(options["costs"])
         if measure == "absolute_error":
@@ -147,7 +147,7 @@ class ScoredRows:
         own = np.zeros_like(self.chances)
         known = self.places >= 0
         own[np.flatnonzero(known), self.places[known]] = 1.0
-        squares = ((self.chances - own) ** 2).sum(axis=1)
+        squares = row_totals((self.chances - own) ** 2)
         return np.where(known, np.minimum(squares, 2.0), 2.0) / 2, 2.0
 
     def _outside_top(self, top_k: Any) -> Mask:

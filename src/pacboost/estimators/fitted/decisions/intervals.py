@@ -15,6 +15,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.snapshot import snapshot
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
+from pacboost.numerics.same_bits import mean
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.sources.lazy import collected
 
@@ -115,7 +116,7 @@ def interval_rule(
     rows = CalibrationRows.of(models, X, targets, groups, copies)
     scores = np.where(rows.known, np.inf, said.score(targets))[rows.kept]
     cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
-    width = float(np.diff(said.interval(cutoff), axis=1).mean())
+    width = mean(np.diff(said.interval(cutoff), axis=1))
     return IntervalRule(way, coverage, cutoff, float(floor), made, width)
 
 
