@@ -13,6 +13,8 @@ from pacboost.monitoring.state_file import read_state, write_state
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.mistakes import mistakes as mistakes_of
+from pacboost.questions.wrappers import snapshot
+from pacboost.sources.lazy import collected
 
 MOST_ROWS = 10**15
 
@@ -78,6 +80,7 @@ class Monitor:
                 "run_length is above 10^15, more rows than any model sees; give a smaller number"
             )
         self._record = getattr(model, "ledger_", None)
+        self._as_begun = snapshot(model) if self._record is None else None  # it may learn in place
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
         self._rows = None if reference is None else RowStream.of(model, reference, self.delta)
 
@@ -85,12 +88,17 @@ class Monitor:
         """Count the mistakes of the model on rows whose labels have come back."""
         if self.model is None:
             raise ParameterError("this monitor has no model; use update_mistakes")
-        if getattr(self.model, "ledger_", None) is not self._record:
+        X = collected(X)
+        wrong = mistakes_of(self.model, X, y)
+        same = getattr(self.model, "ledger_", None) is self._record
+        if self._as_begun is not None:
+            same = same and bool((mistakes_of(self._as_begun, X, y) == wrong).all())
+        if not same:
             raise ParameterError(
                 "the model was fitted again since this monitor began, so its mistakes are those "
                 "of another model; begin a new monitor"
             )
-        return self.update_mistakes(mistakes_of(self.model, X, y))
+        return self.update_mistakes(wrong)
 
     def update_mistakes(self, mistakes: Any) -> Monitor:
         """Take a list that holds True or 1 for each mistake, in the order of the rows."""

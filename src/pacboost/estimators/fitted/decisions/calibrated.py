@@ -18,7 +18,7 @@ from pacboost.bounds.label_sets import LabelScore, SetRule
 from pacboost.errors import InputWarning, NotCertified
 from pacboost.estimators.fitted.decisions.intervals import interval_rule, predicted_interval
 from pacboost.estimators.fitted.decisions.sets import predicted_set, set_rule
-from pacboost.estimators.fitted.decisions.snapshot import snapshot
+from pacboost.questions.wrappers import snapshot
 
 
 def certify_sets(

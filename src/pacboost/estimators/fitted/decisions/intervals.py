@@ -12,10 +12,10 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.interval_rule import METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.estimators.fitted.decisions.snapshot import snapshot
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
+from pacboost.questions.wrappers import snapshot
 from pacboost.sources.lazy import collected
 
 Doubles = NDArray[np.float64]

@@ -13,7 +13,6 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
-from pacboost.estimators.fitted.decisions.snapshot import snapshot
 from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
@@ -21,7 +20,7 @@ from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.certify_measures import by_column, groups_of_rows
 from pacboost.questions.row_shares import share_of_row
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.questions.wrappers import remembers
+from pacboost.questions.wrappers import remembers, snapshot
 from pacboost.sources.lazy import collected
 
 Doubles = NDArray[np.float64]
