@@ -40,7 +40,7 @@ class Monitor:
     Parameters
     ----------
     model : fitted classifier, default=None
-        Needed by ``update``; also read for its certificate and for how it reads rows.
+        Needed by ``update``; also read for its certificate.
     delta : float, default=0.05
         The probability of a false alarm, and of an interval that misses the mean error.
     error : float, default=None
@@ -51,7 +51,8 @@ class Monitor:
     reference : table of rows, default=None
         Rows from the time when all was well, for ``update_rows``; at least 200. Each is used once,
         so as many new rows can be compared as there are reference rows, less up to 1,000 that
-        divide the columns into bins. They may be the training rows, if new ones are like them.
+        divide the columns into bins. They may be the training rows, if new ones are like them. A
+        category is known by a hash of its text, never by what the model has learned of it.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class Monitor:
         self._record = getattr(model, "ledger_", None)
         self._as_begun = snapshot(model) if self._record is None else None  # it may learn in place
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
-        self._rows = None if reference is None else RowStream.of(model, reference, self.delta)
+        self._rows = None if reference is None else RowStream.of(reference, self.delta)
 
     def update(self, X: Any, y: Any) -> Monitor:
         """Count the mistakes of the model on rows whose labels have come back."""
@@ -112,7 +113,7 @@ class Monitor:
                 "this monitor has no reference rows to compare new ones with; give reference= "
                 "when you make it"
             )
-        self._rows.add(self.model, X)
+        self._rows.add(X)
         return self
 
     @property
@@ -227,7 +228,7 @@ class Monitor:
                 f"{path}: this monitor was begun without reference rows; begin a new one"
             )
         if reference is not None and made._rows is not None:
-            made._rows.give_reference(model, reference)
+            made._rows.give_reference(reference)
         return made
 
 
