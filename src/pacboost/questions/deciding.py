@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from pacboost.bounds import deciding, measured
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import WISHES, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
+from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
@@ -63,6 +64,8 @@ class ThresholdChoice:
     negatives: Doubles
     label: Any
     delta: float
+    borders: Borders = field(default_factory=Borders)
+    """Scores are borders themselves, so that {score ≥ border} holds the same rows as before."""
     sample: str = "held-out rows"
 
     def decide(self, name: str, wish: Any) -> ThresholdDecision:
@@ -104,7 +107,7 @@ class ThresholdChoice:
         what = f"rows of other classes than {self.label!r}"
         rank = self._rank(m, wish, what, f"false_positive_rate={wish:g}")
         beyond = float(np.sort(self.negatives)[::-1][rank - 1])
-        threshold = _finite(math.nextafter(beyond, math.inf))
+        threshold = _finite(self.borders.above(beyond))
         n, found = self.positives.size, int((self.positives >= threshold).sum())
         inputs = {"rank": rank, "n": m}
         made = self._made("false_positive_rate", "deciding.order_upper", inputs, threshold, m)
@@ -115,32 +118,36 @@ class ThresholdChoice:
 
     def _by_precision(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         falling = np.sort(np.concatenate([self.positives, self.negatives]))[::-1]
-        starts = len(deciding.STARTS)
+        sequences = deciding.planned_ranks(falling.size, 1 - wish, self.delta)
         passed = [
             found
-            for forgiven in deciding.STARTS
-            for found in self._passed(wish, falling, self.delta / starts, forgiven)
+            for ranks in sequences
+            for found in self._passed(wish, falling, self.delta / len(sequences), ranks)
         ]
         if not passed:
             raise NotCertified(self._no_precision(wish, falling))
         threshold, right, said = min(passed)
         inputs = {"k": right, "n": said, "target": wish}
         bound = "deciding.passed_lower"
-        made = self._made("precision", bound, inputs, threshold, said, claims=starts)
+        made = self._made("precision", bound, inputs, threshold, said, claims=len(sequences))
         return threshold, made, self._both_sides(threshold)
 
     def _passed(
-        self, wish: float, falling: Doubles, delta: float, forgiven: int
+        self, wish: float, falling: Doubles, delta: float, ranks: Sequence[int]
     ) -> Iterator[tuple[float, int, int]]:
         """Test ranks in their order until the first fails; give those that pass."""
-        for rank in deciding.planned_ranks(falling.size, 1 - wish, delta, forgiven):
-            beyond = float(falling[rank]) if rank < falling.size else -LARGEST
-            threshold = _finite(math.nextafter(beyond, math.inf))
-            right = int((self.positives >= threshold).sum())
-            said = right + int((self.negatives >= threshold).sum())
+        for rank in ranks:
+            threshold, right, said = self._at_rank(falling, rank)
             if not deciding.passes(said - right, said, 1 - wish, delta):
                 return
             yield threshold, right, said
+
+    def _at_rank(self, falling: Doubles, rank: int) -> tuple[float, int, int]:
+        """Return a threshold that at most so many rows reach, how many do, and are positive."""
+        beyond = float(falling[rank]) if rank < falling.size else -LARGEST
+        threshold = _finite(self.borders.above(beyond))
+        right = int((self.positives >= threshold).sum())
+        return threshold, right, right + int((self.negatives >= threshold).sum())
 
     def _by_cost(
         self, wish: tuple[float, float]
@@ -214,21 +221,21 @@ class ThresholdChoice:
         return rank
 
     def _no_precision(self, wish: float, falling: Doubles) -> str:
-        delta = self.delta / len(deciding.STARTS)
-        fewest = deciding.fewest_rows(1 - wish, delta)
-        ranks = deciding.planned_ranks(falling.size, 1 - wish, delta)
-        if not ranks:
+        sequences = deciding.planned_ranks(falling.size, 1 - wish, self.delta)
+        fewest = deciding.fewest_rows(1 - wish, self.delta / max(1, len(sequences)))
+        if not sequences:
             return (
                 f"precision={wish:g} with delta={self.delta:g} needs at least {fewest:,} rows that "
                 f"are said to be positive; there are {falling.size:,} rows in all"
             )
-        threshold = math.nextafter(float(falling[min(ranks[0], falling.size - 1)]), math.inf)
-        right = int((self.positives >= threshold).sum())
-        said = right + int((self.negatives >= threshold).sum())
+        tested = [self._at_rank(falling, ranks[0]) for ranks in sequences]
+        _, right, said = next((own for own in tested if own[-1]), tested[-1])
+        equal = "" if said else " (too many rows have the highest score)"
         return (
             f"no threshold is certified to have precision={wish:g}: of the {said:,} rows with the "
-            f"highest scores {right:,} are of class {self.label!r}. Ask for a lower precision, use "
-            f"a better model, or collect more rows (with no mistake {fewest:,} would do)"
+            f"highest scores {right:,} are of class {self.label!r}{equal}. Ask for a lower "
+            f"precision, use a better model, or collect more rows (with no mistake {fewest:,} "
+            "would do)"
         )
 
     def curve(self) -> ThresholdCurve:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
+from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.answering import AnsweringClassifier
 from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
@@ -124,7 +125,7 @@ def _answering(
 
 
 def choice_of(
-    score: NDArray[np.float64],
+    score: NDArray[Any],
     own: NDArray[np.bool_],
     doubtful: NDArray[np.bool_],
     label: Any,
@@ -132,11 +133,13 @@ def choice_of(
     name: str,
 ) -> ThresholdChoice:
     """Give rows that are not surely new the scores that are worst for the promise."""
-    positives = np.where(doubtful, -np.inf, score)[own]
-    negatives = np.where(doubtful, np.inf, score)[~own]
+    borders = Borders.of(score)
+    settled = borders.below(score)
+    positives = np.where(doubtful, -np.inf, settled)[own]
+    negatives = np.where(doubtful, np.inf, settled)[~own]
     if name == "precision":  # such rows also count as said to be positive, and wrongly
         negatives = np.concatenate([negatives, np.full(int((own & doubtful).sum()), np.inf)])
-    return ThresholdChoice(positives, negatives, label, delta)
+    return ThresholdChoice(positives, negatives, label, delta, borders)
 
 
 def _labels(model: Any, y: Any) -> NDArray[Any]:
