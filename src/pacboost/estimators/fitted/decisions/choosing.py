@@ -14,9 +14,9 @@ from pacboost.bounds.thresholds import Borders
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.answering import AnsweringClassifier
 from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
-from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.numerics.checks import probability
 from pacboost.questions.deciding import ThresholdChoice, read_wish
+from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
 from pacboost.questions.scored_rows import ScoredRows, class_place
 from pacboost.questions.selective import certify_answers, kept_rows
@@ -150,7 +150,7 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
             f"{type(model).__name__} has neither predict_proba nor decision_function, so there is "
             "no score to put a threshold on"
         )
-    return fresh_labels(y)
+    return fresh_labels(y, model.classes_)
 
 
 def positive_class(known: NDArray[Any], positive: Any) -> Any:

@@ -13,11 +13,11 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.label_sets import LabelScore, SetRule, coverage_words
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.decisions.plain_rows import plain_rows
-from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.kernels.cuda.device import in_host_memory
 from pacboost.numerics.checks import probability
 from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.certify_measures import by_column, groups_of_rows
+from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.row_shares import share_of_row
 from pacboost.questions.scored_rows import ScoredRows
 from pacboost.questions.wrappers import remembers, snapshot
@@ -274,4 +274,4 @@ def _labels(model: Any, y: Any) -> NDArray[Any]:
             f"{type(model).__name__} has no classes, so there are no sets of them; for models that "
             "predict numbers there is pacboost.intervals"
         )
-    return fresh_labels(y)
+    return fresh_labels(y, model.classes_)
