@@ -67,6 +67,13 @@ class ThresholdChoice:
     borders: Borders = field(default_factory=Borders)
     """Scores are borders themselves, so that {score ≥ border} holds the same rows as before."""
     sample: str = "held-out rows"
+    models: int = 1
+    """How many models are tried on these rows and share delta."""
+
+    @property
+    def share(self) -> float:
+        """What this model has of delta."""
+        return self.delta / self.models
 
     def decide(self, name: str, wish: Any) -> ThresholdDecision:
         """Find the threshold of a wish, and certify both sides of it."""
@@ -118,11 +125,10 @@ class ThresholdChoice:
 
     def _by_precision(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         falling = np.sort(np.concatenate([self.positives, self.negatives]))[::-1]
-        sequences = deciding.planned_ranks(falling.size, 1 - wish, self.delta)
+        sequences = deciding.planned_ranks(falling.size, 1 - wish, self.share)
+        each = self.delta / (len(sequences) * self.models or 1)
         passed = [
-            found
-            for ranks in sequences
-            for found in self._passed(wish, falling, self.delta / len(sequences), ranks)
+            found for ranks in sequences for found in self._passed(wish, falling, each, ranks)
         ]
         if not passed:
             raise NotCertified(self._no_precision(wish, falling))
@@ -153,7 +159,7 @@ class ThresholdChoice:
         self, wish: tuple[float, float]
     ) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         tried = self._cheapest(wish)
-        costs = [deciding.cost_upper(**self._cost(own, wish), delta=self.delta) for own in tried]
+        costs = [deciding.cost_upper(**self._cost(own, wish), delta=self.share) for own in tried]
         threshold = tried[int(np.argmin(costs))]
         rows = self.positives.size + self.negatives.size
         made = self._made(
@@ -198,7 +204,7 @@ class ThresholdChoice:
         self, measure: str, bound: str, inputs: dict[str, Any], threshold: float, size: int,
         claims: int = 1,
     ) -> Certificate:  # fmt: skip
-        whole = {**inputs, "delta": self.delta, "claims": claims}
+        whole = {**inputs, "delta": self.delta, "claims": claims * self.models}
         scale = (
             {"largest": max(inputs["miss_cost"], inputs["alarm_cost"])} if measure == "cost" else {}
         )
@@ -209,23 +215,23 @@ class ThresholdChoice:
         )  # fmt: skip
 
     def _rank(self, n: int, rate: float, what: str, wish: str) -> int:
-        rank = deciding.rank_for(n, rate, self.delta)
+        rank = deciding.rank_for(n, rate, self.share)
         if rank < 1:
-            needed = deciding.fewest_rows(rate, self.delta)
+            needed = deciding.fewest_rows(rate, self.share)
             share = n / (self.positives.size + self.negatives.size)
             raise NotCertified(
-                f"{wish} with delta={self.delta:g} needs at least {needed:,} {what}; there are "
+                f"{wish} with delta={self.share:g} needs at least {needed:,} {what}; there are "
                 f"{n:,}. Collect {needed - n:,} more of them, about {(needed - n) / share:,.0f} "
                 "rows at this share, or ask for less"
             )
         return rank
 
     def _no_precision(self, wish: float, falling: Doubles) -> str:
-        sequences = deciding.planned_ranks(falling.size, 1 - wish, self.delta)
-        fewest = deciding.fewest_rows(1 - wish, self.delta / max(1, len(sequences)))
+        sequences = deciding.planned_ranks(falling.size, 1 - wish, self.share)
+        fewest = deciding.fewest_rows(1 - wish, self.share / max(1, len(sequences)))
         if not sequences:
             return (
-                f"precision={wish:g} with delta={self.delta:g} needs at least {fewest:,} rows that "
+                f"precision={wish:g} with delta={self.share:g} needs at least {fewest:,} rows that "
                 f"are said to be positive; there are {falling.size:,} rows in all"
             )
         tested = [self._at_rank(falling, ranks[0]) for ranks in sequences]
@@ -241,7 +247,7 @@ class ThresholdChoice:
     def curve(self) -> ThresholdCurve:
         """Count at many thresholds, which divide the rows about evenly."""
         n, m = self.positives.size, self.negatives.size
-        return ThresholdCurve(n, m, self.delta, tuple(self._points(POINTS)))
+        return ThresholdCurve(n, m, self.share, tuple(self._points(POINTS)))
 
     def _points(self, most: int) -> list[tuple[float, int, int]]:
         ends = np.concatenate([self.positives, self.negatives])

@@ -31,6 +31,7 @@ def intervals(
     scale: Any = None,
     floor: float = 1e-9,
     delta: float = 0.05,
+    models: int = 1,
     groups: Any = None,
     copies: str = "auto",
 ) -> PredictionIntervals:
@@ -60,6 +61,8 @@ def intervals(
         For "scaled": the least scale, in units of y; to be fixed before the rows are looked at.
     delta : float, default=0.05
         The probability with which the promise may fail.
+    models : int, default=1
+        How many models are tried on these rows and may be kept: each pays its share of delta.
     groups : array of group labels, default=None
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
@@ -82,7 +85,7 @@ def intervals(
     """
     rule = interval_rule(
         model, X, y, coverage=coverage, method=method, scale=scale, floor=floor, delta=delta,
-        groups=groups, copies=copies,
+        models=models, groups=groups, copies=copies,
     )  # fmt: skip
     return PredictionIntervals(model, rule, scale)
 
@@ -97,6 +100,7 @@ def interval_rule(
     scale: Any,
     floor: float,
     delta: float,
+    models: int,
     groups: Any,
     copies: str,
 ) -> IntervalRule:
@@ -107,12 +111,12 @@ def interval_rule(
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < math.inf:
         raise ParameterError(f"floor is {floor!r}; it is a finite number above 0")
     X = collected(X)
-    models = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
-    targets = _targets(models, y)
+    asked = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
+    targets = _targets(asked, y)
     said = forecast(model, X, way, scale, floor)
     if said.low.size != targets.size:
         raise DataError(f"there are {said.low.size} rows and {targets.size} numbers in y")
-    rows = CalibrationRows.of(models, X, targets, groups, copies)
+    rows = CalibrationRows.of(asked, X, targets, groups, copies, models)
     scores = np.where(rows.known, np.inf, said.score(targets))[rows.kept]
     cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
     width = float(np.diff(said.interval(cutoff), axis=1).mean())
