@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pacboost
-from tests.bounds.coverage import check_coverage
+from tests.bounds.coverage import check_coverage, check_rejected
 from tests.cli.running import answer
 
 pandas = pytest.importorskip("pandas")
@@ -46,6 +46,18 @@ def test_categories_that_only_training_rows_have_are_no_drift(levels: int, rows:
 def test_categories_of_training_rows_are_no_drift_in_many_runs(levels: int, rows: int) -> None:
     name = f"drift from the training rows, {levels} levels, long"
     check_coverage(name, false_alarms(200, levels, rows), 200, 0.05)
+
+
+def test_rows_read_by_what_was_learned_from_the_reference_are_rejected() -> None:
+    """The twin: categories are numbered as in the reference, and others are missing."""
+    false = 0
+    for seed in range(12):
+        generator = np.random.default_rng(seed)
+        old, new = (people(generator, 2000, 2000) for _ in range(2))
+        numbers = {town: float(number) for number, town in enumerate(sorted(set(old.town)))}
+        old, new = (rows.assign(town=rows.town.map(numbers)) for rows in (old, new))
+        false += pacboost.Monitor(error=0.5, reference=old).update_rows(new).alarm
+    check_rejected("drift by categories of the reference", false, 12, 0.05)
 
 
 def test_files_with_categories_that_only_training_rows_have_are_no_drift(tmp_path: Path) -> None:

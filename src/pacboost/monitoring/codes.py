@@ -53,7 +53,7 @@ def _columns(X: Any) -> Mapping[str, Any]:
         }
         return {name: rows.numbers(name) if kinds[name] else rows.cells[name] for name in kinds}
     if isinstance(X, Table):
-        found = {j: X.column(j) for j in range(X.n_columns)}
+        found = {j: X.block(j, j + 1)[:, 0] for j in range(X.n_columns)}
         return {
             X.name(j): X.levels.values(j, own) if j in X.levels else own for j, own in found.items()
         }
