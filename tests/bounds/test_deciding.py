@@ -133,6 +133,49 @@ def test_the_best_looking_threshold_is_rejected() -> None:
     check_rejected("precision at the best of 50 thresholds", chosen_in_noise(True, 300), 300, 0.05)
 
 
+def promised(share: float, delta: float, runs: int) -> int:
+    """How often is a precision of 90 % promised where so many rows have the highest score?"""
+    generator = np.random.default_rng(3)
+    found = 0
+    for _ in range(runs):
+        score = np.maximum(0, generator.random(2000) - share)  # and 1 for the others
+        own = generator.random(2000) < 0.8999
+        score[score == 0] = 1.0
+        try:
+            ThresholdChoice(score[own], score[~own], 1, delta).decide("precision", 0.9)
+        except NotCertified:
+            continue
+        found += 1
+    return found
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6])
+def test_sequences_of_tests_share_delta(share: float) -> None:
+    check_coverage(f"precision, {share:.0%} of scores equal", promised(share, 0.05, 200), 200, 0.05)
+
+
+def test_sequences_that_have_the_whole_of_delta_each_are_rejected() -> None:
+    sequences = len(deciding.planned_ranks(2000, 1 - 0.9, 0.05))
+    check_rejected(
+        "precision, whole delta for each sequence", promised(0, 0.05 * sequences, 300), 300, 0.05
+    )
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
+def test_many_equal_scores_do_not_prevent_a_certificate_of_precision(share: float) -> None:
+    generator = np.random.default_rng(0)
+    score = np.where(generator.random(2000) < share, 1.0, generator.random(2000))
+    own = generator.random(2000) < np.where(score == 1, 0.97, 0.94)
+    found = ThresholdChoice(score[own], score[~own], 1, 0.05).decide("precision", 0.9)
+    assert found.certificate.value == 0.9
+    assert int((score >= found.threshold).sum()) >= 0.9 * share * 2000
+
+
+def test_where_all_scores_are_equal_the_refusal_says_so() -> None:
+    with pytest.raises(NotCertified, match="too many rows have the highest score"):
+        ThresholdChoice(np.ones(600), np.ones(400), 1, 0.05).decide("precision", 0.9)
+
+
 def test_seen_rates_sold_as_a_guarantee_are_rejected() -> None:
     generator = np.random.default_rng(8)
     failed = 0

@@ -28,9 +28,9 @@ from pacboost.numerics.checks import counts, plain_numbers, positive_whole, prob
 
 STEP = 1.1
 """Ranks at which precision is tested grow by this factor."""
-STARTS = (1, 5, 25)
-"""Tests begin at the first rank at which so many mistakes would still pass: three sequences of
-tests, each with a third of delta, so that chance in a few rows does not end all of them."""
+APART = 3
+"""Ranks at which sequences of tests begin are so many times as large as those before: chance in a
+few rows does not end all of them, nor do equal scores of many rows."""
 
 
 @plain_numbers
@@ -93,26 +93,35 @@ def passes(mistakes: int, n: int, rate: float, delta: float) -> bool:
 
 
 @lru_cache(64)
-def planned_ranks(rows: int, rate: float, delta: float, forgiven: int = 1) -> tuple[int, ...]:
-    """Give the ranks at which a rate of mistakes is tested: a function of these numbers alone.
+def planned_ranks(rows: int, rate: float, delta: float) -> tuple[tuple[int, ...], ...]:
+    """Return the ranks at which a rate of mistakes is tested, in sequences that share delta.
+
+    They are a function of these numbers alone. The first sequence begins where one mistake would
+    still pass, the others at 2/3 of the rows, 2/9, 2/27 and so on.
 
     >>> planned_ranks(120, 0.1, 0.05)
-    (46, 51, 57, 63, 70, 77, 85, 94, 104, 115, 120)
+    ((46, 51, 57, 63, 70, 77, 85, 94, 104, 115, 120),)
+    >>> [ranks[:3] for ranks in planned_ranks(2000, 0.1, 0.05)]
+    [(62, 69, 76), (1334, 1468, 1615), (445, 490, 539), (149, 164, 181)]
     """
-    return tuple(_ranks(rows, rate, delta, forgiven))
+    later, start = [], 2 * rows / APART
+    while start >= APART * rows_to_pass(rate, delta):
+        later.append(math.ceil(start))
+        start /= APART
+    share = delta / (1 + len(later))
+    if allowed_mistakes(rows, rate, share) < 0:
+        return ()
+    first = rows_to_pass(rate, share)
+    while first < rows and allowed_mistakes(first, rate, share) < 1:
+        first += 1
+    return tuple(tuple(_grown(start, rows)) for start in (first, *later))
 
 
-def _ranks(rows: int, rate: float, delta: float, forgiven: int) -> Iterator[int]:
-    rank = rows_to_pass(rate, delta)
-    if allowed_mistakes(rows, rate, delta) < forgiven and forgiven > 1:
-        return
-    while rank <= rows and allowed_mistakes(rank, rate, delta) < forgiven:
-        rank += 1
+def _grown(rank: int, rows: int) -> Iterator[int]:
     while rank < rows:
         yield rank
         rank = max(rank + 1, math.ceil(rank * STEP))
-    if allowed_mistakes(rows, rate, delta) >= 0:
-        yield rows
+    yield rows
 
 
 @plain_numbers

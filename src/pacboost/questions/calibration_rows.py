@@ -13,7 +13,7 @@ from pacboost.bounds import covering, measured
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.deciding import fewest_rows
 from pacboost.errors import NotCertified
-from pacboost.numerics.checks import probability
+from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
 from pacboost.questions.selective import kept_rows
 from pacboost.samples.groups import numbered
@@ -34,23 +34,26 @@ class CalibrationRows:
     """Which rows, of all, were training rows: they count as not covered."""
     checked: bool
     sample: str
+    models: int
+    """How many models are tried on these rows and share delta."""
     unit: str = "rows"
 
     @classmethod
     def of(
-        cls, models: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str
+        cls, asked: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str, models: int
     ) -> CalibrationRows:
         """Refuse training rows of any of the models, and decide how equal rows count."""
-        checked = [refuse_training_rows(model, X) for model in models]
-        counting = row_counting(models[0], X, y, copies) if groups is None else None
-        known = np.any([known_rows(model, X, y.size, counting) for model in models], axis=0)
+        positive_whole("models", models)
+        checked = [refuse_training_rows(model, X) for model in asked]
+        counting = row_counting(asked[0], X, y, copies) if groups is None else None
+        known = np.any([known_rows(model, X, y.size, counting) for model in asked], axis=0)
         if counting is not None:
             words = f"calibration rows; {counting.words}" if counting.words else "calibration rows"
-            return cls(kept_rows(counting), known, all(checked), words)
+            return cls(kept_rows(counting), known, all(checked), words, models)
         refuse_hidden_copies(X, np.asarray(groups))
         kept = one_of_each(numbered(np.asarray(groups), y.size))
         words = "calibration rows, one drawn from each group"
-        return cls(kept, known, all(checked), words, "groups")
+        return cls(kept, known, all(checked), words, models, "groups")
 
     def cutoff(
         self,
@@ -65,6 +68,7 @@ class CalibrationRows:
 
         ``scores`` are those of rows that count, infinite where nothing could cover them.
         """
+        claims *= self.models
         n, share = scores.size, probability("delta", delta) / claims
         what = f"{self.unit} of class {details['class']!r}" if "class" in details else self.unit
         rank = covering.covering_rank(n, coverage, share) if n else 1

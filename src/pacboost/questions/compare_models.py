@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from pacboost.bounds.paired import Difference
-from pacboost.errors import NotCertified
-from pacboost.numerics.checks import probability
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting
 from pacboost.questions.selective import kept_rows
@@ -23,6 +23,7 @@ def compare_models(
     y: Any,
     *,
     delta: float = 0.05,
+    models: int = 2,
     names: tuple[str, str] = ("the first", "the second"),
     copies: str = "auto",
 ) -> Difference:
@@ -30,7 +31,9 @@ def compare_models(
 
     ``p_value`` of the result is that of the exact sign test on the rows on which they differ;
     ``interval`` encloses the risk of the first less that of the second, except with probability
-    delta; ``sentence`` says it in words. Equal rows are counted as in ``certify_answers``.
+    delta; ``sentence`` says it in words. Who tries more than these two ``models`` on the rows, and
+    reports any two of them, lets all pairs share delta. Equal rows are counted as in
+    ``certify_answers``.
 
     >>> from sklearn.dummy import DummyClassifier
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -42,6 +45,10 @@ def compare_models(
     (74, 0, True)
     """
     probability("delta", delta)
+    if positive_whole("models", models) < 2:
+        raise ParameterError(
+            "models is 1; it counts all that are tried on these rows, so 2 or more"
+        )
     wrong = [mistakes(model, X, y) for model in (one, other)]
     for model in (one, other):
         refuse_training_rows(model, X)
@@ -55,4 +62,4 @@ def compare_models(
         )
     first, second = (own[kept] for own in wrong)
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
-    return Difference(names[0], names[1], b, c, first.size, delta)
+    return Difference(names[0], names[1], b, c, first.size, delta, models * (models - 1) // 2)
