@@ -1,9 +1,10 @@
 """Check the certificates in a pacboost model file with Python's standard library alone.
 
-It was written from docs/model-file.md and docs/proofs and shares no code with pacboost. Numbers are
-whole numbers and fractions, rounded outward; no float is computed with, and no words are read.
-``python pacboost_check.py FILE`` ends with 0 if all holds, 1 if not all can be checked, else 2.
+It was written from docs/model-file.md and docs/proofs and shares no code with pacboost; it computes
+with whole numbers and fractions, rounds outward and reads no words. ``python pacboost_check.py
+FILE`` ends with 0 if all holds, with 1 if something cannot be checked, and with 2 if not all holds.
 """
+
 # fmt: off
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ import json
 import math
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +27,14 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
          "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "f4": "f", "f8": "d"}
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
-         "word_lists": "WordList asked values"}
+         "word_lists": "WordList asked values abstains"}
 MEASURES = "recall precision false_positive_rate set_coverage class_coverage interval_coverage"
 COSTS = {"exponential": 2, "logistic": 2, "clipped": 2, "hinge": 2, "weight": 1, "binomial": 1}
-LN2 = Fraction("0.693147180559945309417232121458176568075500134360255254120680009")
-LOOSER, PLACES, BITS = Fraction(1, 10**9), 80, 128
+LN2, LOOSER, PLACES, BITS = Fraction("0.693147180559945309417232"), Fraction(1, 10**9), 80, 128
 Part = dict[str, Any]
 
 class UndecidedError(Exception):
     """Something cannot be checked; what does not hold is a ValueError."""
-
 def need(condition: object, reason: str) -> None:
     """Check whether a condition is true."""
     if not condition:
@@ -47,9 +47,9 @@ class Array:
     shape: tuple[int, ...]
     raw: bytes
     sizes: Array | None = None
-    def numbers(self) -> array[Any]:
-        """Return all numbers, one after the other."""
-        return array(TYPES[self.kind], self.raw)
+    def numbers(self) -> Any:
+        """Return all numbers or truth values, one after the other."""
+        return array(TYPES[self.kind], self.raw) if self.kind != "b1" else [*map(bool, self.raw)]
     def slices(self, sizes: Any, more: int = 0, times: int = 1) -> Iterator[Array]:
         """Return the rows of one after the other, each with ``times`` its size and ``more``."""
         at, row = 0, len(self.raw) // max(self.shape[0], 1)
@@ -72,10 +72,9 @@ def written(content: Part) -> Iterator[bytes]:
         arrays.extend([own, own.sizes] if own.sizes else [own])
         last = len(arrays) - 1
         return {"strings": [last - 1, last]} if own.sizes else {"array": last}
-    options: Any = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
-    pack = json.JSONEncoder(**options, default=take_out).encode
-    text = pack(content)
-    heads = pack([f"{own.kind} {'x'.join(map(str, own.shape))}" for own in arrays])
+    form: Any = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
+    text = json.dumps(content, default=take_out, **form)
+    heads = json.dumps([f"{own.kind} {'x'.join(map(str, own.shape))}" for own in arrays], **form)
     text = f'{{"arrays":{heads},"content":{text}}}'
     yield b"%d\n%s" % (len(text), text.encode())
     yield from (own.raw for own in arrays)
@@ -104,7 +103,7 @@ def read(raw: bytes) -> Part:
     need(("ledger" in content["model"]) == (first == b"pacboost model 3"), "it is of another kind")
     return content
 
-def digest(parts: Iterator[bytes]) -> str:
+def digest(parts: Iterable[bytes]) -> str:
     """Return the SHA-256 of what lies side by side."""
     return sha256(b"".join(parts)).hexdigest()
 
@@ -120,7 +119,7 @@ def check_digest(content: Part, name: str) -> str:
     claim = {field: value for field, value in own.items() if field != "model_digest"}
     found = digest(written({"body": digest(written(body)), "claim": claim}))
     need(found == own["model_digest"], "it was made for other content than this")
-    return "it was made for what the file holds"
+    return "It was made for what the file holds"
 
 def ledger_of(model: Part) -> Part:
     """Return the ledger of a vote, as its digest is made of it."""
@@ -129,14 +128,13 @@ def ledger_of(model: Part) -> Part:
         columns = {name: own for name, own in ledger[table].items() if name != "count"}
         for name, own in columns.items():
             columns[name] = own.lines() if isinstance(own, Array) else own
-            need(len(columns[name]) == ledger[table]["count"], f"{name} has too few entries")
             if name in ("validation", "margin", "gap", "mistakes"):  # NaN stands for None
                 columns[name] = [x if x == x else None for x in columns[name]]  # noqa: PLR0124
-        kept = (dict(zip(columns, own, strict=True)) for own in zip(*columns.values(), strict=True))
-        ledger[table] = [{k: v for k, v in own.items() if v is not None or k == "validation"}
-                         for own in kept]
-    absent = [name for name in ("revised", "hard", "vote_digest") if not ledger.get(name)]
-    return {name: own for name, own in ledger.items() if name not in absent}
+        ledger[table] = [
+            {k: v for k, v in zip(columns, own, strict=True) if v is not None or k == "validation"}
+            for own in zip(*columns.values(), strict=True)]
+        need(len(ledger[table]) == model["ledger"][table]["count"], f"{table} are not as many")
+    return {k: v for k, v in ledger.items() if v or k not in ("revised", "hard", "vote_digest")}
 
 def pieces(value: Any) -> Iterator[bytes]:
     """Return the bytes of rules: names and fields, lists, arrays in 64 bits, numbers, digests."""
@@ -165,10 +163,8 @@ def rules(entry: Part, bins: bytes) -> Iterator[Part]:
         if field == "values" and column.kind in ("i2", "i4"):
             steps = array("d", (entry["grid"] * step for step in column.numbers()))
             column = Array("f8", column.shape, steps.tobytes())
-        own[field] = column.numbers() if sizes is None else column.slices(
+        own[field] = column.numbers() if sizes is None or field == "abstains" else column.slices(
             sizes.numbers(), field in ("cover", "values"), 1 + (field == "cover"))
-    if name == "WordList":
-        own["abstains"] = map(bool, entry["abstains"].numbers())
     first = {name: b"", "bins": bins} if name == "TreeRule" else {name: b""}
     for line in zip(*own.values(), strict=True):
         yield {**first, **dict(zip(own, line, strict=True))}
@@ -183,12 +179,11 @@ def rules_digest(model: Part) -> str:
         found = [rule for entry in model["rules"] for rule in rules(entry, bins)]
         fields = {"hypotheses": found, "votes": model["votes"], "outputs": model["outputs"]}
         return digest(pieces({"Vote": b"", **fields}))
-    classes, parts = len(model["classes"]), ("nodes", "firsts", "table", "bases")
+    size, parts = len(model["classes"]), ("nodes", "firsts", "table", "bases")
     blocks = [{"Block": b"", **{name: block[name] for name in parts}} for block in model["blocks"]]
-    fields = {"Forest": b"", "bins": bins, "classes": max(2, classes) if classes else 0}
-    fields |= {"importances": model["importances"], "blocks": blocks}
-    fields |= {"middle": float(model["middle"]), "scale": float(model["scale"])}
-    return digest(pieces({**fields, "hard": model["hard"]}))
+    own = {**model, "bins": bins, "blocks": blocks, "classes": max(2, size) if size else 0}
+    order = ("bins", "classes", "importances", "blocks", "middle", "scale", "hard")
+    return digest(pieces({"Forest": b"", **{name: own[name] for name in order}}))
 
 @lru_cache
 def upper(k: int, n: int, delta: Fraction) -> Fraction:
@@ -232,13 +227,8 @@ OF_ROWS: dict[str, Callable[..., Fraction]] = {
     "deciding.order_lower": lambda rank, n, delta: 1 - upper(rank - 1, n, delta),
     "deciding.passed_lower":
         lambda k, n, delta, target: target * (upper(n - k, n, delta) <= 1 - target),
-    "deciding.precision_lower": precision,
     "covering.covered_lower": lambda rank, n, delta: 1 - upper(n - rank, n, delta),
-}
-
-def state(value: float, bound: Fraction, sign: int = 1) -> None:
-    """Check whether a number states what its theorem gives, rounded outward."""
-    need(0 <= sign * (Fraction(value) - bound) <= bound * LOOSER, f"{value} is not {float(bound)}")
+    "deciding.precision_lower": precision}
 
 def number(own: Part) -> str:
     """Check whether a certificate by rows that were counted states what its theorem gives."""
@@ -258,7 +248,8 @@ def number(own: Part) -> str:
         need(own.get("details", {}) in ({}, {"without_weights": 1}), "its details are not known")
     known = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
     need(known and own["valid_after_looking"] is False, "it speaks of something else")
-    state(own["value"], OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1)
+    found, sign = OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1
+    need(0 <= sign * (Fraction(own["value"]) - found) <= found * LOOSER, f"it is {float(found)}")
     return f"{bound} gives {own['value']:.6g} for {own['inputs']}"
 
 def several(own: list[Part], name: str, places: list[float], delta: Any) -> str:
@@ -269,30 +260,28 @@ def several(own: list[Part], name: str, places: list[float], delta: Any) -> str:
     return "; ".join(number(one) for one in own)
 
 def exp(x: Fraction) -> Fraction:
-    """Return e to the power of a number from -700 to 700, rounded up a little."""
-    one, found, part = 1 << 400, 1 << 400, math.ceil(abs(x) * 2**388)
-    for j in range(60, 0, -1):
-        found = one - (-found * part // (j * one))
-    for _ in range(12):
-        found = -(-found * found // one)
+    """Return e to the power of a number, rounded up a little."""
+    one, found = 1 << 400, 2 << 400  # 2 is more than what the terms left out come to
+    for j in range(60 + 4 * math.ceil(abs(x)), 0, -1):
+        found = one + math.ceil(found * abs(x) / j)
     return Fraction(found, one) if x >= 0 else Fraction(one, found)
-
-def up(x: Fraction) -> Fraction:
-    """Return a number rounded up to 1,200 binary places."""
-    return Fraction(math.ceil(x * 2**1200), 2**1200)
 
 def near(a: Any, b: Any) -> bool:
     """Check whether two numbers are the same but for rounding."""
     return abs(Fraction(a) - Fraction(b)) <= LOOSER * abs(Fraction(b))
 
-def sums(ledger: Part) -> dict[str, Fraction]:
-    """Check every round by itself, and return what a claim on the training error rests on."""
-    lines, pairs = ledger["rounds"], ledger["rows"] * ledger["classes"]
+def sums(content: Part) -> dict[str, Fraction]:
+    """Check rounds, votes and rules, and return what a claim on the training error rests on."""
+    model, ledger, own = content["model"], ledger_of(content["model"]), content["certificate"] or {}
+    lines, pairs, cast = ledger["rounds"], ledger["rows"] * ledger["classes"], []
     product, slack, errors, edges = Fraction(1), Fraction(0), Fraction(1), Fraction(0)
+    def up(x: Fraction) -> Fraction:
+        return Fraction(math.ceil(x * 2**1200), 2**1200)
+    need(rules_digest(model) == ledger.get("vote_digest"), "the rules are not those of the ledger")
     for line in lines:
         error, vote, z, edge = (Fraction(line[n]) for n in ("error", "vote", "normaliser", "edge"))
-        need(line["weight"] > 0 and z > 0, f"round {line['number']} has no weight")
-        fits, grown = abs(edge - 1 + 2 * error) * 10**12 <= 1, exp(min(abs(vote), Fraction(700)))
+        fits = line["weight"] > 0 and z > 0 and abs(edge - 1 + 2 * error) * 10**12 <= 1
+        grown = exp(min(abs(vote), Fraction(700)))
         shift = (Fraction(2 * pairs, line["weight"]) + Fraction(1, 10**13)) * grown
         slack = up(slack * (z + shift) + product * shift)
         if ledger["potential"] == "exponential" and not ledger["cells"]:
@@ -301,77 +290,91 @@ def sums(ledger: Part) -> dict[str, Fraction]:
         product, edges = up(product * z), edges + edge**2
         errors = up(errors * (1 - edge**2 if edge < 1 else z**2))
         most = Fraction(ledger["factor"]) * product * (1 + 1000 * LOOSER) + LOOSER
-        free = ledger["multiclass"] == "samme" or ledger["refills"]
-        fits &= bool(free) or Fraction(line["training_error"]) <= most
+        fits &= Fraction(line["training_error"]) <= most or bool(
+            ledger["multiclass"] == "samme" or ledger["refills"])
         need(fits, f"round {line['number']} contradicts itself")
-    if ledger["potential"] != "exponential":
-        slack = Fraction(pairs * ledger["classes"], 2**50) + product / 10**9
-    root = Fraction(math.isqrt(math.floor(errors * 2**2400)), 2**1200)
-    plain = {"from errors": root, "from edges": exp(-edges / 2)} if ledger["plain_votes"] else {}
-    plain |= {"measured": Fraction(lines[-1]["training_error"])} if lines else {}
-    return {"product of Z": product, "rounding": slack, "rounds": Fraction(len(lines)), **plain}
-
-def rounds(content: Part) -> str:
-    """Check every round, votes and rules with each other."""
-    model, own, ledger = content["model"], content["certificate"] or {}, ledger_of(content["model"])
-    sums(ledger)
-    need(rules_digest(model) == ledger.get("vote_digest"), "the rules are not those of the ledger")
-    whole = ledger.get("revised") or not ledger["cells"]
-    cast = [line["vote"] if whole else 1.0 for line in ledger["rounds"]]
+        cast.append(line["vote"] if ledger.get("revised") or not ledger["cells"] else 1.0)
     made = own.get("bound") in ("occam.occam_bound", "compression.vote_bound")
     need(made or cast == model["votes"].numbers().tolist(), "the votes are not those of the rounds")
-    return f"{len(cast)} rounds agree with each other and with the votes"
+    if ledger["potential"] != "exponential":
+        slack = Fraction(pairs * ledger["classes"], 2**50) + product / 10**9
+    told = {"product of Z": product, "rounding": slack, "rounds": Fraction(len(lines))}
+    told |= {"measured": Fraction(lines[-1]["training_error"])} if lines else {}
+    root = Fraction(math.isqrt(int(errors * 4**1200)), 2**1200)
+    plain = {"from errors": root, "from edges": exp(-edges / 2)}
+    return {**told, **plain} if ledger["plain_votes"] and lines else told
 
-def training(own: Part, ledger: Part) -> str:
+def training(content: Part, ledger: Part) -> str:
     """Check whether a claim on the training error states what the rounds give."""
-    many, told = ledger["multiclass"], sums(ledger)
+    own, many, told = content["certificate"], ledger["multiclass"], sums(content)
     if ledger["potential"] not in COSTS:
         raise UndecidedError(f"this checker does not know the potential {ledger['potential']}")
     need(not ledger["refills"] and many != "samme", "there is no bound on this training error")
-    factor, paired = Fraction(ledger["factor"]), many in ("mh", "pairs")
-    known = factor == (Fraction(ledger["classes"], COSTS[ledger["potential"]]) if paired else 1)
-    known |= many == "softmax" and near(exp(factor * LN2), ledger["classes"])
-    need(known or (ledger["several_labels"] and factor == 1), f"{float(factor)} is another factor")
-    told["product of Z"] *= factor
-    state(own["value"], min(Fraction(1), told["product of Z"] + factor * told["rounding"]))
+    factor, ways = Fraction(ledger["factor"]), ledger["classes"]
+    paired = many in ("mh", "pairs") and not ledger["several_labels"]
+    fits = factor * (COSTS[ledger["potential"]] if paired else ways) == ways
+    need(fits or (many == "softmax" and near(exp(factor * LN2), ways)), "the factor is another")
+    told["product of Z"] *= factor if ledger["rounds"] else 1
+    found = min(Fraction(1), told["product of Z"] + factor * told["rounding"])
+    need(found <= own["value"] <= found * (1 + LOOSER), f"{own['value']} is not {float(found)}")
     fits = all(near(own["inputs"][name], value) for name, value in told.items())
     need(fits and len(told) == len(own["inputs"]), "its inputs are not those of the rounds")
     rows = "training labels" if ledger["several_labels"] else "training rows"
-    fits = own["valid_after_looking"] is True and own.get("of_what", rows) == rows
-    fits &= own.get("details", {}) in ({}, {"weighted": 1}) and own["size"] == ledger["rows"]
-    need(fits and own["delta"] == 0, "it speaks of other rows, or with another delta")
+    known: Part = {"of_what": rows, "details": {"weighted": 1} if ledger["weighted"] else {}}
+    known |= {"size": ledger["rows"], "delta": 0, "valid_after_looking": True}
+    need({**known, **own} == {**own, **known}, "it speaks of other rows, or with another delta")
     return f"{len(ledger['rounds'])} rounds give {own['value']:.6g}"
 
 def certificate(content: Part) -> str:
     """Check the certificate of a model."""
     own, model = content["certificate"], content["model"]
+    if own is None:
+        raise UndecidedError("the file holds no certificate")
     ledger = ledger_of(model) if "ledger" in model else {}
-    text = json.dumps(ledger, sort_keys=True).encode()
-    made = sha256(text).hexdigest() if ledger else rules_digest(model)
+    made = digest([json.dumps(ledger, sort_keys=True).encode()]) if ledger else rules_digest(model)
     need(own["ledger_digest"] == made, "it was made for another ledger, or for other trees")
     if ledger and own["bound"] == "training.product_bound":
-        return training(own, ledger)
+        return training(content, ledger)
     need(own["bound"] not in list(OF_ROWS)[1:], "this bound is of no model")
     return number(own)
 
 def decision(content: Part) -> str:
     """Check a threshold that was chosen, and what is certified for it."""
     own, place = content["decision"], [content["decision"]["threshold"]]
+    most = [own["positives"], own["negatives"]]
+    fits = all(0 <= k <= n for point in own["points"] for k, n in zip(point[1:], most, strict=True))
+    need(fits and 0 < own["curve_delta"] < 1 and min(most) > 0, "its curve contradicts itself")
     others = several(own["others"], "threshold", place * len(own["others"]), own["others_delta"])
     return f"{several([own['certificate']], 'threshold', place, None)}; {others}"
 
 def coverage(content: Part) -> str:
     """Check sets or intervals."""
-    own = content["coverage"]
-    places = own["cutoffs"] if "cutoffs" in own else [own["cutoff"]]
-    return several(own["certificates"], "cutoff", places, own.get("delta"))
+    own, places = content["coverage"], content["coverage"].get("cutoffs")
+    alone = places is None or (len(places) == 1 and not own["groups"])
+    fits = own.get("floor", 1) > 0 and 0 < own["coverage"] < 1
+    need(fits and (own.get("delta") is None) == alone, "it contradicts itself")
+    return several(own["certificates"], "cutoff", places or [own["cutoff"]], own.get("delta"))
 
-CLAIMS = {"certificate": certificate, "decision": decision, "coverage": coverage,
-          "answering": lambda _: number({"bound": "on confident answers"})}
+def answering(content: Part) -> str:
+    """Check the counts at thresholds of confidence, and which threshold was chosen."""
+    own, points = content["answering"], content["answering"]["points"]
+    if own.get("tested") is not None:
+        raise UndecidedError("this checker does not know tests of a target error")
+    fits = {(type(c), c >= 0) for point in points for c in point[1:]} == {(int, True)}
+    fits &= all(max(k, few) <= n <= most <= own["rows"] for _, n, k, few, most in points)
+    fits &= all(a[0] < b[0] and 0 <= a[2] - b[2] <= a[1] - b[1] for a, b in pairwise(points))
+    fits &= 0 <= points[0][0] <= points[-1][0] <= 1 and len(points) <= own["thresholds"]
+    need(fits and 0 < own["delta"] < 1, "its counts contradict each other")
+    level, goal = Fraction(own["delta"]) / own["thresholds"], own["target_error"]
+    good = [j for j, p in enumerate(points) if goal and p[1] and upper(p[2], p[1], level) <= goal]
+    chosen = [good[0] if good else None] if goal is not None else [None, *range(len(points))]
+    need(own["chosen"] in chosen, "the threshold that was chosen is another")
+    return f"the bounds at {len(points)} thresholds follow from counts"
+CLAIMS = {own.__name__: own for own in (certificate, answering, decision, coverage)}
 
 def check(raw: bytes) -> list[tuple[str, str, str]]:
     """Return what was looked at, whether it holds, and why."""
-    answers, content = [], {}
+    answers, content = [], Part()
     def ask(name: str, *questions: Callable[..., Any]) -> None:
         try:
             answers.append((name, HOLDS, ". ".join([question(content) for question in questions])))
@@ -381,19 +384,17 @@ def check(raw: bytes) -> list[tuple[str, str, str]]:
             answers.append((name, FAILS, f"{problem}"))
     ask("file", lambda _: content.update(read(raw)) or "its SHA-256 is right")
     if "ledger" in content.get("model", {}):
-        ask("rounds", rounds)
-    claims = {name: own for name, own in CLAIMS.items() if content.get(name)}
-    for name, own in claims.items():
-        ask(name, own, lambda _, name=name: check_digest(content, name))
-    if content and not claims:
-        answers.append(("certificate", UNKNOWN, "the file holds no certificate"))
+        ask("rounds", lambda _: f"{sums(content)['rounds']} rounds agree with votes and rules")
+    claims = [name for name in CLAIMS if content.get(name)]
+    for name in claims or ["certificate"] * bool(content):
+        ask(name, CLAIMS[name], lambda _, name=name: check_digest(content, name))
     return answers
 
 def main() -> int:
     """Print the answers for a file, and return the exit code."""
     answers = check(Path(sys.argv[1]).read_bytes())
-    lines = [f"{answer:<17}  {name}: {reason}\n" for name, answer, reason in answers]
-    sys.stdout.writelines([*lines, f"{NOTE}\n"])
+    lines = [f"{own[1]:<17}  {own[0]}: {own[2]}" for own in answers]
+    sys.stdout.write("\n".join([*lines, NOTE, ""]))
     return max((HOLDS, UNKNOWN, FAILS).index(answer) for _, answer, _ in answers)
 
 if __name__ == "__main__":
