@@ -20,7 +20,7 @@ from pacboost.errors import NotCertified, PacboostError
 from pacboost.models.file import container
 from pacboost.models.file import format as model_file
 from tests.cli.running import well
-from tests.model_files import forged, opened
+from tests.model_files import changed, forged, opened
 from tests.models.kinds import FOLDER, KINDS
 
 Random = np.random.Generator
@@ -108,7 +108,7 @@ def answers(path: Path) -> set[str]:
     return {answer for _, answer, _ in checker.check(path.read_bytes())}
 
 
-def numbers(value: Any, place: str = "") -> Iterator[tuple[Any, Any]]:
+def numbers(value: Any) -> Iterator[tuple[Any, Any]]:
     """Give what holds every number, truth value or digest, and its key."""
     for key in value if isinstance(value, dict) else range(len(value)):
         if key in WORDS:
@@ -190,3 +190,66 @@ def test_random_and_altered_models(tenth: int, tmp_path: Path) -> None:
 def test_two_thousand_random_and_altered_models(tmp_path: Path) -> None:
     for seed in range(2000):
         agree(seed, tmp_path / "m.pacb")
+
+
+@pytest.mark.parametrize("k", [0, 1, 17, 60, 119, 120])
+@pytest.mark.parametrize("n", [120, 5000])
+@pytest.mark.parametrize("delta", [0.3, 0.05, 1e-9, 1e-200])
+def test_tails_are_those_of_clopper_and_pearson(k: int, n: int, delta: float) -> None:
+    exact, stated = checker.upper(k, n, Fraction(delta)), clopper_pearson(k, n, delta)
+    assert exact <= stated <= exact * (1 + Fraction(1, 10**11))
+
+
+@pytest.mark.parametrize(("k", "n"), [(100, 10**6), (10**6 - 3, 10**6), (5, 10**11)])
+def test_many_rows(k: int, n: int) -> None:
+    exact, stated = checker.upper(k, n, Fraction(0.05)), clopper_pearson(k, n, 0.05)
+    assert exact <= stated <= exact * (1 + Fraction(1, 10**11))
+
+
+def test_more_rows_than_can_be_summed_cannot_be_checked() -> None:
+    with pytest.raises(checker.UndecidedError, match="too long to sum"):
+        checker.upper(10**11, 10**12, Fraction(0.05))
+
+
+def test_a_number_a_little_too_good_does_not_hold(tmp_path: Path) -> None:
+    """The exact bound holds, and so does one that is rounded outward; nothing below it does."""
+    path = written(4, tmp_path / "m.pacb")
+    inputs = opened(path, "forest")["certificate"]["inputs"]
+    exact = checker.upper(inputs["k"], inputs["n"], Fraction(inputs["delta"]))
+    for factor, answer in ((1 - 1e-14, checker.FAILS), (1 + 1e-11, checker.HOLDS)):
+        value = float(exact) * factor
+        forged(path, lambda content, v=value: content["certificate"].update(value=v), "forest")
+        assert answer in {
+            own for name, own, _ in checker.check(path.read_bytes()) if name != "file"
+        }
+
+
+def test_labels_swapped_and_sealed_anew_pass_by_design(tmp_path: Path) -> None:
+    path = written(4, tmp_path / "m.pacb")
+    changed(path, lambda content: content["model"]["classes"].reverse(), "forest")
+    assert not stands(path)
+    assert checker.FAILS in answers(path)
+    forged(path, lambda content: None, "forest")
+    assert stands(path)
+    assert answers(path) == {checker.HOLDS}
+    assert "not who wrote it" in well("verify", path)
+
+
+def test_claims_that_fail_more_often_than_they_say(tmp_path: Path) -> None:
+    path = written(5, tmp_path / "m.pacb")
+    forged(path, lambda content: content["decision"].update(others_delta=0.01))
+    assert not stands(path)
+    assert checker.FAILS in answers(path)
+
+
+def test_it_runs_alone(tmp_path: Path) -> None:
+    path, own = written(3, tmp_path / "m.pacb"), tmp_path / "check.py"
+    well("verify", "--checker", own)
+    assert len(own.read_text().splitlines()) <= 400
+    alone = [sys.executable, "-I", "-S", str(own), str(path)]
+    done = subprocess.run(alone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "holds              certificate:" in done.stdout
+    assert checker.NOTE in done.stdout
+    path.write_bytes(path.read_bytes()[:-1])
+    assert subprocess.run(alone, capture_output=True, check=False).returncode == 2

@@ -1,8 +1,7 @@
 """Check the certificates in a pacboost model file with Python's standard library alone.
 
-It was written from docs/model-file.md and docs/proofs and shares no code with pacboost; it computes
-with whole numbers and fractions, rounds outward and reads no words. ``python pacboost_check.py
-FILE`` ends with 0 if all holds, with 1 if something cannot be checked, and with 2 if not all holds.
+Written from docs/model-file.md and docs/proofs, not from pacboost's code; exact, rounded outward.
+``python pacboost_check.py FILE`` ends with 0 if all holds, 1 if not all can be checked, else 2.
 """
 
 # fmt: off
@@ -215,11 +214,10 @@ def rare(k: int, n: int, p: int, delta: Fraction) -> bool:
     return left <= 0
 
 def precision(found: int, positives: int, alarms: int, negatives: int, delta: Fraction) -> Fraction:
-    """Return a bound on precision: recall, false alarms and the share of positives at delta/3."""
+    """Return a bound on precision by recall, false alarms and the share of positives."""
     share = 1 - upper(negatives, positives + negatives, delta / 3)
     right = share * (1 - upper(positives - found, positives, delta / 3))
     return right / (right + (1 - share) * upper(alarms, negatives, delta / 3) or 1)
-
 OF_ROWS: dict[str, Callable[..., Fraction]] = {
     "holdout.clopper_pearson": upper, "rates.rate_upper": upper,
     "rates.rate_lower": lambda k, n, delta: 1 - upper(n - k, n, delta),
@@ -255,8 +253,8 @@ def number(own: Part) -> str:
 def several(own: list[Part], name: str, places: list[float], delta: Any) -> str:
     """Check certificates, each for a threshold or cutoff, which share a delta."""
     need([one["details"].get(name) for one in own] == places, f"a claim is for another {name}")
-    spent = sum(Fraction(one["delta"]) / one["inputs"]["claims"] for one in own)
-    need(delta is None or spent <= Fraction(delta), "the claims fail more often than they say")
+    shares = sum(Fraction(1, one["inputs"]["claims"]) for one in own)
+    need(delta is None or (shares <= 1 and {one["delta"] for one in own} <= {delta}), "delta is spent")
     return "; ".join(number(one) for one in own)
 
 def exp(x: Fraction) -> Fraction:
@@ -274,6 +272,8 @@ def sums(content: Part) -> dict[str, Fraction]:
     """Check rounds, votes and rules, and return what a claim on the training error rests on."""
     model, ledger, own = content["model"], ledger_of(content["model"]), content["certificate"] or {}
     lines, pairs, cast = ledger["rounds"], ledger["rows"] * ledger["classes"], []
+    size = len(model["classes"]) if ledger["several_labels"] or len(model["classes"]) > 2 else 1
+    need(model["outputs"] == size, "there are not as many outputs as classes")
     product, slack, errors, edges = Fraction(1), Fraction(0), Fraction(1), Fraction(0)
     def up(x: Fraction) -> Fraction:
         return Fraction(math.ceil(x * 2**1200), 2**1200)
@@ -349,11 +349,11 @@ def decision(content: Part) -> str:
 
 def coverage(content: Part) -> str:
     """Check sets or intervals."""
-    own, places = content["coverage"], content["coverage"].get("cutoffs")
-    alone = places is None or (len(places) == 1 and not own["groups"])
-    fits = own.get("floor", 1) > 0 and 0 < own["coverage"] < 1
-    need(fits and (own.get("delta") is None) == alone, "it contradicts itself")
-    return several(own["certificates"], "cutoff", places or [own["cutoff"]], own.get("delta"))
+    own = {"delta": None, "floor": 1, "groups": [], **content["coverage"]}
+    places = own.get("cutoffs") or [own["cutoff"]]
+    fits = (own["delta"] is None) == (len(places) == 1 and not own["groups"])
+    need(fits and own["floor"] > 0 and 0 < own["coverage"] < 1, "it contradicts itself")
+    return several(own["certificates"], "cutoff", places, own["delta"])
 
 def answering(content: Part) -> str:
     """Check the counts at thresholds of confidence, and which threshold was chosen."""
@@ -393,8 +393,7 @@ def check(raw: bytes) -> list[tuple[str, str, str]]:
 def main() -> int:
     """Print the answers for a file, and return the exit code."""
     answers = check(Path(sys.argv[1]).read_bytes())
-    lines = [f"{own[1]:<17}  {own[0]}: {own[2]}" for own in answers]
-    sys.stdout.write("\n".join([*lines, NOTE, ""]))
+    sys.stdout.write("\n".join([*(f"{b:<17}  {a}: {c}" for a, b, c in answers), NOTE, ""]))
     return max((HOLDS, UNKNOWN, FAILS).index(answer) for _, answer, _ in answers)
 
 if __name__ == "__main__":

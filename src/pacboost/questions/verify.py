@@ -198,9 +198,9 @@ def _overspent(family: Certificate | Family | None) -> list[Check]:
         return []
 
     def spent() -> Check:
-        shares = [Fraction(own.delta) / int(own.inputs["claims"]) for own in family]
-        words = f"the claims together fail with more than {family.delta}"
-        return Check("bound", sum(shares) <= Fraction(family.delta), words)
+        shares = sum(Fraction(1, int(own.inputs["claims"])) for own in family)
+        fits = shares <= 1 and all(own.delta == family.delta for own in family)
+        return Check("bound", fits, f"the claims together may fail with more than {family.delta}")
 
     found = _tried("bound", spent)
     return [] if found.holds else [found]

@@ -41,21 +41,20 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
     from pacboost.questions.verify import CONSISTENT, sentence, verify
     from pacboost.sources.atomic_write import atomic_write
 
+    if checker is None and model is None:
+        raise click.UsageError("name a model file, or a file for --checker")
     if checker is not None:
         with atomic_write(checker) as part:
             part.write_bytes((resources.files("pacboost") / "pacboost_check.py").read_bytes())
-        if model is None:
-            said = f"{checker}: checks model files by themselves: python {checker} MODEL"
-            return print_json({"checker": checker}) if as_json else echo(said)
     if model is None:
-        raise click.UsageError("name a model file, or a file for --checker")
+        return
     checks = verify(model)
     stands = all(check.holds for check in checks)
     said = sentence(model) if stands else ""
     if as_json:
         looked = [asdict(check) for check in checks]
-        found = {"model": model, "stands": stands, "sentence": said, "checks": looked}
-        print_json({**found, "note": CONSISTENT})
+        answer = {"model": model, "stands": stands, "sentence": said, "checks": looked}
+        print_json({**answer, "note": CONSISTENT})
     else:
         for check in checks:
             found = "holds" if check.holds else "FAILS" if check.checked else "?    "
