@@ -254,7 +254,7 @@ def several(own: list[Part], name: str, places: list[float], delta: Any) -> str:
     """Check certificates, each for a threshold or cutoff, which share a delta."""
     need([one["details"].get(name) for one in own] == places, f"a claim is for another {name}")
     shares = sum(Fraction(1, one["inputs"]["claims"]) for one in own)
-    need(delta is None or (shares <= 1 and {one["delta"] for one in own} <= {delta}), "delta is spent")
+    need(delta is None or (shares <= 1 and {one["delta"] for one in own} <= {delta}), "overspent")
     return "; ".join(number(one) for one in own)
 
 def exp(x: Fraction) -> Fraction:
