@@ -9,7 +9,8 @@ A row is said to be positive if its score is at least t.
 * **Precision** does not rise with t everywhere. Ranks are tested in a fixed order, from few rows
   on, until the first fails (docs/proofs/selective.md, "A target that was fixed beforehand").
 * **For all thresholds at once**: of n positives j score below t. Then P[score < t] is at most
-  BinInv(j, n, δ/n), for every t: there are n order statistics to pay for.
+  BinInv(k - 1, n, δ/N), for every t: k is the next of some ranks, which together count as N claims
+  (numerics/equal_levels.py), far fewer than n.
 * **Cost** of misses and of false alarms: both of these, and the share of positives.
 
 Proofs: docs/proofs/thresholds.md.
@@ -25,6 +26,7 @@ from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.passing import allowed_mistakes, rows_to_pass
 from pacboost.bounds.rounding import SLACK, downward
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.equal_levels import claims_at_once, next_rank
 
 STEP = 1.1
 """Ranks at which precision is tested grow by this factor."""
@@ -74,6 +76,31 @@ def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
     0.04656
     """
     return clopper_pearson(positive_whole("rank", rank) - 1, n, delta, claims)
+
+
+@plain_numbers
+def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound the share of scores beyond a threshold that k of n are beyond, for all thresholds.
+
+    >>> round(curve_upper(2, 1000, 0.05, 3), 4), round(clopper_pearson(2, 1000, 0.05, 3000), 4)
+    (0.0121, 0.0159)
+    """
+    counts(k, n)
+    if k == n:
+        return 1.0
+    level = probability("delta", delta) / positive_whole("claims", claims)
+    return clopper_pearson(next_rank(k + 1, n) - 1, n, level, claims_at_once(n, level))
+
+
+@plain_numbers
+def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
+    """Bound the share of scores from a threshold on, k of n, for all thresholds at once.
+
+    >>> round(curve_lower(97, 100, 0.05), 4)
+    0.8875
+    """
+    counts(k, n)
+    return downward(1 - curve_upper(n - k, n, delta, claims))
 
 
 @plain_numbers
@@ -162,13 +189,13 @@ def cost_upper(
     A third of delta goes to each rate, for all thresholds at once, and to the share π.
 
     >>> round(cost_upper(2, 100, 30, 900, 10.0, 1.0, 0.05), 4)
-    0.2143
+    0.1884
     """
     counts(missed, positives)
     counts(alarms, negatives)
     claims = 3 * positive_whole("claims", claims)
-    a = miss_cost * clopper_pearson(missed, positives, delta, claims * positives)
-    b = alarm_cost * clopper_pearson(alarms, negatives, delta, claims * negatives)
+    a = miss_cost * curve_upper(missed, positives, delta, claims)
+    b = alarm_cost * curve_upper(alarms, negatives, delta, claims)
     rows = positives + negatives
     shares = (
         clopper_pearson_lower(positives, rows, delta, 2 * claims),

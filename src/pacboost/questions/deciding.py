@@ -189,9 +189,9 @@ class ThresholdChoice:
         found = int((self.positives >= threshold).sum())
         alarms = int((self.negatives >= threshold).sum())
         return (
-            self._made("recall", "rates.rate_lower", {"k": found, "n": n}, threshold, n, 2 * n),
-            self._made("false_positive_rate", "rates.rate_upper", {"k": alarms, "n": m},
-                       threshold, m, 2 * m),
+            self._made("recall", "deciding.curve_lower", {"k": found, "n": n}, threshold, n, 2),
+            self._made("false_positive_rate", "deciding.curve_upper", {"k": alarms, "n": m},
+                       threshold, m, 2),
         )  # fmt: skip
 
     def _precision(self, found: int, alarms: int, threshold: float) -> Certificate:
