@@ -115,7 +115,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "finite.examples_for_deviation": {"epsilon": 0.1, "delta": 0.05, "log_size": 3},
     "finite.examples_for_agnostic": {"epsilon": 0.1, "delta": 0.05, "log_size": 3, "rate": 0},
     "holdout.clopper_pearson": {
-        "k": 12, "n": 120, "delta": 0.05, "models": 100, "look": 100, "shared": 3,
+        "k": 12, "n": 120, "delta": 0.05, "models": 100, "look": 100,
     },
     "holdout.share_of_delta": {"delta": 0.05, "look": 100},
     "holdout.clopper_pearson_lower": {"k": 12, "n": 120, "delta": 0.05, "models": 100},

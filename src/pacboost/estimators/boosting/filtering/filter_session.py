@@ -17,11 +17,11 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
-from pacboost.estimators.inputs.division import SEPARATE
 from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
 from pacboost.samples.content_sample import joined
+from pacboost.samples.equal_rows import SEPARATE
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM, Order
@@ -210,10 +210,8 @@ class Session:
             self.held_out = _counted(scored, apart, run.ledger().potential)
             known = run.candidates.known_apart
             copied = np.zeros_like(wrong) if known is None else known.mistakes
-            mistakes, shared = (int(np.count_nonzero(own)) for own in (wrong | copied, copied))
-            held = holdout.certificate(
-                mistakes, apart.n_rows, delta, sample=self._sample(), shared=shared
-            )
+            mistakes = int(np.count_nonzero(wrong | copied))
+            held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
             held = held.assuming(CLASSES)
             if known is not None and known.discrete:
                 held = held.assuming(SEPARATE)
