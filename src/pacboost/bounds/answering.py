@@ -55,6 +55,8 @@ class Answering:
     """A digest of the model and of this table, set when both are written to a file."""
     rows_checked: bool = True
     """False where the rows could not be compared with those of the fit."""
+    assumptions: tuple[str, ...] = ()
+    """What is assumed of rows that are equal, if some are."""
 
     def within(self, target_error: float) -> Answering:
         """Choose the smallest threshold whose certified error is at most ``target_error``."""
@@ -128,6 +130,7 @@ class Answering:
                 point.mistakes, point.answered, self._delta, self.thresholds, point.threshold
             )
             found = replace(found, delta=self.delta)
+        found = found.assuming(*self.assumptions)
         return found if self.rows_checked else found.unchecked()
 
     @property
@@ -199,6 +202,9 @@ class Answering:
             del content["tested"]
         if not self.model_digest:  # as before it is in a file, and in files of earlier versions
             del content["model_digest"]
+        content["assumptions"] = list(self.assumptions)
+        if not self.assumptions:
+            del content["assumptions"]
         if self.rows_checked:  # as earlier versions wrote it
             del content["rows_checked"]
         return content
@@ -209,7 +215,10 @@ class Answering:
         points = tuple(
             Point(_number(threshold), *map(_whole, rest)) for threshold, *rest in content["points"]
         )
-        self = cls(**{**content, "points": points})
+        assumed = tuple(content.get("assumptions", ()))
+        if not all(type(words) is str for words in assumed):
+            raise ValueError("assumptions are no texts")
+        self = cls(**{**content, "points": points, "assumptions": assumed})
         positive_whole("thresholds", self.thresholds)
         probability("delta", self.delta)
         for point in points:

@@ -73,7 +73,7 @@ class Sketch:
         return self.hasher.salt
 
     def overlap(self, table: Table) -> Overlap:
-        """Compare other rows with the training rows in three ways; give the first that is suspicious.
+        """Compare other rows with the training rows in three ways; give one that is suspicious.
 
         Equal rows are looked for, nearly equal ones, and, by codes, those that were rounded.
         """
@@ -146,8 +146,8 @@ def coarse_codes(table: Table, hasher: RowHasher, rows: Rows) -> tuple[CoarseCod
     """
     looked_at = look_at(table, rows)
     fine = looks_fine(looked_at, hasher.exact(table, rows))
-    if table.codes:
-        return CoarseCodes.by(table.codes), rows, fine
+    if table.alike:
+        return CoarseCodes.by(table.alike), rows, fine
     rest = np.delete(rows, np.s_[::4])
     quarter = {j: values[::4] for j, values in looked_at.items()}
     return CoarseCodes.of(table, quarter, hasher, rest), rest, fine

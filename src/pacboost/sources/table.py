@@ -36,7 +36,7 @@ class Table(ABC):
     """Whether the numbers are in other memory, so that a few rows are copied sooner than all."""
     entries: Entries | None = None
     """What a sparse table stores; any other has none."""
-    codes: tuple[int, ...] = ()
+    alike: tuple[int, ...] = ()
     """Columns whose values are shared by rows that are nearly the same, such as similar texts."""
 
     @abstractmethod

@@ -141,7 +141,7 @@ def fingerprints(texts: list[str]) -> ArrayTable:
     Two more are the least hashes of pairs of words, which a text mostly keeps if words are added
     or changed (Broder 1997).
 
-    >>> both = fingerprints(["lost my card in the train", "Lost my card in the train today"]).rows()
+    >>> both = fingerprints(["lost my card in the train", "Lost my card in the train again"]).rows()
     >>> (both[0] == both[1]).tolist()
     [False, False, False, True, True]
     """
@@ -150,7 +150,7 @@ def fingerprints(texts: list[str]) -> ArrayTable:
     digests = b"".join(hashlib.blake2b(text, digest_size=12).digest() for text in plain)
     whole = np.frombuffer(digests, dtype="<u4").reshape(-1, 3) >> 8
     table = ArrayTable(np.column_stack([whole, *_least_pairs(lines)]).astype(np.float64))
-    table.codes = (3, 4)
+    table.alike = (3, 4)
     return table
 
 

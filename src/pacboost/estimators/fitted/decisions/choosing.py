@@ -16,9 +16,9 @@ from pacboost.estimators.fitted.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.inputs.labels import fresh_labels
 from pacboost.numerics.checks import probability
 from pacboost.questions.deciding import ThresholdChoice, read_wish
-from pacboost.questions.new_rows import known_rows, refuse_training_rows, row_counting, seen_check
+from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows, class_place
-from pacboost.questions.selective import certify_answers, kept_rows
+from pacboost.questions.selective import certify_answers
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.lazy import collected
 
@@ -75,8 +75,8 @@ def choose_threshold(
     delta : float, default=0.05
         The probability with which the guarantee may fail; what is certified on the other side
         (``others_``) and the bounds of the curve have the same probability, each of the three.
-    copies : "auto", "independent" or "once", default="auto"
-        How equal rows with equal labels are counted, as in ``certify_answers``.
+    copies : "auto", "draws" or "distinct", default="auto"
+        What equal rows are, as in ``certify``.
 
     Examples
     --------
@@ -100,14 +100,11 @@ def choose_threshold(
     rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     label = positive_class(rows.classes, positive)
     score = rows.score(label)
-    checked = refuse_training_rows(model, X)
-    counting = row_counting(model, X, labels, copies)
-    kept = kept_rows(counting)
-    doubtful = known_rows(model, X, labels.size, counting)[kept]
-    choice = choice_of(score[kept], (labels == label)[kept], doubtful, label, delta, name)
-    words = f"held-out rows; {counting.words}" if counting.words else "held-out rows"
-    decision = replace(choice, sample=words).decide(name, wish)
-    return ThresholdClassifier.of(model, _marked(decision, checked), X)
+    new = NewRows.of([model], X, labels.size, copies)
+    kept, none = new.kept, np.zeros(new.kept.size, dtype=np.bool_)
+    choice = choice_of(score[kept], (labels == label)[kept], none, label, delta, name)
+    decision = replace(choice, sample=new.sample()).decide(name, wish)
+    return ThresholdClassifier.of(model, _marked(decision, new), X)
 
 
 def _answering(
@@ -161,10 +158,10 @@ def positive_class(known: NDArray[Any], positive: Any) -> Any:
     return classes[class_place(known, label)]
 
 
-def _marked(decision: ThresholdDecision, checked: bool) -> ThresholdDecision:
-    others = tuple(seen_check(own, checked) for own in decision.others)
+def _marked(decision: ThresholdDecision, new: NewRows) -> ThresholdDecision:
+    others = tuple(map(new.marked, decision.others))
     return replace(
         decision,
-        certificate=seen_check(decision.certificate, checked),
+        certificate=new.marked(decision.certificate),
         others=Family(others, decision.others.delta),
     )
